@@ -1,0 +1,43 @@
+# Everything lives in this folder: the virtual environment, every cache, every download.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+export XDG_CACHE_HOME := $(CURDIR)/.cache
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+export UV_CACHE_DIR := $(CURDIR)/.cache/uv
+export UV_LINK_MODE := copy
+export npm_config_cache := $(CURDIR)/.cache/npm
+
+.PHONY: demo test check format bench clean
+
+demo: $(VENV)/.run
+	@$(BIN)/toolyard serve examples/demo --http 8080
+
+test: $(VENV)/.dev
+	$(BIN)/python -m pytest -q $(ARGS)
+
+check: $(VENV)/.dev
+	$(BIN)/python scripts/check.py
+
+format: $(VENV)/.dev
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+bench: $(VENV)/.dev
+	$(BIN)/python -m bench
+
+clean:
+	rm -rf $(VENV) .cache dist build
+
+$(BIN)/uv:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "toolyard needs Python 3.11 or newer; set PYTHON=..." >&2; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --cache-dir .cache/pip uv
+
+$(VENV)/.run: $(BIN)/uv pyproject.toml constraints.txt
+	$(BIN)/uv pip install --quiet --python $(BIN)/python -c constraints.txt -e .
+	@touch $@
+
+$(VENV)/.dev: $(VENV)/.run
+	$(BIN)/uv pip install --quiet --python $(BIN)/python -c constraints.txt --group dev
+	@touch $@

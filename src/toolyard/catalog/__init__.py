@@ -1,0 +1,1 @@
+"""What is on offer, immutable, and who is told when it changes."""

@@ -1,0 +1,80 @@
+"""The whole error tree. Each branch says who must act.
+
+    ToolyardError
+    ├── ProtocolError      the client: a JSON-RPC error with code, message and data
+    ├── ToolError          the model: an `isError` result with this text
+    │   └── UpstreamError  the same, and it names the server that failed
+    └── ConfigError        the operator: file, JSON pointer and remedy; exit code 2
+
+Anything else that is raised is a bug: caught once, logged with its traceback,
+answered -32603 without detail.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+PARSE_ERROR = -32700
+INVALID_REQUEST = -32600
+METHOD_NOT_FOUND = -32601
+INVALID_PARAMS = -32602
+INTERNAL_ERROR = -32603
+NOT_INITIALIZED = -32000
+CANCELLED = -32001
+RESOURCE_NOT_FOUND = -32002
+SHUTTING_DOWN = -32003
+HEADER_MISMATCH = -32020
+MISSING_CAPABILITY = -32021
+UNSUPPORTED_REVISION = -32022
+
+
+class ToolyardError(Exception):
+    """Anything we raise on purpose."""
+
+
+class ProtocolError(ToolyardError):
+    def __init__(self, code: int, message: str, data: Any = None) -> None:
+        super().__init__(message)
+        self.code = code
+        self.message = message
+        self.data = data
+
+
+class ToolError(ToolyardError):
+    """The call was understood and failed: the model should read why."""
+
+    def __init__(
+        self, message: str, *, structured: Any = None, meta: dict[str, Any] | None = None
+    ) -> None:
+        super().__init__(message)
+        self.message = message
+        self.structured = structured
+        self.meta = meta
+
+
+class UpstreamError(ToolError):
+    def __init__(self, server: str, message: str) -> None:
+        super().__init__(f"{server}: {message}")
+        self.server = server
+
+
+class Problem(NamedTuple):
+    """One thing wrong with a file, and where."""
+
+    file: str
+    pointer: str
+    message: str
+
+    def __str__(self) -> str:
+        place = f"{self.file}#{self.pointer}" if self.pointer else self.file
+        return f"{place}: {self.message}"
+
+
+class ConfigError(ToolyardError):
+    def __init__(self, problems: list[Problem]) -> None:
+        super().__init__("\n".join(map(str, problems)))
+        self.problems = problems
+
+    @classmethod
+    def at(cls, file: str, message: str, pointer: str = "") -> ConfigError:
+        return cls([Problem(file, pointer, message)])

@@ -1,0 +1,148 @@
+"""The one seam: a Call comes in, a Channel talks back, a Result goes out.
+
+Everything above this line knows bytes and revisions; everything below knows
+tools and no wire.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol, TypeAlias
+
+from toolyard.protocol.revisions import Revision
+
+Json: TypeAlias = Any
+JsonObject: TypeAlias = dict[str, Any]
+Questions: TypeAlias = Mapping[str, JsonObject]
+
+LOG_LEVELS = (
+    "debug",
+    "info",
+    "notice",
+    "warning",
+    "error",
+    "critical",
+    "alert",
+    "emergency",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Encoded:
+    """A result that is already JSON text, shaped for the revision that asked."""
+
+    body: bytes
+
+
+# A result object in the newest revision's form. `resultType` may be left out for
+# "complete"; with "input_required" the caller is asked and the same call is made again.
+Result: TypeAlias = JsonObject | Encoded
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """Who sent it. Sessions, parked calls, subscriptions and credentials belong to `id`."""
+
+    id: str = "local"
+    name: str = "local"
+    claims: Mapping[str, Json] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Client:
+    """The program on the other end: what it says it is and what it can be asked."""
+
+    info: JsonObject = field(default_factory=dict)
+    capabilities: JsonObject = field(default_factory=dict)
+
+    def supports(self, method: str, mode: str = "form") -> bool:
+        """Can this client answer the question `method`?"""
+        if method == "elicitation/create":
+            return mode in elicitation_modes(self.capabilities)
+        if method == "sampling/createMessage":
+            return "sampling" in self.capabilities
+        return method == "roots/list" and "roots" in self.capabilities
+
+
+def elicitation_modes(capabilities: Mapping[str, Json]) -> frozenset[str]:
+    """The modes declared; a bare `elicitation: {}` means forms."""
+    declared = capabilities.get("elicitation")
+    if not isinstance(declared, dict):
+        return frozenset()
+    return frozenset(declared) & {"form", "url"} or frozenset({"form"})
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One request with its revision peeled off."""
+
+    method: str
+    params: JsonObject  # as sent, without `_meta`, `inputResponses` and `requestState`
+    revision: Revision
+    client: Client = Client()
+    caller: Caller = Caller()
+    # `_meta` without the envelope's own keys: progressToken, trace context, vendor keys.
+    meta: JsonObject = field(default_factory=dict)
+    # The answers to an `input_required` result, and the state it came with (ours, opened).
+    input_responses: JsonObject | None = None
+    request_state: str | None = None
+    # Mcp-Param-* headers, lower case; None where the transport has no headers.
+    headers: Mapping[str, str] | None = None
+
+
+class Session(Protocol):
+    """A handshake-era client that stays connected between its calls."""
+
+    @property
+    def key(self) -> str: ...
+
+    def notify(self, method: str, params: JsonObject) -> None: ...
+
+    async def ask(self, method: str, params: JsonObject, timeout: float) -> Json:
+        """Put a question to the client outside of any call (roots after initialize)."""
+
+    def on_close(self, callback: Callable[[], None]) -> None: ...
+
+
+class Channel(Protocol):
+    """How a running call reports, and asks its client."""
+
+    @property
+    def session(self) -> Session | None:
+        """The session the call arrived on; None for a modern call."""
+
+    def notify(self, method: str, params: JsonObject) -> None:
+        """Send a notification that belongs to this call."""
+
+    def progress(
+        self, progress: float, total: float | None = None, message: str | None = None
+    ) -> None:
+        """Report progress; dropped where the client did not ask for it."""
+
+    def log(self, level: str, data: Json, logger: str | None = None) -> None:
+        """Send a log message; dropped below the level that the client asked for."""
+
+    async def ask(self, questions: Questions, timeout: float | None = None) -> JsonObject:
+        """Put questions (key -> {method, params}) to the client; key -> its result.
+
+        On a session they are sent as requests; on a modern call the call is parked
+        and its client comes back. Raises ProtocolError where the client cannot be
+        asked (MISSING_CAPABILITY) and ToolError when it does not answer in time.
+        """
+
+    def close_stream(self) -> None:
+        """End the event stream that carries this call; the client polls for the rest."""
+
+
+Handler: TypeAlias = Callable[[Call, Channel], Awaitable[Result]]
+
+
+class Target(Protocol):
+    """What does the work behind an entry.
+
+    `arguments` are the tool's or the prompt's arguments, `{"uri": ..., **variables}`
+    for a resource, and the whole params for a completion.
+    """
+
+    async def call(self, arguments: JsonObject, call: Call, channel: Channel) -> Result: ...

@@ -1,0 +1,142 @@
+"""The five MCP revisions, as one table. The only place where they are told apart."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Literal
+
+Structured = Literal["none", "object", "any"]
+
+LISTS = frozenset({"tools/list", "resources/list", "resources/templates/list", "prompts/list"})
+
+_SERVER_METHODS = LISTS | {
+    "tools/call",
+    "resources/read",
+    "prompts/get",
+    "completion/complete",
+}
+_SESSION_METHODS = {
+    "initialize",
+    "ping",
+    "logging/setLevel",
+    "resources/subscribe",
+    "resources/unsubscribe",
+    # Not MCP's own: the orderly end that clients of mcp-bash know, on stdio only.
+    "shutdown",
+    "exit",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Revision:
+    """What one dated revision of MCP has. Fields grow with the table below."""
+
+    date: str
+    modern: bool
+    methods: frozenset[str]
+    batches: bool
+    # Fields that later revisions define for each kind of object: dropped on the way out.
+    later_tool_fields: frozenset[str]
+    later_entry_fields: frozenset[str]
+    later_info_fields: frozenset[str]
+    later_annotations: frozenset[str]
+    content_kinds: frozenset[str]
+    structured: Structured
+    capabilities: frozenset[str]
+    list_changed: bool
+    instructions: bool
+    progress_message: bool
+    elicitation: frozenset[str]
+    version_header: bool
+    resumable_priming: bool
+    tool_errors_validate: bool
+
+    def __str__(self) -> str:
+        return self.date
+
+
+R2026_07_28 = Revision(
+    date="2026-07-28",
+    modern=True,
+    methods=frozenset(_SERVER_METHODS | {"server/discover", "subscriptions/listen"}),
+    batches=False,
+    later_tool_fields=frozenset({"execution"}),
+    later_entry_fields=frozenset(),
+    later_info_fields=frozenset(),
+    later_annotations=frozenset(),
+    content_kinds=frozenset({"text", "image", "resource", "audio", "resource_link"}),
+    structured="any",
+    capabilities=frozenset(
+        {"tools", "prompts", "resources", "logging", "completions", "extensions", "experimental"}
+    ),
+    list_changed=True,
+    instructions=True,
+    progress_message=True,
+    elicitation=frozenset({"form", "url"}),
+    version_header=True,
+    resumable_priming=False,
+    tool_errors_validate=True,
+)
+R2025_11_25 = replace(
+    R2026_07_28,
+    date="2025-11-25",
+    modern=False,
+    methods=frozenset(_SERVER_METHODS | _SESSION_METHODS),
+    later_tool_fields=frozenset(),
+    structured="object",
+    capabilities=(R2026_07_28.capabilities - {"extensions"}) | {"tasks"},
+    resumable_priming=True,
+)
+R2025_06_18 = replace(
+    R2025_11_25,
+    date="2025-06-18",
+    later_tool_fields=frozenset({"icons", "execution"}),
+    later_entry_fields=frozenset({"icons"}),
+    later_info_fields=frozenset({"description", "icons", "websiteUrl"}),
+    capabilities=R2025_11_25.capabilities - {"tasks"},
+    elicitation=frozenset({"form"}),
+    resumable_priming=False,
+)
+R2025_03_26 = replace(
+    R2025_06_18,
+    date="2025-03-26",
+    batches=True,
+    later_tool_fields=R2025_06_18.later_tool_fields | {"title", "outputSchema", "_meta"},
+    later_entry_fields=R2025_06_18.later_entry_fields | {"title", "_meta"},
+    later_info_fields=R2025_06_18.later_info_fields | {"title"},
+    later_annotations=frozenset({"lastModified"}),
+    content_kinds=frozenset({"text", "image", "resource", "audio"}),
+    structured="none",
+    elicitation=frozenset(),
+    version_header=False,
+)
+R2024_11_05 = replace(
+    R2025_03_26,
+    date="2024-11-05",
+    batches=False,
+    later_tool_fields=R2025_03_26.later_tool_fields | {"annotations"},
+    content_kinds=frozenset({"text", "image", "resource"}),
+    capabilities=R2025_03_26.capabilities - {"completions"},
+    instructions=True,
+    progress_message=False,
+)
+
+ALL = {
+    revision.date: revision
+    for revision in (R2024_11_05, R2025_03_26, R2025_06_18, R2025_11_25, R2026_07_28)
+}
+HANDSHAKE = {date: revision for date, revision in ALL.items() if not revision.modern}
+MODERN = {date: revision for date, revision in ALL.items() if revision.modern}
+LATEST_HANDSHAKE = R2025_11_25
+LATEST = R2026_07_28
+# What a Streamable HTTP client without the version header is taken to speak.
+ASSUMED_OVER_HTTP = R2025_03_26
+
+
+def negotiate(requested: object) -> Revision:
+    """The revision that `initialize` answers with: the one asked for, or our latest."""
+    return (
+        HANDSHAKE.get(requested, LATEST_HANDSHAKE)
+        if isinstance(requested, str)
+        else LATEST_HANDSHAKE
+    )

@@ -1,0 +1,1 @@
+"""A project folder: executables, metadata, registration, the .registry cache."""

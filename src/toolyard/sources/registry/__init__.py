@@ -1,0 +1,1 @@
+"""The registry file: servers, schemas and tools, loaded, checked and laid over."""

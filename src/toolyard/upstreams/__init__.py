@@ -1,0 +1,1 @@
+"""Other MCP servers, spoken to in their own revision."""

@@ -1,0 +1,1 @@
+"""The explorer and tester page, and its API."""
