@@ -52,7 +52,8 @@ def oversized_in(path: Path) -> Iterator[str]:
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             length = (node.end_lineno or node.lineno) - node.lineno + 1
             if length > MAX_FUNCTION_LINES:
-                yield f"{shown}:{node.lineno}: {node.name} has {length} lines, at most {MAX_FUNCTION_LINES}"
+                place = f"{shown}:{node.lineno}: {node.name}"
+                yield f"{place} has {length} lines, at most {MAX_FUNCTION_LINES}"
 
 
 if __name__ == "__main__":

@@ -9,10 +9,16 @@ from toolyard.catalog.entries import Entries
 
 
 class Source(Protocol):
-    """Yields entries. Reading is blocking and cheap enough for the loop, or quick to await."""
+    """Yields entries."""
 
     def read(self) -> Entries:
-        """The entries of this moment. Never raises for one bad entry: it warns and goes on."""
+        """The entries of this moment. Never raises for one bad entry: it warns and goes on.
+
+        Called on the loop for the first catalog and in a thread for every later one.
+        """
+
+    async def settle(self) -> None:
+        """Wait, a few seconds at most, for what the first list should not miss."""
 
     async def watch(self, changed: Callable[[], None]) -> None:
         """Call `changed` whenever `read` may answer differently, until cancelled."""

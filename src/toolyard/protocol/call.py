@@ -89,6 +89,8 @@ class Call:
     request_state: str | None = None
     # Mcp-Param-* headers, lower case; None where the transport has no headers.
     headers: Mapping[str, str] | None = None
+    # The JSON-RPC id of the request: names a listen stream, and the call in logs.
+    id: str | int | None = None
 
 
 class Session(Protocol):

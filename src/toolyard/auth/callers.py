@@ -1,0 +1,61 @@
+"""Who is calling, from the Authorization header. A credential that is not known is refused."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+from collections.abc import Sequence
+from typing import Protocol
+
+from toolyard.protocol.call import Caller
+
+
+class Unauthorized(Exception):
+    """401, and what the client must do about it."""
+
+    def __init__(self, challenge: str = 'Bearer error="invalid_token"', status: int = 401) -> None:
+        super().__init__(challenge)
+        self.challenge = challenge
+        self.status = status
+
+
+class Authenticator(Protocol):
+    async def caller(self, authorization: Sequence[str]) -> Caller:
+        """The caller that these Authorization headers stand for. Raises Unauthorized."""
+
+
+class Anyone:
+    """No authentication: every caller is the local one. For loopback only."""
+
+    async def caller(self, authorization: Sequence[str]) -> Caller:
+        return _LOCAL
+
+
+_LOCAL = Caller()
+
+
+class OneToken:
+    """A single shared bearer token."""
+
+    def __init__(self, token: str) -> None:
+        self._digest = _digest(token)
+
+    async def caller(self, authorization: Sequence[str]) -> Caller:
+        token = bearer(authorization)
+        if not hmac.compare_digest(_digest(token), self._digest):
+            raise Unauthorized
+        return Caller(id="token", name="token")
+
+
+def bearer(authorization: Sequence[str]) -> str:
+    """The one bearer token in the headers."""
+    if not authorization:
+        raise Unauthorized("Bearer")
+    scheme, _, token = authorization[0].partition(" ")
+    if len(authorization) != 1 or scheme.lower() != "bearer" or not token.strip():
+        raise Unauthorized
+    return token.strip()
+
+
+def _digest(token: str) -> bytes:
+    return hashlib.sha256(token.encode("utf-8", "surrogateescape")).digest()

@@ -1,0 +1,45 @@
+"""Who is told when something on offer changes. Knows no sessions and no wire."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import TypeAlias
+
+from toolyard.catalog.entries import Kind
+from toolyard.protocol.call import JsonObject
+
+# Called with the method and the params of the notification.
+Listener: TypeAlias = Callable[[str, JsonObject], None]
+
+LIST_CHANGED: dict[Kind, str] = {
+    "tools": "notifications/tools/list_changed",
+    "resources": "notifications/resources/list_changed",
+    "templates": "notifications/resources/list_changed",
+    "prompts": "notifications/prompts/list_changed",
+}
+RESOURCE_UPDATED = "notifications/resources/updated"
+
+
+class Announcer:
+    def __init__(self) -> None:
+        self._listeners: dict[object, Listener] = {}
+
+    def join(self, listener: Listener) -> Callable[[], None]:
+        """Hear every announcement from now on; call what is returned to leave."""
+        ticket = object()
+        self._listeners[ticket] = listener
+        return lambda: self._leave(ticket)
+
+    def _leave(self, ticket: object) -> None:
+        self._listeners.pop(ticket, None)
+
+    def changed(self, kinds: Iterable[Kind]) -> None:
+        for method in sorted({LIST_CHANGED[kind] for kind in kinds}):
+            self._tell(method, {})
+
+    def updated(self, uri: str) -> None:
+        self._tell(RESOURCE_UPDATED, {"uri": uri})
+
+    def _tell(self, method: str, params: JsonObject) -> None:
+        for listener in tuple(self._listeners.values()):
+            listener(method, params)

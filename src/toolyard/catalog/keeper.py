@@ -1,0 +1,80 @@
+"""The keeper: holds the current catalog, refreshes it from its sources, swaps it whole."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+
+from toolyard.catalog.announcer import Announcer
+from toolyard.catalog.entries import Kind
+from toolyard.catalog.snapshot import Catalog, assemble
+from toolyard.catalog.source import Source
+from toolyard.telemetry import logger
+
+log = logger("catalog")
+
+
+class Keeper:
+    def __init__(self, sources: Sequence[Source]) -> None:
+        self._sources = tuple(sources)
+        self._current: Catalog | None = None
+        self._refreshing = asyncio.Lock()
+        self._stale = False
+        self._settled = False
+        self.announcer = Announcer()
+
+    @property
+    def current(self) -> Catalog:
+        """The catalog of this moment; built when it is first asked for."""
+        if self._current is None:
+            self._current = self._build()
+            self._warn(self._current, ())
+        return self._current
+
+    async def catalog(self) -> Catalog:
+        """The same, after waiting briefly for what a first list should not miss."""
+        if not self._settled:
+            await asyncio.gather(*(source.settle() for source in self._sources))
+            self._settled = True
+        return self.current
+
+    def _build(self) -> Catalog:
+        return assemble([source.read() for source in self._sources])
+
+    async def refresh(self) -> frozenset[Kind]:
+        """Build anew beside the loop, swap, and announce what changed."""
+        self._stale = True
+        async with self._refreshing:
+            if not self._stale:
+                return frozenset()  # another refresh saw what this one was asked for
+            self._stale = False
+            older = self.current
+            newer = await asyncio.to_thread(self._build_and_compare, older)
+            self._current = newer
+        changed = newer.changed_since(older)
+        self._warn(newer, older.warnings)
+        if changed:
+            log.info("catalog changed: %s", ", ".join(sorted(changed)))
+            self.announcer.changed(changed)
+        return changed
+
+    def _build_and_compare(self, older: Catalog) -> Catalog:
+        newer = self._build()
+        newer.changed_since(older)  # hashes both here, beside the loop
+        return newer
+
+    def _warn(self, catalog: Catalog, known: Sequence[str]) -> None:
+        for warning in catalog.warnings:
+            if warning not in known:
+                log.warning("%s", warning)
+
+    async def watch(self) -> None:
+        """Refresh whenever a source says that it may have changed, until cancelled."""
+        wanted = asyncio.Event()
+        async with asyncio.TaskGroup() as tasks:
+            for source in self._sources:
+                tasks.create_task(source.watch(wanted.set))
+            while True:
+                await wanted.wait()
+                wanted.clear()
+                await self.refresh()

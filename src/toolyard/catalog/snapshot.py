@@ -1,0 +1,225 @@
+"""The catalog: an immutable snapshot of everything on offer, with its list pages encoded."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import TypeAlias, TypeVar
+
+import orjson
+
+from toolyard.catalog.entries import (
+    KINDS,
+    Completion,
+    Entries,
+    Kind,
+    Prompt,
+    Resource,
+    Template,
+    Tool,
+)
+from toolyard.catalog.uritemplate import match
+from toolyard.catalog.validation import Checker, checker_or_reason
+from toolyard.errors import INTERNAL_ERROR, ProtocolError
+from toolyard.protocol.call import Encoded, JsonObject
+from toolyard.protocol.headers import header_parameters
+from toolyard.protocol.paging import decode_cursor, encode_cursor
+from toolyard.protocol.revisions import Revision
+from toolyard.protocol.shape import list_key, shape_definition, shape_result
+
+Listed: TypeAlias = Tool | Resource | Template | Prompt
+HeaderNames: TypeAlias = Mapping[tuple[str, ...], str]
+_Entry = TypeVar("_Entry", Tool, Resource, Template, Prompt, Completion)
+_MOST_PAGES_KEPT = 256
+_METHODS: Mapping[Kind, str] = {
+    "tools": "tools/list",
+    "resources": "resources/list",
+    "templates": "resources/templates/list",
+    "prompts": "prompts/list",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class PageRequest:
+    """Which page of which list, for whom."""
+
+    kind: Kind
+    revision: Revision
+    limit: int
+    cursor: str | None = None
+
+
+@dataclass(frozen=True)
+class Catalog:
+    """Everything on offer at one moment. Never edited: the keeper builds a new one."""
+
+    tools: Mapping[str, Tool] = field(default_factory=dict)
+    resources: Mapping[str, Resource] = field(default_factory=dict)
+    templates: Mapping[str, Template] = field(default_factory=dict)
+    prompts: Mapping[str, Prompt] = field(default_factory=dict)
+    completions: Mapping[str, Completion] = field(default_factory=dict)
+    broken: Mapping[Kind, str] = field(default_factory=dict)
+    warnings: tuple[str, ...] = ()
+    created: str = field(default_factory=lambda: datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"))
+    # Filled on first use; each value depends on the catalog alone.
+    _digests: dict[Kind, str] = field(default_factory=dict, repr=False)
+    _pages: dict[tuple[Kind, str, int, int], Encoded] = field(default_factory=dict, repr=False)
+    _items: dict[tuple[Kind, str], list[bytes]] = field(default_factory=dict, repr=False)
+    _checkers: dict[tuple[str, str], Checker] = field(default_factory=dict, repr=False)
+    _headers: dict[str, HeaderNames] = field(default_factory=dict, repr=False)
+
+    def listed(self, kind: Kind) -> tuple[Listed, ...]:
+        entries: Mapping[str, Listed] = getattr(self, kind)
+        return tuple(entries.values())
+
+    def digest(self, kind: Kind) -> str:
+        """SHA-256 over the definitions of one kind: what `list_changed` goes by."""
+        if kind not in self._digests:
+            definitions = [entry.definition for entry in self.listed(kind)]
+            text = orjson.dumps([definitions, self.broken.get(kind)], option=orjson.OPT_SORT_KEYS)
+            self._digests[kind] = hashlib.sha256(text).hexdigest()
+        return self._digests[kind]
+
+    def changed_since(self, older: Catalog) -> frozenset[Kind]:
+        return frozenset(kind for kind in KINDS if self.digest(kind) != older.digest(kind))
+
+    def page(self, request: PageRequest, stamp: JsonObject) -> Encoded:
+        """One page of a list, already encoded for the revision that asks."""
+        if request.kind in self.broken:
+            raise ProtocolError(INTERNAL_ERROR, self.broken[request.kind])
+        offset = 0
+        if request.cursor is not None:
+            offset = decode_cursor(
+                request.cursor, list_key(request.kind), self.digest(request.kind)
+            )
+        key = (request.kind, request.revision.date, offset, request.limit)
+        page = self._pages.get(key)
+        if page is None:
+            page = self._encode_page(request, offset, stamp)
+            if len(self._pages) < _MOST_PAGES_KEPT:
+                self._pages[key] = page
+        return page
+
+    def _encode_page(self, request: PageRequest, offset: int, stamp: JsonObject) -> Encoded:
+        kind, items = request.kind, self._encoded_items(request.kind, request.revision)
+        end = offset + request.limit
+        result: JsonObject = {
+            list_key(kind): [orjson.Fragment(item) for item in items[offset:end]],
+            "_meta": {"mcpbash/total": len(items)},
+        }
+        if end < len(items):
+            result["nextCursor"] = encode_cursor(
+                list_key(kind), end, self.digest(kind), self.created
+            )
+        shaped = shape_result(_METHODS[kind], result, request.revision, stamp)
+        return Encoded(orjson.dumps(shaped))
+
+    def _encoded_items(self, kind: Kind, revision: Revision) -> list[bytes]:
+        key = (kind, revision.date)
+        if key not in self._items:
+            self._items[key] = [
+                orjson.dumps(shape_definition(kind, entry.definition, revision))
+                for entry in self.listed(kind)
+            ]
+        return self._items[key]
+
+    def input_checker(self, tool: Tool) -> Checker:
+        return self._checker(tool, "inputSchema")
+
+    def output_checker(self, tool: Tool) -> Checker:
+        return self._checker(tool, "outputSchema")
+
+    def _checker(self, tool: Tool, part: str) -> Checker:
+        key = (tool.name, part)
+        checker = self._checkers.get(key)
+        if checker is None:
+            checker = self._checkers[key] = checker_or_reason(tool.definition.get(part) or {})
+        return checker
+
+    def header_names(self, tool: Tool) -> HeaderNames:
+        """The arguments of a tool that travel in headers as well."""
+        names = self._headers.get(tool.name)
+        if names is None:
+            try:
+                names = header_parameters(tool.definition.get("inputSchema"))
+            except ValueError:
+                names = {}
+            self._headers[tool.name] = names
+        return names
+
+    def find_resource(self, uri: str) -> tuple[Resource | Template, Mapping[str, str]] | None:
+        """The entry that answers for a URI, and the variables of its template."""
+        if uri in self.resources:
+            return self.resources[uri], {}
+        for template in self.templates.values():
+            variables = match(template.uri_template, uri)
+            if variables is not None:
+                return template, variables
+        return None
+
+    def narrowed(self, allows: Callable[[Kind, str], bool]) -> Catalog:
+        """The part of the catalog that a caller may see."""
+        return Catalog(
+            tools={k: v for k, v in self.tools.items() if allows("tools", k)},
+            resources={k: v for k, v in self.resources.items() if allows("resources", k)},
+            templates={k: v for k, v in self.templates.items() if allows("templates", k)},
+            prompts={k: v for k, v in self.prompts.items() if allows("prompts", k)},
+            completions=self.completions,
+            broken=self.broken,
+            created=self.created,
+        )
+
+
+def assemble(parts: Iterable[Entries]) -> Catalog:
+    """One catalog from what the sources yield; the first of a name wins, the rest are warned of."""
+    parts = tuple(parts)
+    warnings = [warning for part in parts for warning in part.warnings]
+    broken: dict[Kind, str] = {}
+    for part in parts:
+        broken.update(part.broken)
+    return Catalog(
+        tools=_first("tool", (e for p in parts for e in p.tools), _by_name, warnings),
+        resources=_first("resource", (e for p in parts for e in p.resources), _by_uri, warnings),
+        templates=_first(
+            "template", (e for p in parts for e in p.templates), _by_template, warnings
+        ),
+        prompts=_first("prompt", (e for p in parts for e in p.prompts), _by_name, warnings),
+        completions=_first("completion", (e for p in parts for e in p.completions), _by_ref, []),
+        broken=broken,
+        warnings=tuple(warnings),
+    )
+
+
+def _first(
+    kind: str, entries: Iterable[_Entry], key: Callable[[_Entry], str], warnings: list[str]
+) -> dict[str, _Entry]:
+    found: dict[str, _Entry] = {}
+    for entry in entries:
+        name = key(entry)
+        if name in found:
+            place, first = entry.origin.place or entry.origin.owner, found[name].origin
+            warnings.append(
+                f"{kind} {name!r} from {place} is left out: "
+                f"{first.place or first.owner} has the same name"
+            )
+            continue
+        found[name] = entry
+    return found
+
+
+def _by_name(entry: Tool | Prompt) -> str:
+    return entry.name
+
+
+def _by_uri(entry: Resource) -> str:
+    return entry.uri
+
+
+def _by_template(entry: Template) -> str:
+    return entry.uri_template
+
+
+def _by_ref(entry: Completion) -> str:
+    return entry.ref

@@ -1,0 +1,59 @@
+"""completion/complete: the completer that was registered for a prompt or a resource."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from toolyard.catalog.entries import Completion
+from toolyard.catalog.snapshot import Catalog
+from toolyard.errors import INVALID_PARAMS, ProtocolError
+from toolyard.methods.offer import Offer
+from toolyard.protocol.call import Call, Channel, Json, Result
+
+NOTHING: Result = {"completion": {"values": [], "total": 0, "hasMore": False}}
+
+
+@dataclass(frozen=True, slots=True)
+class CompletionMethods:
+    offer: Offer
+
+    async def complete(self, call: Call, channel: Channel) -> Result:
+        ref = _ref(call.params.get("ref"))
+        _check_argument(call.params.get("argument"))
+        completion = _find(await self.offer.to(call), ref)
+        if completion is None:
+            return NOTHING
+        return await completion.target.call(call.params, call, channel)
+
+
+def _ref(ref: Json) -> str:
+    if ref is None:
+        raise ProtocolError(INVALID_PARAMS, "Completion ref is required")
+    kind = ref.get("type") if isinstance(ref, dict) else None
+    name = {"ref/prompt": "name", "ref/resource": "uri"}.get(kind) if kind else None
+    value = ref.get(name) if name else None
+    if not isinstance(value, str) or not value:
+        raise ProtocolError(INVALID_PARAMS, "Completion ref is invalid")
+    return value
+
+
+def _check_argument(argument: Json) -> None:
+    if not isinstance(argument, dict) or not isinstance(argument.get("name"), str):
+        raise ProtocolError(INVALID_PARAMS, "Completion argument name is required")
+
+
+def _find(catalog: Catalog, ref: str) -> Completion | None:
+    """By the ref itself, or by the name of the resource it is the URI of."""
+    if ref in catalog.completions:
+        return catalog.completions[ref]
+    resource = catalog.find_resource(ref)
+    if resource is not None and resource[0].name in catalog.completions:
+        return catalog.completions[resource[0].name]
+    known = ref in catalog.prompts or resource is not None or _is_template(catalog, ref)
+    if not known:
+        raise ProtocolError(INVALID_PARAMS, "Completion not found", {"ref": ref})
+    return None
+
+
+def _is_template(catalog: Catalog, ref: str) -> bool:
+    return ref in catalog.templates

@@ -1,0 +1,27 @@
+"""The four list methods: pages that were encoded when the catalog was built."""
+
+from __future__ import annotations
+
+from toolyard.catalog.entries import Kind
+from toolyard.catalog.snapshot import PageRequest
+from toolyard.errors import INVALID_PARAMS, ProtocolError
+from toolyard.methods.offer import Offer
+from toolyard.protocol.call import Call, Channel, Handler, Result
+from toolyard.protocol.paging import page_limit
+
+
+def list_method(offer: Offer, kind: Kind) -> Handler:
+    sizes = offer.sizes
+    templates = kind == "templates"
+    default = sizes.templates_default if templates else sizes.default
+    most = sizes.templates_most if templates else sizes.most
+
+    async def answer(call: Call, _channel: Channel) -> Result:
+        cursor = call.params.get("cursor")
+        if cursor is not None and not isinstance(cursor, str):
+            raise ProtocolError(INVALID_PARAMS, "Invalid cursor")
+        limit = page_limit(call.params.get("limit"), default, most)
+        catalog = await offer.to(call)
+        return catalog.page(PageRequest(kind, call.revision, limit, cursor), offer.stamp)
+
+    return answer

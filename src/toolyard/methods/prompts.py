@@ -1,0 +1,46 @@
+"""prompts/get: find the prompt, check its arguments, let its target render it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from toolyard.catalog.entries import Prompt
+from toolyard.errors import INVALID_PARAMS, ProtocolError
+from toolyard.methods.offer import Offer
+from toolyard.protocol.call import Call, Channel, Json, JsonObject, Result
+
+
+@dataclass(frozen=True, slots=True)
+class PromptMethods:
+    offer: Offer
+
+    async def get(self, call: Call, channel: Channel) -> Result:
+        name = call.params.get("name")
+        if not isinstance(name, str):
+            raise ProtocolError(INVALID_PARAMS, "Prompt name is required")
+        prompt = (await self.offer.to(call)).prompts.get(name)
+        if prompt is None:
+            raise ProtocolError(INVALID_PARAMS, "Prompt not found", {"name": name})
+        arguments = _arguments(call.params.get("arguments"))
+        _require(prompt, arguments)
+        return await prompt.target.call(arguments, call, channel)
+
+
+def _arguments(value: Json) -> JsonObject:
+    if value is None:
+        return {}
+    if not isinstance(value, dict):
+        raise ProtocolError(INVALID_PARAMS, "Prompt arguments must be an object")
+    return value
+
+
+def _require(prompt: Prompt, arguments: JsonObject) -> None:
+    declared = prompt.definition.get("arguments") or ()
+    missing = [
+        argument["name"]
+        for argument in declared
+        if argument.get("required") and argument["name"] not in arguments
+    ]
+    if missing:
+        text = f"Prompt '{prompt.name}' needs the argument {', '.join(missing)}"
+        raise ProtocolError(INVALID_PARAMS, text, {"missing": missing})

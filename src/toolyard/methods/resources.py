@@ -1,0 +1,51 @@
+"""resources/read: by URI, through the entry or the template that answers for it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from toolyard.catalog.entries import Resource, Template
+from toolyard.catalog.snapshot import Catalog
+from toolyard.errors import INVALID_PARAMS, RESOURCE_NOT_FOUND, ProtocolError
+from toolyard.methods.offer import Offer
+from toolyard.protocol.call import Call, Channel, Json, JsonObject, Result
+
+
+@dataclass(frozen=True, slots=True)
+class ResourceMethods:
+    offer: Offer
+
+    async def read(self, call: Call, channel: Channel) -> Result:
+        uri = uri_of(call, await self.offer.to(call))
+        entry, arguments = find(await self.offer.to(call), uri)
+        return await entry.target.call(arguments, call, channel)
+
+
+def uri_of(call: Call, catalog: Catalog) -> str:
+    """The URI asked for; projects of mcp-bash may ask by name as well."""
+    uri, name = call.params.get("uri"), call.params.get("name")
+    if isinstance(uri, str) and uri:
+        return uri
+    if isinstance(name, str) and name:
+        return _uri_by_name(catalog, name)
+    raise ProtocolError(INVALID_PARAMS, "Resource name or uri required")
+
+
+def _uri_by_name(catalog: Catalog, name: str) -> str:
+    for resource in catalog.resources.values():
+        if resource.name == name:
+            return resource.uri
+    raise not_found({"name": name})
+
+
+def find(catalog: Catalog, uri: str) -> tuple[Resource | Template, JsonObject]:
+    """The entry that answers for a URI, and the arguments of its target."""
+    found = catalog.find_resource(uri)
+    if found is None:
+        raise not_found({"uri": uri})
+    entry, variables = found
+    return entry, {**variables, "uri": uri}
+
+
+def not_found(data: Json) -> ProtocolError:
+    return ProtocolError(RESOURCE_NOT_FOUND, "Resource not found", data)

@@ -1,0 +1,212 @@
+"""Subscriptions: on a session (subscribe, unsubscribe) and on a modern listen stream."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Protocol, runtime_checkable
+
+from toolyard.catalog.announcer import LIST_CHANGED, RESOURCE_UPDATED
+from toolyard.catalog.entries import Resource, Template
+from toolyard.errors import INVALID_PARAMS, METHOD_NOT_FOUND, ProtocolError
+from toolyard.methods.offer import Offer
+from toolyard.methods.resources import find, uri_of
+from toolyard.protocol.call import Call, Channel, Json, JsonObject, Result, Session
+from toolyard.protocol.modern import SUBSCRIPTION_ID
+from toolyard.telemetry import logger
+
+log = logger("subscriptions")
+_FILTERS = {
+    "toolsListChanged": LIST_CHANGED["tools"],
+    "promptsListChanged": LIST_CHANGED["prompts"],
+    "resourcesListChanged": LIST_CHANGED["resources"],
+}
+
+
+@runtime_checkable
+class Watched(Protocol):
+    """A target that knows when what it reads has changed."""
+
+    async def watch(
+        self, arguments: JsonObject, call: Call, changed: Callable[[], None]
+    ) -> None: ...
+
+
+@dataclass(slots=True)
+class Watch:
+    """One URI that somebody listens to, and the task that looks after it."""
+
+    task: asyncio.Task[None]
+    holders: int = 1
+
+
+@dataclass(slots=True)
+class SubscriptionMethods:
+    offer: Offer
+    watches: dict[tuple[str, str], Watch] = field(default_factory=dict)
+    sessions: dict[str, dict[str, Callable[[], None]]] = field(default_factory=dict)
+    closing: asyncio.Event = field(default_factory=asyncio.Event)
+
+    async def initialized(self, _call: Call, channel: Channel) -> Result:
+        """A session that is ready hears of every list that changes."""
+        session = channel.session
+        if session is not None:
+            leave = self.offer.keeper.announcer.join(_lists_only(session))
+            session.on_close(leave)
+            session.on_close(lambda: self._forget(session.key))
+        return {}
+
+    async def subscribe(self, call: Call, channel: Channel) -> Result:
+        session = _session(channel)
+        uri, target, arguments = await self._subject(call)
+        held = self.sessions.setdefault(session.key, {})
+        if uri not in held:
+            held[uri] = await self._hold(uri, target, arguments, call, _one_uri(session, uri))
+        session.notify(RESOURCE_UPDATED, {"uri": uri})
+        return {"subscriptionId": subscription_id(session.key, uri)}
+
+    async def unsubscribe(self, call: Call, channel: Channel) -> Result:
+        """By `uri`, or by the `subscriptionId` that subscribe answered with."""
+        session = _session(channel)
+        held = self.sessions.get(session.key, {})
+        wanted, ticket = call.params.get("uri"), call.params.get("subscriptionId")
+        if not isinstance(wanted, str) and not isinstance(ticket, str):
+            raise ProtocolError(INVALID_PARAMS, "uri or subscriptionId required")
+        for uri in tuple(held):
+            if uri == wanted or subscription_id(session.key, uri) == ticket:
+                held.pop(uri)()
+        return {}
+
+    async def listen(self, call: Call, channel: Channel) -> Result:
+        """Stay open and pass on what was asked for, until the client or the server ends it."""
+        asked = _asked(call.params.get("notifications"))
+        tag = {SUBSCRIPTION_ID: call.id}
+        honoured, uris = await self._honour(call, asked)
+        channel.notify(
+            "notifications/subscriptions/acknowledged", {"_meta": tag, "notifications": honoured}
+        )
+        methods = {_FILTERS[name] for name in honoured if name in _FILTERS}
+
+        def hear(method: str, params: JsonObject) -> None:
+            if method in methods or (method == RESOURCE_UPDATED and params.get("uri") in uris):
+                channel.notify(method, {"_meta": tag, **params})
+
+        leave = [self.offer.keeper.announcer.join(hear)]
+        try:
+            for uri, (target, arguments) in uris.items():
+                leave.append(await self._hold(uri, target, arguments, call, None))
+            await self.closing.wait()
+        finally:
+            for end in leave:
+                end()
+        return {"_meta": tag}
+
+    async def _honour(
+        self, call: Call, asked: JsonObject
+    ) -> tuple[JsonObject, dict[str, tuple[Resource | Template, JsonObject]]]:
+        catalog = await self.offer.to(call)
+        honoured = {name: True for name in _FILTERS if asked.get(name) is True}
+        uris = {}
+        for uri in asked.get("resourceSubscriptions") or ():
+            if isinstance(uri, str) and catalog.find_resource(uri) is not None:
+                uris[uri] = find(catalog, uri)
+        if uris:
+            return {**honoured, "resourceSubscriptions": list(uris)}, uris
+        return dict(honoured), uris
+
+    async def _subject(self, call: Call) -> tuple[str, Resource | Template, JsonObject]:
+        catalog = await self.offer.to(call)
+        uri = uri_of(call, catalog)
+        entry, arguments = find(catalog, uri)
+        return uri, entry, arguments
+
+    async def _hold(
+        self,
+        uri: str,
+        entry: Resource | Template,
+        arguments: JsonObject,
+        call: Call,
+        hear: Callable[[str, JsonObject], None] | None,
+    ) -> Callable[[], None]:
+        """Keep one watch a URI and caller alive while anybody listens."""
+        key = (call.caller.id, uri)
+        watch = self.watches.get(key)
+        if watch is None:
+            task = asyncio.get_running_loop().create_task(self._look_after(entry, arguments, call))
+            self.watches[key] = Watch(task)
+        else:
+            watch.holders += 1
+        leave = self.offer.keeper.announcer.join(hear) if hear is not None else None
+
+        def end() -> None:
+            if leave is not None:
+                leave()
+            self._release(key)
+
+        return end
+
+    def _release(self, key: tuple[str, str]) -> None:
+        watch = self.watches.get(key)
+        if watch is None:
+            return
+        watch.holders -= 1
+        if watch.holders == 0:
+            watch.task.cancel()
+            del self.watches[key]
+
+    async def _look_after(
+        self, entry: Resource | Template, arguments: JsonObject, call: Call
+    ) -> None:
+        if not isinstance(entry.target, Watched):
+            return
+        uri = arguments["uri"]
+        try:
+            await entry.target.watch(
+                arguments, call, lambda: self.offer.keeper.announcer.updated(uri)
+            )
+        except Exception as error:
+            log.warning("watching %s ended: %s", uri, error)
+
+    def _forget(self, key: str) -> None:
+        for end in self.sessions.pop(key, {}).values():
+            end()
+
+    async def close(self) -> None:
+        """End every listen stream with its final result, and every watch."""
+        self.closing.set()
+        for watch in self.watches.values():
+            watch.task.cancel()
+
+
+def subscription_id(session_key: str, uri: str) -> str:
+    return hashlib.sha256(f"{session_key}\n{uri}".encode()).hexdigest()[:24]
+
+
+def _session(channel: Channel) -> Session:
+    if channel.session is None:
+        raise ProtocolError(METHOD_NOT_FOUND, "Method not found")
+    return channel.session
+
+
+def _asked(value: Json) -> JsonObject:
+    if not isinstance(value, dict):
+        raise ProtocolError(INVALID_PARAMS, "notifications must be an object")
+    return value
+
+
+def _lists_only(session: Session) -> Callable[[str, JsonObject], None]:
+    def hear(method: str, params: JsonObject) -> None:
+        if method != RESOURCE_UPDATED:
+            session.notify(method, params)
+
+    return hear
+
+
+def _one_uri(session: Session, uri: str) -> Callable[[str, JsonObject], None]:
+    def hear(method: str, params: JsonObject) -> None:
+        if method == RESOURCE_UPDATED and params.get("uri") == uri:
+            session.notify(method, params)
+
+    return hear

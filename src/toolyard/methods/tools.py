@@ -1,0 +1,92 @@
+"""tools/call: find the tool, check the arguments, let its target work, check the result."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from toolyard.catalog.entries import Tool
+from toolyard.catalog.snapshot import Catalog
+from toolyard.errors import INVALID_PARAMS, MISSING_CAPABILITY, ProtocolError, ToolError
+from toolyard.methods.offer import Offer
+from toolyard.protocol.call import Call, Channel, Encoded, JsonObject, Result
+from toolyard.protocol.headers import check_parameters
+
+# Raises ProtocolError when this call of this tool is not allowed.
+Permit: TypeAlias = Callable[[Call, Tool], Awaitable[None]]
+
+
+@dataclass(frozen=True, slots=True)
+class ToolMethods:
+    offer: Offer
+    permit: Permit | None = None
+
+    async def call(self, call: Call, channel: Channel) -> Result:
+        catalog = await self.offer.to(call)
+        tool = _find(catalog, call)
+        arguments = _arguments(call)
+        if call.headers is not None and call.revision.modern:
+            check_parameters(call.headers, catalog.header_names(tool), arguments)
+        _refuse_unready(tool, call)
+        if self.permit is not None:
+            await self.permit(call, tool)
+        _check_arguments(catalog, tool, arguments)
+        result = await tool.target.call(arguments, call, channel)
+        if tool.check_output and "outputSchema" in tool.definition:
+            return _checked(catalog, tool, result)
+        return result
+
+
+def _find(catalog: Catalog, call: Call) -> Tool:
+    name = call.params.get("name")
+    if not isinstance(name, str):
+        raise ProtocolError(INVALID_PARAMS, "Tool name is required")
+    tool = catalog.tools.get(name)
+    if tool is None:
+        raise ProtocolError(INVALID_PARAMS, f"Tool '{name}' not found", {"name": name})
+    return tool
+
+
+def _arguments(call: Call) -> JsonObject:
+    arguments = call.params.get("arguments")
+    if arguments is None:
+        return {}
+    if not isinstance(arguments, dict):
+        raise ProtocolError(INVALID_PARAMS, "Tool arguments must be an object")
+    return arguments
+
+
+def _refuse_unready(tool: Tool, call: Call) -> None:
+    if tool.unavailable is not None:
+        raise ToolError(f"Tool '{tool.name}' is not available: {tool.unavailable}")
+    missing = [name for name in tool.requires if name not in call.client.capabilities]
+    if missing:
+        raise ProtocolError(
+            MISSING_CAPABILITY,
+            f"Tool '{tool.name}' needs a client with the capability {', '.join(missing)}",
+            {"requiredCapabilities": {name: {} for name in missing}},
+        )
+
+
+def _check_arguments(catalog: Catalog, tool: Tool, arguments: JsonObject) -> None:
+    hidden = tool.hidden and sorted(tool.hidden.intersection(arguments))
+    wrong = (
+        f"unknown argument {', '.join(hidden)}"
+        if hidden
+        else catalog.input_checker(tool)(arguments)
+    )
+    if wrong:
+        raise ToolError(f"Invalid arguments for tool '{tool.name}': {wrong}")
+
+
+def _checked(catalog: Catalog, tool: Tool, result: Result) -> Result:
+    """A tool that declares an output schema keeps to it, or its call has failed."""
+    if isinstance(result, Encoded) or result.get("isError") or "inputRequests" in result:
+        return result
+    if "structuredContent" not in result:
+        raise ToolError(f"Tool '{tool.name}' declares an output schema but printed no JSON")
+    wrong = catalog.output_checker(tool)(result["structuredContent"])
+    if wrong:
+        raise ToolError(f"The output of tool '{tool.name}' breaks its output schema: {wrong}")
+    return result

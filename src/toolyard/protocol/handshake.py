@@ -1,0 +1,60 @@
+"""The handshake era: `initialize`, and the rules of a session. No I/O, no clock."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from toolyard.errors import INVALID_PARAMS, NOT_INITIALIZED, ProtocolError
+from toolyard.protocol.call import LOG_LEVELS, Client, Json, JsonObject
+from toolyard.protocol.identity import Identity
+from toolyard.protocol.revisions import HANDSHAKE, Revision, negotiate
+
+# What a client may send before it has said `notifications/initialized`.
+BEFORE_INITIALIZED = frozenset({"initialize", "ping", "shutdown", "exit"})
+
+
+@dataclass(frozen=True, slots=True)
+class Greeting:
+    """What `initialize` settled, and its answer."""
+
+    revision: Revision
+    client: Client
+    result: JsonObject
+
+
+def greet(identity: Identity, params: JsonObject, *, strict: bool = False) -> Greeting:
+    """Answer `initialize`. Strict: an unknown revision is refused, not negotiated."""
+    requested = params.get("protocolVersion")
+    if strict and requested is not None and requested not in HANDSHAKE:
+        known = ",".join(sorted(HANDSHAKE, reverse=True))
+        raise ProtocolError(
+            INVALID_PARAMS, f"Unsupported protocol version: {requested}. Supported: {known}"
+        )
+    revision = negotiate(requested)
+    client = Client(_object(params.get("clientInfo")), _object(params.get("capabilities")))
+    result: JsonObject = {
+        "protocolVersion": revision.date,
+        "capabilities": identity.capabilities_for(revision, client.capabilities),
+        "serverInfo": identity.info_for(revision),
+    }
+    if identity.instructions and revision.instructions:
+        result["instructions"] = identity.instructions
+    return Greeting(revision, client, result)
+
+
+def gate(method: str, *, initialized: bool) -> None:
+    """Refuse what may not come before the client has said that it is ready."""
+    if not initialized and method not in BEFORE_INITIALIZED:
+        raise ProtocolError(NOT_INITIALIZED, "Server not initialized")
+
+
+def log_level(params: JsonObject) -> str:
+    """The level that `logging/setLevel` asks for."""
+    level = params.get("level")
+    if level not in LOG_LEVELS:
+        raise ProtocolError(INVALID_PARAMS, "Invalid log level", {"allowed": list(LOG_LEVELS)})
+    return str(level)
+
+
+def _object(value: Json) -> JsonObject:
+    return value if isinstance(value, dict) else {}

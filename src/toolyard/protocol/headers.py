@@ -1,0 +1,157 @@
+"""The Mcp-* headers of the modern era: their codec and their checks against the body."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+from collections.abc import Iterator, Mapping
+
+from toolyard.errors import HEADER_MISMATCH, ProtocolError
+from toolyard.protocol.call import Json, JsonObject
+
+PARAM_PREFIX = "mcp-param-"
+ANNOTATION = "x-mcp-header"
+# The parameter that Mcp-Name repeats, by method.
+NAMED_BY = {
+    "tools/call": "name",
+    "prompts/get": "name",
+    "resources/read": "uri",
+    "tasks/get": "taskId",
+    "tasks/update": "taskId",
+    "tasks/cancel": "taskId",
+}
+_TOKEN = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+\Z")
+_PLAIN = re.compile(r"[\x21-\x7e](?:[\x20-\x7e\t]*[\x21-\x7e])?\Z")
+_OPEN, _CLOSE = "=?base64?", "?="
+
+
+def encode_value(value: Json) -> str:
+    """A header value for an argument: as it is where it can be, else base64."""
+    text = _text(value)
+    if _PLAIN.match(text) and not (text.startswith(_OPEN) and text.endswith(_CLOSE)):
+        return text
+    return _OPEN + base64.b64encode(text.encode()).decode() + _CLOSE
+
+
+def decode_value(value: str) -> str:
+    """The text a header value stands for."""
+    value = value.strip(" \t")
+    if not (value.startswith(_OPEN) and value.endswith(_CLOSE)):
+        return value
+    try:
+        packed = value[len(_OPEN) : -len(_CLOSE)]
+        return base64.b64decode(packed, validate=True).decode("utf-8")
+    except (binascii.Error, ValueError):
+        raise mismatch(f"{value!r} is not valid base64 of UTF-8") from None
+
+
+def _text(value: Json) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return str(value)
+
+
+def check_routing(
+    headers: Mapping[str, str], method: str, params: JsonObject, version: str
+) -> None:
+    """Headers and body must say the same: version, method and name."""
+    _must_equal(headers, "mcp-protocol-version", version)
+    _must_equal(headers, "mcp-method", method)
+    parameter = NAMED_BY.get(method)
+    if parameter is not None and isinstance(params.get(parameter), str):
+        _must_equal(headers, "mcp-name", params[parameter])
+
+
+def _must_equal(headers: Mapping[str, str], name: str, expected: str) -> None:
+    value = headers.get(name)
+    if value is None:
+        raise mismatch(f"the {name} header is missing")
+    if decode_value(value) != expected:
+        raise mismatch(f"{name} header value {value!r} does not match body value {expected!r}")
+
+
+def mismatch(why: str) -> ProtocolError:
+    return ProtocolError(HEADER_MISMATCH, f"Header mismatch: {why}")
+
+
+def header_parameters(schema: Json) -> dict[tuple[str, ...], str]:
+    """Where an input schema asks for headers: path of properties -> header suffix.
+
+    Raises ValueError when the annotations are not valid.
+    """
+    found = dict(_annotated(schema, ()))
+    names = [name.lower() for name in found.values()]
+    if len(set(names)) != len(names):
+        raise ValueError(f"{ANNOTATION} names are not unique")
+    if _count(schema) != len(found):
+        raise ValueError(f"{ANNOTATION} stands where no plain chain of properties leads")
+    return found
+
+
+def _annotated(schema: Json, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], str]]:
+    properties = schema.get("properties") if isinstance(schema, dict) else None
+    if not isinstance(properties, dict):
+        return
+    for name, child in properties.items():
+        if isinstance(child, dict) and ANNOTATION in child:
+            yield (*path, name), _checked_name(child)
+        yield from _annotated(child, (*path, name))
+
+
+def _checked_name(schema: JsonObject) -> str:
+    name = schema[ANNOTATION]
+    if not isinstance(name, str) or not _TOKEN.match(name):
+        raise ValueError(f"{ANNOTATION} must be a header token, not {name!r}")
+    if schema.get("type") not in ("string", "integer", "boolean"):
+        raise ValueError(f"{ANNOTATION} {name!r} stands on a type that no header can carry")
+    return name
+
+
+def _count(schema: Json) -> int:
+    if isinstance(schema, list):
+        return sum(map(_count, schema))
+    if not isinstance(schema, dict):
+        return 0
+    here = isinstance(schema.get(ANNOTATION), str) and "type" in schema
+    return here + sum(_count(value) for value in schema.values())
+
+
+def check_parameters(
+    headers: Mapping[str, str], wanted: Mapping[tuple[str, ...], str], arguments: JsonObject
+) -> None:
+    """Every annotated argument that is present must be repeated by its header."""
+    for path, name in wanted.items():
+        value = _at(arguments, path)
+        header = headers.get(PARAM_PREFIX + name.lower())
+        if value is None:
+            if header is not None:
+                raise mismatch(f"Mcp-Param-{name} was sent without its argument")
+            continue
+        if header is None:
+            raise mismatch(f"the Mcp-Param-{name} header is missing")
+        if not _same(decode_value(header), value):
+            raise mismatch(f"Mcp-Param-{name} does not match the argument")
+
+
+def parameters(wanted: Mapping[tuple[str, ...], str], arguments: JsonObject) -> dict[str, str]:
+    """The Mcp-Param-* headers that go with these arguments."""
+    values = ((name, _at(arguments, path)) for path, name in wanted.items())
+    return {f"Mcp-Param-{name}": encode_value(v) for name, v in values if v is not None}
+
+
+def _at(arguments: Json, path: tuple[str, ...]) -> Json:
+    for name in path:
+        if not isinstance(arguments, dict):
+            return None
+        arguments = arguments.get(name)
+    return arguments
+
+
+def _same(text: str, value: Json) -> bool:
+    if isinstance(value, bool | str):
+        return text == _text(value)
+    try:
+        return float(text) == float(value)
+    except (TypeError, ValueError):
+        return False

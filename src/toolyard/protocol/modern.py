@@ -1,0 +1,91 @@
+"""The modern era: the envelope that every request carries, and what results must carry."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from toolyard.errors import INVALID_PARAMS, UNSUPPORTED_REVISION, ProtocolError
+from toolyard.protocol.call import LOG_LEVELS, Client, Json, JsonObject
+from toolyard.protocol.identity import Identity
+from toolyard.protocol.revisions import LATEST, MODERN, Revision
+
+PREFIX = "io.modelcontextprotocol/"
+VERSION = PREFIX + "protocolVersion"
+CAPABILITIES = PREFIX + "clientCapabilities"
+CLIENT_INFO = PREFIX + "clientInfo"
+SERVER_INFO = PREFIX + "serverInfo"
+LOG_LEVEL = PREFIX + "logLevel"
+SUBSCRIPTION_ID = PREFIX + "subscriptionId"
+ENVELOPE_KEYS = frozenset({VERSION, CAPABILITIES, CLIENT_INFO, SERVER_INFO, LOG_LEVEL})
+
+# Methods that may answer `input_required`.
+MAY_ASK = frozenset({"tools/call", "prompts/get", "resources/read"})
+
+
+@dataclass(frozen=True, slots=True)
+class Envelope:
+    """What a modern request says of its sender, before it is known to be acceptable."""
+
+    version: str
+    client: Client
+    level: str | None
+    meta: JsonObject  # the rest of `_meta`
+
+    @property
+    def revision(self) -> Revision:
+        revision = MODERN.get(self.version)
+        if revision is None:
+            raise unsupported(self.version)
+        return revision
+
+
+def is_modern(params: JsonObject) -> bool:
+    meta = params.get("_meta")
+    return isinstance(meta, dict) and VERSION in meta
+
+
+def open_envelope(params: JsonObject) -> Envelope:
+    """Read the envelope; a missing or ill-typed part is the client's error."""
+    meta = params.get("_meta")
+    if not isinstance(meta, dict):
+        raise _missing(VERSION)
+    version, capabilities = meta.get(VERSION), meta.get(CAPABILITIES)
+    if not isinstance(version, str):
+        raise _missing(VERSION)
+    if not isinstance(capabilities, dict):
+        raise _missing(CAPABILITIES)
+    info, level = meta.get(CLIENT_INFO), meta.get(LOG_LEVEL)
+    if level is not None and level not in LOG_LEVELS:
+        raise ProtocolError(INVALID_PARAMS, f"Unknown log level in _meta: {level!r}")
+    rest = {key: value for key, value in meta.items() if key not in ENVELOPE_KEYS}
+    client = Client(info if isinstance(info, dict) else {}, capabilities)
+    return Envelope(version, client, level, rest)
+
+
+def discover(identity: Identity, revision: Revision, client: Client) -> JsonObject:
+    """The answer to `server/discover`."""
+    result: JsonObject = {
+        "supportedVersions": sorted(MODERN, reverse=True),
+        "capabilities": identity.capabilities_for(revision, client.capabilities),
+        "ttlMs": 0,
+        "cacheScope": "private",
+    }
+    if identity.instructions:
+        result["instructions"] = identity.instructions
+    return result
+
+
+def unsupported(version: Json) -> ProtocolError:
+    data = {"supported": sorted(MODERN, reverse=True), "requested": version}
+    return ProtocolError(UNSUPPORTED_REVISION, "Unsupported protocol version", data)
+
+
+def _missing(key: str) -> ProtocolError:
+    return ProtocolError(
+        INVALID_PARAMS, f'Invalid params: _meta["{key}"] is missing or has the wrong type'
+    )
+
+
+def stamp(identity: Identity) -> JsonObject:
+    """What every modern result says of the server, for its `_meta`."""
+    return {SERVER_INFO: identity.info_for(LATEST)}

@@ -1,0 +1,61 @@
+"""Opaque cursors, bound to the hash of the list that they walk through."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+
+from toolyard.errors import INVALID_PARAMS, ProtocolError
+from toolyard.protocol.call import Json
+
+VERSION = 1
+
+
+def encode_cursor(collection: str, offset: int, digest: str, timestamp: str) -> str:
+    fields = {
+        "ver": VERSION,
+        "collection": collection,
+        "offset": offset,
+        "hash": digest,
+        "timestamp": timestamp,
+    }
+    text = json.dumps(fields, separators=(",", ":")).encode()
+    return base64.urlsafe_b64encode(text).rstrip(b"=").decode()
+
+
+def decode_cursor(cursor: Json, collection: str, digest: str) -> int:
+    """The offset a cursor stands for; a stale or foreign one is the client's error."""
+    fields = _fields(cursor)
+    offset = fields.get("offset")
+    if fields.get("ver") != VERSION or fields.get("collection") != collection:
+        raise _invalid("Invalid cursor")
+    if not isinstance(offset, int) or isinstance(offset, bool) or offset < 0:
+        raise _invalid("Invalid cursor")
+    if fields.get("hash") != digest:
+        raise _invalid("Invalid cursor: the list has changed, start again without one")
+    return offset
+
+
+def _fields(cursor: Json) -> dict[str, Json]:
+    if not isinstance(cursor, str):
+        raise _invalid("Invalid cursor")
+    try:
+        padded = cursor.encode("ascii") + b"=" * (-len(cursor) % 4)
+        fields = json.loads(base64.urlsafe_b64decode(padded))
+    except (ValueError, binascii.Error, RecursionError):
+        raise _invalid("Invalid cursor") from None
+    if not isinstance(fields, dict):
+        raise _invalid("Invalid cursor")
+    return fields
+
+
+def _invalid(why: str) -> ProtocolError:
+    return ProtocolError(INVALID_PARAMS, why)
+
+
+def page_limit(limit: Json, default: int, most: int) -> int:
+    """How many items a page has: `limit` where it is a sensible number."""
+    if not isinstance(limit, int) or isinstance(limit, bool) or limit <= 0:
+        return default
+    return min(limit, most)

@@ -1,0 +1,157 @@
+"""One result, shaped for the revision that asked: the only place that drops or adds fields.
+
+Drops only what a later revision defines; vendor and unknown fields stay.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from toolyard.errors import INVALID_PARAMS, RESOURCE_NOT_FOUND, ProtocolError
+from toolyard.protocol.call import Json, JsonObject
+from toolyard.protocol.jsonrpc import dumps
+from toolyard.protocol.modern import SERVER_INFO
+from toolyard.protocol.revisions import LISTS, Revision
+
+CACHEABLE = LISTS | {"resources/read", "server/discover"}
+_MODERN_RESULT_FIELDS = ("resultType", "ttlMs", "cacheScope")
+_LIST_KEYS = {
+    "tools": "tools",
+    "resources": "resources",
+    "templates": "resourceTemplates",
+    "prompts": "prompts",
+}
+
+
+def shape_result(
+    method: str, result: JsonObject, revision: Revision, stamp: JsonObject
+) -> JsonObject:
+    """The result as a client of this revision may see it. The given one is not changed."""
+    if revision.modern:
+        return _modern(method, result, stamp)
+    shaped = {k: v for k, v in result.items() if k not in _MODERN_RESULT_FIELDS}
+    _drop_server_info(shaped)
+    fit = _FITTERS.get(method)
+    if fit is not None:
+        fit(shaped, revision)
+    return shaped
+
+
+def _modern(method: str, result: JsonObject, stamp: JsonObject) -> JsonObject:
+    meta = result.get("_meta")
+    shaped = {
+        "resultType": "complete",
+        **result,
+        "_meta": {**meta, **stamp} if isinstance(meta, dict) else stamp,
+    }
+    if method in CACHEABLE and shaped["resultType"] == "complete":
+        shaped.setdefault("ttlMs", 0)
+        shaped.setdefault("cacheScope", "private")
+    return shaped
+
+
+def _drop_server_info(shaped: JsonObject) -> None:
+    meta = shaped.get("_meta")
+    if isinstance(meta, dict) and SERVER_INFO in meta:
+        rest = {k: v for k, v in meta.items() if k != SERVER_INFO}
+        if rest:
+            shaped["_meta"] = rest
+        else:
+            del shaped["_meta"]
+
+
+def _fit_tool_result(shaped: JsonObject, revision: Revision) -> None:
+    content = shaped.get("content")
+    content = content if isinstance(content, list) else []
+    if "structuredContent" in shaped and not _may_see(shaped["structuredContent"], revision):
+        structured = shaped.pop("structuredContent")
+        if not content:
+            content = [{"type": "text", "text": dumps(structured).decode()}]
+    shaped["content"] = [_fit_content(block, revision) for block in content]
+
+
+def _may_see(structured: Json, revision: Revision) -> bool:
+    if revision.structured == "object":
+        return isinstance(structured, dict)
+    return revision.structured == "any"
+
+
+def _fit_prompt_result(shaped: JsonObject, revision: Revision) -> None:
+    messages = shaped.get("messages")
+    if isinstance(messages, list):
+        shaped["messages"] = [_fit_message(message, revision) for message in messages]
+
+
+def _fit_message(message: Json, revision: Revision) -> Json:
+    if not isinstance(message, dict) or "content" not in message:
+        return message
+    return {**message, "content": _fit_content(message["content"], revision)}
+
+
+_FITTERS: Mapping[str, Callable[[JsonObject, Revision], None]] = {
+    "tools/call": _fit_tool_result,
+    "prompts/get": _fit_prompt_result,
+}
+
+
+def _fit_content(block: Json, revision: Revision) -> Json:
+    if not isinstance(block, dict):
+        return block
+    kind = block.get("type")
+    substitute = _SUBSTITUTES.get(kind) if isinstance(kind, str) else None
+    if substitute is not None and kind not in revision.content_kinds:
+        return {"type": "text", "text": substitute(block)}
+    return _fit_annotations(block, revision)
+
+
+def _audio_note(block: JsonObject) -> str:
+    return f"[audio, {block.get('mimeType', 'unknown type')}: this client cannot take it]"
+
+
+def _link_note(block: JsonObject) -> str:
+    name = block.get("title") or block.get("name") or "resource"
+    return f"{name}: {block.get('uri', '')}"
+
+
+# How content kinds that a revision does not have are told in its words.
+_SUBSTITUTES: Mapping[str, Callable[[JsonObject], str]] = {
+    "audio": _audio_note,
+    "resource_link": _link_note,
+}
+
+
+def _fit_annotations(item: JsonObject, revision: Revision) -> JsonObject:
+    annotations = item.get("annotations")
+    if not revision.later_annotations or not isinstance(annotations, dict):
+        return item
+    kept = {k: v for k, v in annotations.items() if k not in revision.later_annotations}
+    return {**item, "annotations": kept}
+
+
+def shape_definition(kind: str, definition: JsonObject, revision: Revision) -> JsonObject:
+    """A list item as a client of this revision may see it."""
+    later = revision.later_tool_fields if kind == "tools" else revision.later_entry_fields
+    shaped = {k: v for k, v in definition.items() if k not in later}
+    if kind != "tools":
+        return _fit_annotations(shaped, revision)
+    if "outputSchema" in shaped and not _may_advertise(shaped["outputSchema"], revision):
+        del shaped["outputSchema"]
+    return shaped
+
+
+def _may_advertise(schema: Json, revision: Revision) -> bool:
+    if revision.structured == "any":
+        return True
+    return isinstance(schema, dict) and schema.get("type") == "object"
+
+
+def list_key(kind: str) -> str:
+    """The member of a list result that holds the items."""
+    return _LIST_KEYS[kind]
+
+
+def shape_error(error: ProtocolError, revision: Revision) -> ProtocolError:
+    """Modern clients know no -32002: an unknown resource is a matter of its parameters."""
+    if revision.modern and error.code == RESOURCE_NOT_FOUND:
+        return ProtocolError(INVALID_PARAMS, error.message, error.data)
+    return error

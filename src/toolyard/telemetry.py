@@ -1,0 +1,72 @@
+"""Logs to stderr, never stdout; one line a record, nothing in it can forge another."""
+
+from __future__ import annotations
+
+import logging
+import sys
+from datetime import UTC, datetime
+from typing import Literal
+
+LogFormat = Literal["text", "json"]
+_ESCAPES = {code: f"\\x{code:02x}" for code in (*range(0x20), 0x7F, *range(0x80, 0xA0))}
+_ESCAPES.update({0x0A: "\\n", 0x0D: "\\r", 0x09: "\\t", 0x2028: "\\u2028", 0x2029: "\\u2029"})
+
+
+def logger(name: str) -> logging.Logger:
+    return logging.getLogger(f"toolyard.{name}")
+
+
+def one_line(text: str) -> str:
+    """Control characters spelled out: untrusted text cannot start a new record."""
+    return text.translate(_ESCAPES)
+
+
+class TextFormatter(logging.Formatter):
+    def format(self, record: logging.LogRecord) -> str:
+        when = datetime.fromtimestamp(record.created, UTC).strftime("%H:%M:%S")
+        line = f"{when} {record.levelname.lower():7} {one_line(record.getMessage())}"
+        return line + _traceback(self, record, "\n")
+
+
+class JsonFormatter(logging.Formatter):
+    def format(self, record: logging.LogRecord) -> str:
+        # json, not orjson: a logger must work before anything heavy is imported.
+        import json  # noqa: PLC0415
+
+        fields = {
+            "time": datetime.fromtimestamp(record.created, UTC).isoformat(),
+            "level": record.levelname.lower(),
+            "logger": record.name,
+            "message": record.getMessage(),
+        }
+        trace = _traceback(self, record, "")
+        if trace:
+            fields["traceback"] = trace
+        return json.dumps(fields, ensure_ascii=True)
+
+
+def _traceback(formatter: logging.Formatter, record: logging.LogRecord, before: str) -> str:
+    return before + formatter.formatException(record.exc_info) if record.exc_info else ""
+
+
+def set_up(level: str = "info", log_format: LogFormat = "text") -> None:
+    """Send our records to stderr. Called once, by the command."""
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(JsonFormatter() if log_format == "json" else TextFormatter())
+    root = logging.getLogger("toolyard")
+    root.handlers[:] = [handler]
+    root.propagate = False
+    root.setLevel(_PYTHON_LEVELS.get(level, logging.INFO))
+
+
+# MCP's levels (syslog's) in Python's terms.
+_PYTHON_LEVELS = {
+    "debug": logging.DEBUG,
+    "info": logging.INFO,
+    "notice": logging.INFO,
+    "warning": logging.WARNING,
+    "error": logging.ERROR,
+    "critical": logging.CRITICAL,
+    "alert": logging.CRITICAL,
+    "emergency": logging.CRITICAL,
+}

@@ -1,0 +1,148 @@
+"""The step that all transports share: a Call goes to the handler, its Result becomes bytes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import TypeGuard
+
+from toolyard.errors import INTERNAL_ERROR, METHOD_NOT_FOUND, ProtocolError, ToolError
+from toolyard.protocol.call import Call, Caller, Channel, Encoded, Handler, JsonObject, Result
+from toolyard.protocol.identity import Identity
+from toolyard.protocol.jsonrpc import Request, encode_error, encode_result
+from toolyard.protocol.modern import MAY_ASK, Envelope, discover, stamp
+from toolyard.protocol.shape import shape_error, shape_result
+from toolyard.telemetry import logger
+from toolyard.transports.channels import ModernChannel, Wire, refuse_unaskable
+from toolyard.transports.parking import Parking
+from toolyard.transports.seal import Sealer
+
+log = logger("transports")
+_MOST_ROUNDS = 32
+_ASKABLE = ("elicitation", "sampling", "roots")
+
+
+@dataclass(frozen=True)
+class Edge:
+    """What every transport is given: the handler, who we are, and where calls wait."""
+
+    handler: Handler
+    identity: Identity
+    parking: Parking = field(default_factory=lambda: Parking(Sealer()))
+    # Refuse an unknown revision in `initialize` instead of negotiating.
+    strict_revisions: bool = False
+    # Accept batches from handshake clients whatever their revision.
+    batches: bool = False
+
+    @cached_property
+    def stamp(self) -> JsonObject:
+        return stamp(self.identity)
+
+
+async def handle(edge: Edge, call: Call, channel: Channel) -> Result:
+    """Run the handler. The one catch-all: what escapes is a ProtocolError or a bug, logged."""
+    try:
+        return await edge.handler(call, channel)
+    except ProtocolError:
+        raise
+    except ToolError as error:
+        if call.method != "tools/call":
+            raise ProtocolError(INTERNAL_ERROR, error.message) from None
+        return failed(error)
+    except Exception:
+        log.exception("%s failed", call.method)
+        raise ProtocolError(INTERNAL_ERROR, "Internal error") from None
+
+
+def failed(error: ToolError) -> JsonObject:
+    """A failure that the model should read."""
+    result: JsonObject = {"content": [{"type": "text", "text": error.message}], "isError": True}
+    if error.structured is not None:
+        result["structuredContent"] = error.structured
+    if error.meta:
+        result["_meta"] = error.meta
+    return result
+
+
+async def answer_on_session(edge: Edge, call: Call, channel: Channel) -> bytes:
+    """Answer a handshake-era request: a result that asks is put to the client, here."""
+    try:
+        result = await _in_rounds(edge, call, channel)
+    except ProtocolError as error:
+        return encode_error(call.id, shape_error(error, call.revision))
+    return encode(edge, call, result)
+
+
+async def _in_rounds(edge: Edge, call: Call, channel: Channel) -> Result:
+    for _ in range(_MOST_ROUNDS):
+        result = await handle(edge, call, channel)
+        if not _asks(result):
+            return result
+        try:
+            answers = await channel.ask(result.get("inputRequests") or {})
+        except ToolError as error:
+            if call.method != "tools/call":
+                raise ProtocolError(INTERNAL_ERROR, error.message) from None
+            return failed(error)
+        call = replace(call, input_responses=answers, request_state=result.get("requestState"))
+    raise ProtocolError(INTERNAL_ERROR, f"still asking after {_MOST_ROUNDS} rounds")
+
+
+def _asks(result: Result) -> TypeGuard[JsonObject]:
+    return not isinstance(result, Encoded) and result.get("resultType") == "input_required"
+
+
+def modern_call(request: Request, envelope: Envelope, caller: Caller) -> Call:
+    """The Call inside a modern request."""
+    params = {
+        key: value
+        for key, value in request.params.items()
+        if key not in ("_meta", "inputResponses", "requestState")
+    }
+    responses, state = request.params.get("inputResponses"), request.params.get("requestState")
+    return Call(
+        method=request.method,
+        params=params,
+        revision=envelope.revision,
+        client=envelope.client,
+        caller=caller,
+        meta=envelope.meta,
+        input_responses=responses if isinstance(responses, dict) else None,
+        request_state=state if isinstance(state, str) else None,
+        id=request.id,
+    )
+
+
+async def answer_modern(edge: Edge, call: Call, wire: Wire) -> Result:
+    """Answer a modern request. Raises ProtocolError."""
+    if call.method not in call.revision.methods:
+        raise ProtocolError(METHOD_NOT_FOUND, "Method not found", call.method)
+    if call.method == "server/discover":
+        return discover(edge.identity, call.revision, call.client)
+    if call.request_state is not None:
+        state = edge.parking.sealer.open(call.request_state, call)
+        if "parked" in state:
+            return await edge.parking.resume(state["parked"], call, wire)
+        call = replace(call, request_state=state["inner"])
+    channel = ModernChannel(call, wire)
+    if call.method in MAY_ASK and any(name in call.client.capabilities for name in _ASKABLE):
+        return await edge.parking.begin(call, channel, _handle_sealed(edge, call, channel))
+    return await _handle_sealed(edge, call, channel)
+
+
+async def _handle_sealed(edge: Edge, call: Call, channel: Channel) -> Result:
+    """State that a script or an upstream gave us leaves here only under our seal."""
+    result = await handle(edge, call, channel)
+    if not _asks(result):
+        return result
+    refuse_unaskable(result.get("inputRequests") or {}, call.client, call.revision)
+    state = result.get("requestState")
+    if not isinstance(state, str):
+        return result
+    return {**result, "requestState": edge.parking.sealer.seal({"inner": state}, call)}
+
+
+def encode(edge: Edge, call: Call, result: Result) -> bytes:
+    if isinstance(result, dict):
+        result = shape_result(call.method, result, call.revision, edge.stamp)
+    return encode_result(call.id, result)

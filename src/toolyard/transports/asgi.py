@@ -1,0 +1,56 @@
+"""The little of ASGI that we use, in our words: a request's parts, and whole responses."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterable, MutableMapping
+from typing import Any, TypeAlias
+
+Scope: TypeAlias = MutableMapping[str, Any]
+Receive: TypeAlias = Callable[[], Awaitable[MutableMapping[str, Any]]]
+Send: TypeAlias = Callable[[MutableMapping[str, Any]], Awaitable[None]]
+AsgiApp: TypeAlias = Callable[[Scope, Receive, Send], Awaitable[None]]
+Header: TypeAlias = tuple[bytes, bytes]
+
+JSON_TYPE: Header = (b"content-type", b"application/json")
+TEXT_TYPE: Header = (b"content-type", b"text/plain; charset=utf-8")
+EVENT_HEADERS: tuple[Header, ...] = (
+    (b"content-type", b"text/event-stream"),
+    (b"cache-control", b"no-cache, no-transform"),
+    (b"x-accel-buffering", b"no"),
+)
+
+
+class BodyTooLarge(Exception):
+    """The request has more bytes than allowed."""
+
+
+class Disconnected(Exception):
+    """The client left before its request was whole."""
+
+
+async def read_body(receive: Receive, most: int) -> bytes:
+    message = await receive()
+    body: bytes = message.get("body", b"")
+    if message["type"] == "http.request" and not message.get("more_body"):
+        if len(body) > most:
+            raise BodyTooLarge
+        return body
+    parts, size = [body], len(body)
+    while message.get("more_body"):
+        message = await receive()
+        part = message.get("body", b"")
+        size += len(part)
+        if size > most:
+            raise BodyTooLarge
+        parts.append(part)
+    if message["type"] == "http.disconnect":
+        raise Disconnected
+    return b"".join(parts)
+
+
+async def respond(
+    send: Send, status: int, body: bytes = b"", headers: Iterable[Header] = ()
+) -> None:
+    length = (b"content-length", str(len(body)).encode())
+    await send({"type": "http.response.start", "status": status, "headers": [*headers, length]})
+    await send({"type": "http.response.body", "body": body})

@@ -1,0 +1,208 @@
+"""How a call talks back: on a live session, or parked until its client returns."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Protocol, TypeAlias
+
+from toolyard.errors import INTERNAL_ERROR, MISSING_CAPABILITY, ProtocolError, ToolError
+from toolyard.protocol.call import (
+    LOG_LEVELS,
+    Call,
+    Client,
+    Json,
+    JsonObject,
+    Questions,
+    Session,
+)
+from toolyard.protocol.jsonrpc import encode_notification
+from toolyard.protocol.revisions import Revision
+
+Send: TypeAlias = Callable[[bytes], None]
+_RANK = {level: rank for rank, level in enumerate(LOG_LEVELS)}
+
+
+@dataclass(slots=True)
+class Wire:
+    """Where the notifications of one call go, and what its client wants to hear."""
+
+    send: Send
+    revision: Revision
+    token: Json = None
+    # None: this client wants no log messages for this call.
+    level: Callable[[], str | None] = lambda: None
+    end: Callable[[], None] = lambda: None
+
+    def notify(self, method: str, params: JsonObject) -> None:
+        self.send(encode_notification(method, params))
+
+    def progress(self, progress: float, total: float | None, message: str | None) -> None:
+        if self.token is None:
+            return
+        params: JsonObject = {"progressToken": self.token, "progress": progress}
+        if total is not None:
+            params["total"] = total
+        if message is not None and self.revision.progress_message:
+            params["message"] = message
+        self.notify("notifications/progress", params)
+
+    def log(self, level: str, data: Json, logger: str | None) -> None:
+        wanted = self.level()
+        if wanted is None or _RANK.get(level, 1) < _RANK[wanted]:
+            return
+        params: JsonObject = {"level": level, "data": data}
+        if logger is not None:
+            params["logger"] = logger
+        self.notify("notifications/message", params)
+
+
+class Asker(Protocol):
+    """A session that can be asked in the course of a call."""
+
+    async def request(
+        self, method: str, params: JsonObject | None, related: str | int | None, timeout: float
+    ) -> Json: ...
+
+
+class SessionChannel:
+    """The channel of a call on a handshake session: questions are requests to its client."""
+
+    def __init__(self, call: Call, wire: Wire, session: Session, asker: Asker) -> None:
+        self._call = call
+        self._wire = wire
+        self._session = session
+        self._asker = asker
+
+    @property
+    def session(self) -> Session:
+        return self._session
+
+    def notify(self, method: str, params: JsonObject) -> None:
+        self._wire.notify(method, params)
+
+    def progress(
+        self, progress: float, total: float | None = None, message: str | None = None
+    ) -> None:
+        self._wire.progress(progress, total, message)
+
+    def log(self, level: str, data: Json, logger: str | None = None) -> None:
+        self._wire.log(level, data, logger)
+
+    def close_stream(self) -> None:
+        self._wire.end()
+
+    async def ask(self, questions: Questions, timeout: float | None = None) -> JsonObject:
+        refuse_unaskable(questions, self._call.client, self._call.revision)
+        answers = await asyncio.gather(
+            *(self._put(question, timeout or 600) for question in questions.values())
+        )
+        return dict(zip(questions, answers, strict=True))
+
+    async def _put(self, question: JsonObject, timeout: float) -> Json:
+        params = _fit_question(question.get("params"), self._call.revision)
+        try:
+            return await self._asker.request(question["method"], params, self._call.id, timeout)
+        except TimeoutError:
+            raise ToolError(f"the client did not answer {question['method']} in time") from None
+
+
+def _fit_question(params: JsonObject | None, revision: Revision) -> JsonObject | None:
+    """Revisions with one way to elicit have no word for it."""
+    if params and params.get("mode") == "form" and "url" not in revision.elicitation:
+        return {key: value for key, value in params.items() if key != "mode"}
+    return params
+
+
+_CAPABILITY: Mapping[str, str] = {
+    "elicitation/create": "elicitation",
+    "sampling/createMessage": "sampling",
+    "roots/list": "roots",
+}
+
+
+def refuse_unaskable(questions: Questions, client: Client, revision: Revision) -> None:
+    """Only what the client declared may be asked."""
+    missing: JsonObject = {}
+    for question in questions.values():
+        method, params = question.get("method", ""), question.get("params") or {}
+        mode = params.get("mode", "form")
+        if method not in _CAPABILITY:
+            raise ProtocolError(INTERNAL_ERROR, f"{method!r} is no question for a client")
+        known = method != "elicitation/create" or mode in revision.elicitation
+        if not known or not client.supports(method, mode):
+            missing[_CAPABILITY[method]] = {} if mode == "form" else {mode: {}}
+    if not missing:
+        return
+    names = ", ".join(missing)
+    if not revision.modern:
+        raise ToolError(f"this call needs to ask its client ({names}), which it cannot answer")
+    raise ProtocolError(
+        MISSING_CAPABILITY,
+        f"Server requires the {names} capability for this request",
+        {"requiredCapabilities": missing},
+    )
+
+
+class ModernChannel:
+    """The channel of a modern call: a question ends the round and parks the call."""
+
+    def __init__(self, call: Call, wire: Wire) -> None:
+        self._call = call
+        self.wire = wire
+        self.questions: Questions = {}
+        self._asked: asyncio.Future[None] | None = None
+        self._answers: asyncio.Future[JsonObject] | None = None
+        self._one_at_a_time: asyncio.Lock | None = None
+
+    session = None
+
+    def notify(self, method: str, params: JsonObject) -> None:
+        self.wire.notify(method, params)
+
+    def progress(
+        self, progress: float, total: float | None = None, message: str | None = None
+    ) -> None:
+        self.wire.progress(progress, total, message)
+
+    def log(self, level: str, data: Json, logger: str | None = None) -> None:
+        self.wire.log(level, data, logger)
+
+    def close_stream(self) -> None:
+        """A modern stream is the call itself: there is nothing to come back to."""
+
+    async def ask(self, questions: Questions, timeout: float | None = None) -> JsonObject:
+        refuse_unaskable(questions, self._call.client, self._call.revision)
+        self._one_at_a_time = self._one_at_a_time or asyncio.Lock()
+        async with self._one_at_a_time:
+            self.questions = dict(questions)
+            self._answers = asyncio.get_running_loop().create_future()
+            self._wake()
+            try:
+                async with asyncio.timeout(timeout or 600):
+                    return await self._answers
+            except TimeoutError:
+                raise ToolError("the client did not come back with an answer in time") from None
+            finally:
+                self._answers = None
+
+    def asked(self) -> asyncio.Future[None]:
+        """Done when the call asks something."""
+        if self._asked is None or self._asked.done():
+            self._asked = asyncio.get_running_loop().create_future()
+        if self._answers is not None:
+            self._asked.set_result(None)
+        return self._asked
+
+    def _wake(self) -> None:
+        if self._asked is not None and not self._asked.done():
+            self._asked.set_result(None)
+
+    @property
+    def waiting(self) -> bool:
+        return self._answers is not None
+
+    def answer(self, answers: JsonObject) -> None:
+        if self._answers is not None and not self._answers.done():
+            self._answers.set_result(answers)

@@ -1,0 +1,72 @@
+"""Who may reach the server at all: Host and Origin, on every route."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+from toolyard.transports.asgi import Header
+
+LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
+_ALLOWED_HEADERS = (
+    b"content-type, accept, authorization, last-event-id, mcp-session-id, "
+    b"mcp-protocol-version, mcp-method, mcp-name"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Guard:
+    """Refuses foreign Host and Origin headers: the defence against DNS rebinding."""
+
+    hosts: frozenset[str] = LOOPBACK
+    origins: frozenset[str] = frozenset()
+
+    def refusal(self, headers: Mapping[str, str]) -> str | None:
+        """Why a request is refused; None when it may pass."""
+        host = headers.get("host")
+        if host is None or not self._knows(host):
+            return "Host not allowed"
+        origin = headers.get("origin")
+        if origin is not None and not self.allows_origin(origin):
+            return "Origin not allowed"
+        return None
+
+    def _knows(self, host: str) -> bool:
+        return "*" in self.hosts or host in self.hosts or host_name(host) in self.hosts
+
+    def allows_origin(self, origin: str) -> bool:
+        if origin in self.origins or "*" in self.origins:
+            return True
+        return origin.startswith(("http://", "https://")) and host_name(origin) in LOOPBACK
+
+    def cors(self, headers: Mapping[str, str]) -> tuple[Header, ...]:
+        """What a browser on an allowed origin needs to see."""
+        origin = headers.get("origin")
+        if origin is None:
+            return ()
+        return (
+            (b"access-control-allow-origin", origin.encode("latin-1")),
+            (b"vary", b"Origin"),
+            (b"access-control-expose-headers", b"mcp-session-id, www-authenticate"),
+        )
+
+    def preflight(self, headers: Mapping[str, str]) -> tuple[Header, ...]:
+        asked = headers.get("access-control-request-headers", "")
+        extra = [h.strip() for h in asked.split(",") if h.strip().lower().startswith("mcp-param-")]
+        allowed = b", ".join((_ALLOWED_HEADERS, *(name.encode("latin-1") for name in extra)))
+        return (
+            *self.cors(headers),
+            (b"access-control-allow-methods", b"GET, POST, DELETE, OPTIONS"),
+            (b"access-control-allow-headers", allowed),
+            (b"access-control-max-age", b"600"),
+        )
+
+
+def host_name(authority: str) -> str:
+    """The host in `host:port`, `[v6]:port` or a URL; empty when it is none of them."""
+    try:
+        parts = urlsplit(authority if "://" in authority else f"//{authority}")
+        return (parts.hostname or "") if not parts.path.strip("/") else ""
+    except ValueError:
+        return ""

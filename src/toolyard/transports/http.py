@@ -1,0 +1,205 @@
+"""The HTTP server's one ASGI app: guard, authenticate, route; both eras on one endpoint."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping, MutableMapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from toolyard.auth.callers import Anyone, Authenticator, Unauthorized
+from toolyard.errors import INVALID_REQUEST, ProtocolError
+from toolyard.protocol.jsonrpc import Malformed, Message, Request, decode
+from toolyard.protocol.modern import is_modern
+from toolyard.protocol.revisions import HANDSHAKE, MODERN
+from toolyard.telemetry import logger
+from toolyard.transports.answer import Edge
+from toolyard.transports.asgi import (
+    TEXT_TYPE,
+    AsgiApp,
+    BodyTooLarge,
+    Disconnected,
+    Header,
+    Receive,
+    Scope,
+    Send,
+    read_body,
+    respond,
+)
+from toolyard.transports.exchange import Exchange, read_headers
+from toolyard.transports.guard import Guard
+from toolyard.transports.http_legacy import LegacyEndpoint
+from toolyard.transports.http_modern import ModernEndpoint
+from toolyard.transports.http_pair import PairEndpoint
+from toolyard.transports.http_sessions import HttpSessions
+
+log = logger("http")
+Route = Callable[[Exchange], Awaitable[None]]
+
+
+@dataclass(frozen=True, slots=True)
+class HttpSettings:
+    max_body: int = 16 * 1024 * 1024
+    guard: Guard = field(default_factory=Guard)
+    authenticator: Authenticator = field(default_factory=Anyone)
+
+
+class HttpTransport:
+    """An ASGI callable. `extra` routes (the page, /status) pass the same guard."""
+
+    def __init__(
+        self, edge: Edge, settings: HttpSettings, extra: Mapping[str, AsgiApp] | None = None
+    ) -> None:
+        self._settings = settings
+        self._extra = extra or {}
+        self.sessions = HttpSessions(edge)
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._legacy = LegacyEndpoint(edge, self.sessions)
+        self._modern = ModernEndpoint(edge)
+        self._pair = PairEndpoint(edge, self.sessions, self._tasks)
+        self._routes: Mapping[str, Mapping[str, Route]] = {
+            "/mcp": {"POST": self._post, "GET": self._get, "DELETE": self._delete},
+            "/mcp/": {"POST": self._post, "GET": self._get, "DELETE": self._delete},
+            "/sse": {"GET": self._pair.get},
+            "/messages": {"POST": self._post_pair},
+        }
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            return
+        headers, repeated = read_headers(scope["headers"])
+        guard = self._settings.guard
+        refusal = guard.refusal(headers)
+        if refusal is not None:
+            await respond(send, 403, refusal.encode(), (TEXT_TYPE,))
+            return
+        cors = guard.cors(headers)
+        send = _with_headers(send, cors) if cors else send
+        if scope["method"] == "OPTIONS":
+            await respond(send, 204, headers=guard.preflight(headers))
+            return
+        await self._route(Exchange(scope, receive, send, headers, repeated))
+
+    async def _route(self, exchange: Exchange) -> None:
+        scope, send = exchange.scope, exchange.send
+        path = scope["path"]
+        if path == "/healthz":
+            await respond(send, 200, b"ok\n", (TEXT_TYPE,))
+            return
+        methods = self._routes.get(path)
+        if methods is None:
+            extra = self._find_extra(path)
+            if extra is not None:
+                await extra(scope, exchange.receive, send)
+            else:
+                await respond(send, 404, b"Not found: the MCP endpoint is /mcp\n", (TEXT_TYPE,))
+            return
+        route = methods.get(scope["method"])
+        if route is None:
+            await respond(send, 405, b"", ((b"allow", ", ".join(methods).encode()),))
+            return
+        if await self._admit(exchange):
+            await route(exchange)
+
+    def _find_extra(self, path: str) -> AsgiApp | None:
+        if path in self._extra:
+            return self._extra[path]
+        for prefix, app in self._extra.items():
+            if prefix.endswith("/") and path.startswith(prefix):
+                return app
+        return None
+
+    async def _admit(self, exchange: Exchange) -> bool:
+        """Find out who is calling; 401 for everyone that we do not know."""
+        sent = [v.decode("latin-1") for k, v in exchange.scope["headers"] if k == b"authorization"]
+        try:
+            exchange.caller = await self._settings.authenticator.caller(sent)
+        except Unauthorized as refused:
+            challenge = (b"www-authenticate", refused.challenge.encode("latin-1", "replace"))
+            error = ProtocolError(INVALID_REQUEST, "Unauthorized")
+            await exchange.refuse(refused.status, error, headers=(challenge,))
+            return False
+        return True
+
+    async def _post(self, exchange: Exchange) -> None:
+        message = await self._message(exchange)
+        if message is None:
+            return
+        endpoint = self._modern if _speaks_modern(exchange, message) else self._legacy
+        await endpoint.post(exchange, message)
+
+    async def _post_pair(self, exchange: Exchange) -> None:
+        message = await self._message(exchange)
+        if message is not None:
+            await self._pair.post(exchange, message)
+
+    async def _message(self, exchange: Exchange) -> Message | list[Message] | None:
+        """The message in the body; answers the client itself when there can be none."""
+        content_type = exchange.headers.get("content-type", "").partition(";")[0].strip().lower()
+        if content_type != "application/json":
+            error = ProtocolError(INVALID_REQUEST, "Content-Type must be application/json")
+            await exchange.refuse(415, error)
+            return None
+        if not _acceptable(exchange.headers.get("accept")):
+            error = ProtocolError(
+                INVALID_REQUEST, "Accept must list application/json and text/event-stream"
+            )
+            await exchange.refuse(406, error)
+            return None
+        try:
+            body = await read_body(exchange.receive, self._settings.max_body)
+        except BodyTooLarge:
+            why = f"a body may have {self._settings.max_body} bytes"
+            await exchange.refuse(413, ProtocolError(INVALID_REQUEST, "Body too large", why))
+            return None
+        except Disconnected:
+            return None
+        return decode(body)
+
+    async def _get(self, exchange: Exchange) -> None:
+        if exchange.headers.get("mcp-protocol-version") in MODERN:
+            await respond(exchange.send, 405, b"", ((b"allow", b"POST"),))
+            return
+        await self._legacy.get(exchange)
+
+    async def _delete(self, exchange: Exchange) -> None:
+        if exchange.headers.get("mcp-protocol-version") in MODERN:
+            await respond(exchange.send, 405, b"", ((b"allow", b"POST"),))
+            return
+        await self._legacy.delete(exchange)
+
+    def close(self) -> None:
+        """End every session and its streams, so that open connections finish."""
+        self.sessions.close()
+
+
+def _speaks_modern(exchange: Exchange, message: Message | list[Message]) -> bool:
+    """Body first: the envelope decides, then `initialize`, then the headers."""
+    if isinstance(message, list):
+        return False
+    if not isinstance(message, Malformed) and is_modern(getattr(message, "params", {})):
+        return True
+    if isinstance(message, Request) and message.method == "initialize":
+        return exchange.headers.get("mcp-protocol-version") in MODERN
+    version = exchange.headers.get("mcp-protocol-version")
+    return (
+        version is not None
+        and version not in HANDSHAKE
+        and "mcp-session-id" not in exchange.headers
+    )
+
+
+def _acceptable(accept: str | None) -> bool:
+    if accept is None:
+        return True
+    wanted = accept.lower()
+    return "*/*" in wanted or "application/" in wanted or "text/event-stream" in wanted
+
+
+def _with_headers(send: Send, more: tuple[Header, ...]) -> Send:
+    async def wrapped(message: MutableMapping[str, Any]) -> None:
+        if message["type"] == "http.response.start":
+            message = {**message, "headers": [*message["headers"], *more]}
+        await send(message)
+
+    return wrapped

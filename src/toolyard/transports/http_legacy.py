@@ -1,0 +1,161 @@
+"""Streamable HTTP of the handshake revisions: sessions, event streams, resumption."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from toolyard.errors import INVALID_REQUEST, ProtocolError
+from toolyard.protocol.jsonrpc import (
+    Malformed,
+    Message,
+    Notification,
+    Request,
+    Response,
+    encode_batch,
+)
+from toolyard.protocol.revisions import HANDSHAKE
+from toolyard.transports.answer import Edge
+from toolyard.transports.asgi import EVENT_HEADERS, JSON_TYPE, respond
+from toolyard.transports.exchange import Exchange
+from toolyard.transports.http_sessions import HttpSession, HttpSessions
+from toolyard.transports.reply import KEEP_ALIVE_AFTER, RETRY_MS
+from toolyard.transports.sessions import answer_batch
+from toolyard.transports.sse import KEEP_ALIVE, Outbox, event, priming
+from toolyard.transports.waiting import while_connected
+
+
+@dataclass(slots=True)
+class LegacyEndpoint:
+    edge: Edge
+    sessions: HttpSessions
+
+    async def post(self, exchange: Exchange, message: Message | list[Message]) -> None:
+        if isinstance(message, Malformed):
+            await exchange.refuse(400, message.error, message.id)
+        elif isinstance(message, Request) and message.method == "initialize":
+            await self._initialize(exchange, message)
+        else:
+            session = await self._session(exchange, message)
+            if session is not None:
+                await self._deliver(exchange, session, message)
+
+    async def _initialize(self, exchange: Exchange, request: Request) -> None:
+        session = self.sessions.open(exchange.caller)
+        answer = await session.handshake.answer(request)
+        if not session.handshake.greeted.done:
+            self.sessions.end(session)
+            await respond(exchange.send, 200, answer or b"", (JSON_TYPE,))
+            return
+        session_header = (b"mcp-session-id", session.id.encode())
+        await respond(exchange.send, 200, answer or b"", (JSON_TYPE, session_header))
+
+    async def _session(
+        self, exchange: Exchange, message: Message | list[Message] | None = None
+    ) -> HttpSession | None:
+        """The session that the headers name; answers the client itself when there is none."""
+        request_id = message.id if isinstance(message, Request) else None
+        session_id = exchange.headers.get("mcp-session-id")
+        version = exchange.headers.get("mcp-protocol-version")
+        if session_id is None:
+            await exchange.refuse(
+                400, ProtocolError(INVALID_REQUEST, "Mcp-Session-Id header is missing"), request_id
+            )
+            return None
+        session = self.sessions.find(session_id, exchange.caller)
+        if session is None:
+            await exchange.refuse(
+                404, ProtocolError(INVALID_REQUEST, "Session not found"), request_id
+            )
+            return None
+        if version is not None and version not in HANDSHAKE:
+            why = f"Unsupported MCP-Protocol-Version: {version}"
+            await exchange.refuse(400, ProtocolError(INVALID_REQUEST, why), request_id)
+            return None
+        return session
+
+    async def _deliver(
+        self, exchange: Exchange, session: HttpSession, message: Message | list[Message]
+    ) -> None:
+        if isinstance(message, list):
+            await self._batch(exchange, session, message)
+        elif isinstance(message, Request):
+            await self._request(exchange, session, message)
+        elif isinstance(message, Notification):
+            await session.handshake.hear(message)
+            await exchange.accepted()
+        elif isinstance(message, Response):
+            session.handshake.settle(message)
+            await exchange.accepted()
+
+    async def _request(self, exchange: Exchange, session: HttpSession, request: Request) -> None:
+        """A client that is cut off has not cancelled: the call goes on and can be resumed."""
+        reply = session.open_reply(request.id, exchange.send)
+        try:
+            answer = await session.handshake.answer(request)
+        finally:
+            session.close_reply(request.id, reply)
+        await reply.finish(answer)
+
+    async def _batch(
+        self, exchange: Exchange, session: HttpSession, messages: list[Message]
+    ) -> None:
+        revision = session.handshake.revision
+        if not (revision.batches or self.edge.batches):
+            why = f"Batch arrays are not allowed for protocol {revision}"
+            await exchange.refuse(400, ProtocolError(INVALID_REQUEST, "Invalid Request", why))
+            return
+        answers = await answer_batch(session.handshake, messages)
+        if answers:
+            await respond(exchange.send, 200, encode_batch(answers), (JSON_TYPE,))
+        else:
+            await exchange.accepted()
+
+    async def get(self, exchange: Exchange) -> None:
+        """A stream for what belongs to no request, or the rest of one that broke off."""
+        session = await self._session(exchange)
+        if session is None:
+            return
+        last = exchange.headers.get("last-event-id")
+        resumed = session.resume(last) if last is not None else (session.general, 0)
+        if resumed is None:
+            why = "Last-Event-ID names no stream of this session"
+            await exchange.refuse(404, ProtocolError(INVALID_REQUEST, why))
+            return
+        outbox, after = resumed
+        session.followers += 1
+        try:
+            await stream(
+                exchange, outbox, after, primed=session.handshake.revision.resumable_priming
+            )
+        finally:
+            session.followers -= 1
+
+    async def delete(self, exchange: Exchange) -> None:
+        session = await self._session(exchange)
+        if session is not None:
+            self.sessions.end(session)
+            await respond(exchange.send, 204)
+
+
+async def stream(exchange: Exchange, outbox: Outbox, after: int, *, primed: bool) -> None:
+    """Send the messages of a stream as events until it ends or the client leaves."""
+    await exchange.send(
+        {"type": "http.response.start", "status": 200, "headers": list(EVENT_HEADERS)}
+    )
+    if primed:
+        await _body(exchange, priming(outbox.event_id(after), RETRY_MS))
+    await while_connected(_events(exchange, outbox, after), exchange.receive)
+    await exchange.send({"type": "http.response.body", "body": b""})
+
+
+async def _events(exchange: Exchange, outbox: Outbox, after: int) -> None:
+    async for item in outbox.follow(after, idle=KEEP_ALIVE_AFTER):
+        if item is None:
+            await _body(exchange, KEEP_ALIVE)
+        else:
+            number, message = item
+            await _body(exchange, event(message, outbox.event_id(number)))
+
+
+async def _body(exchange: Exchange, chunk: bytes) -> None:
+    await exchange.send({"type": "http.response.body", "body": chunk, "more_body": True})

@@ -1,0 +1,86 @@
+"""Streamable HTTP of 2026-07-28: every POST stands alone; leaving the stream is cancelling."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from toolyard.errors import INVALID_REQUEST, ProtocolError
+from toolyard.protocol.headers import PARAM_PREFIX, check_routing, mismatch
+from toolyard.protocol.jsonrpc import (
+    Malformed,
+    Message,
+    Notification,
+    Request,
+    encode_error,
+)
+from toolyard.protocol.modern import Envelope, open_envelope
+from toolyard.protocol.revisions import LATEST
+from toolyard.protocol.shape import shape_error
+from toolyard.transports.answer import Edge, answer_modern, encode, modern_call
+from toolyard.transports.channels import Wire
+from toolyard.transports.exchange import MODERN_STATUS, Exchange
+from toolyard.transports.reply import Reply
+from toolyard.transports.waiting import unless_left
+
+_ROUTING = frozenset({"mcp-protocol-version", "mcp-method", "mcp-name"})
+
+
+@dataclass(slots=True)
+class ModernEndpoint:
+    edge: Edge
+
+    async def post(self, exchange: Exchange, message: Message | list[Message]) -> None:
+        if isinstance(message, Notification):
+            await exchange.accepted()
+        elif isinstance(message, Request):
+            await self._request(exchange, message)
+        else:
+            request_id = message.id if isinstance(message, Malformed) else None
+            error = (
+                message.error
+                if isinstance(message, Malformed)
+                else ProtocolError(INVALID_REQUEST, "Invalid Request", "one request a POST")
+            )
+            await exchange.refuse(400, error, request_id)
+
+    async def _request(self, exchange: Exchange, request: Request) -> None:
+        try:
+            envelope = _checked_envelope(exchange, request)
+        except ProtocolError as error:
+            await exchange.refuse(MODERN_STATUS.get(error.code, 200), error, request.id)
+            return
+        reply = Reply(exchange.send)
+        await unless_left(
+            exchange.receive, lambda: self._answer(exchange, request, envelope, reply)
+        )
+
+    async def _answer(
+        self, exchange: Exchange, request: Request, envelope: Envelope, reply: Reply
+    ) -> None:
+        token = envelope.meta.get("progressToken")
+        wire = Wire(reply.put, envelope.revision, token, lambda: envelope.level)
+        call = modern_call(request, envelope, exchange.caller)
+        call = replace(call, headers=_parameter_headers(exchange))
+        try:
+            answer = encode(self.edge, call, await answer_modern(self.edge, call, wire))
+            status = 200
+        except ProtocolError as error:
+            error = shape_error(error, call.revision)
+            answer, status = encode_error(call.id, error), MODERN_STATUS.get(error.code, 200)
+        await reply.finish(answer, status)
+
+
+def _checked_envelope(exchange: Exchange, request: Request) -> Envelope:
+    """The ladder: repeated headers, the envelope, headers against body, the version."""
+    repeated = exchange.repeated & _ROUTING
+    if repeated or any(name.startswith(PARAM_PREFIX) for name in exchange.repeated):
+        raise mismatch(f"{', '.join(sorted(exchange.repeated))} was sent more than once")
+    envelope = open_envelope(request.params)
+    check_routing(exchange.headers, request.method, request.params, envelope.version)
+    if envelope.revision is not LATEST:  # raises for a version that we do not have
+        raise mismatch("unknown revision")
+    return envelope
+
+
+def _parameter_headers(exchange: Exchange) -> dict[str, str]:
+    return {k: v for k, v in exchange.headers.items() if k.startswith(PARAM_PREFIX)}

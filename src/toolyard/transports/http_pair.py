@@ -1,0 +1,92 @@
+"""The HTTP+SSE transport of 2024-11-05: a stream to listen on, a path to post to."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+from urllib.parse import parse_qs
+
+from toolyard.errors import INVALID_REQUEST, ProtocolError
+from toolyard.protocol.jsonrpc import (
+    Malformed,
+    Message,
+    Notification,
+    Request,
+    Response,
+    encode_batch,
+    encode_error,
+)
+from toolyard.transports.answer import Edge
+from toolyard.transports.asgi import EVENT_HEADERS
+from toolyard.transports.exchange import Exchange
+from toolyard.transports.http_sessions import HttpSession, HttpSessions
+from toolyard.transports.reply import KEEP_ALIVE_AFTER
+from toolyard.transports.sessions import answer_batch
+from toolyard.transports.sse import KEEP_ALIVE, event
+from toolyard.transports.waiting import while_connected
+
+
+@dataclass(slots=True)
+class PairEndpoint:
+    edge: Edge
+    sessions: HttpSessions
+    tasks: set[asyncio.Task[None]]
+
+    async def get(self, exchange: Exchange) -> None:
+        session = self.sessions.open(exchange.caller)
+        session.followers += 1
+        await exchange.send(
+            {"type": "http.response.start", "status": 200, "headers": list(EVENT_HEADERS)}
+        )
+        root = exchange.scope.get("root_path", "")
+        address = f"{root}/messages?session_id={session.id}".encode()
+        await self._body(exchange, event(address, name="endpoint"))
+        try:
+            await while_connected(self._events(exchange, session), exchange.receive)
+        finally:
+            self.sessions.end(session)
+        await exchange.send({"type": "http.response.body", "body": b""})
+
+    async def _events(self, exchange: Exchange, session: HttpSession) -> None:
+        async for item in session.general.follow(idle=KEEP_ALIVE_AFTER):
+            if item is None:
+                await self._body(exchange, KEEP_ALIVE)
+                continue
+            number, message = item
+            await self._body(exchange, event(message))
+            session.general.forget(number)
+
+    async def _body(self, exchange: Exchange, chunk: bytes) -> None:
+        await exchange.send({"type": "http.response.body", "body": chunk, "more_body": True})
+
+    async def post(self, exchange: Exchange, message: Message | list[Message]) -> None:
+        query = parse_qs(exchange.scope.get("query_string", b"").decode("latin-1"))
+        session = self.sessions.find(query.get("session_id", [""])[0], exchange.caller)
+        if session is None:
+            await exchange.refuse(404, ProtocolError(INVALID_REQUEST, "Session not found"))
+            return
+        task = asyncio.get_running_loop().create_task(self._deliver(session, message))
+        self.tasks.add(task)
+        task.add_done_callback(self.tasks.discard)
+        await exchange.accepted()
+
+    async def _deliver(self, session: HttpSession, message: Message | list[Message]) -> None:
+        answer: bytes | None = None
+        if isinstance(message, list):
+            answer = await self._batch(session, message)
+        elif isinstance(message, Request):
+            answer = await session.handshake.answer(message)
+        elif isinstance(message, Notification):
+            await session.handshake.hear(message)
+        elif isinstance(message, Response):
+            session.handshake.settle(message)
+        elif isinstance(message, Malformed):
+            answer = encode_error(message.id, message.error)
+        if answer is not None:
+            session.general.put(answer)
+
+    async def _batch(self, session: HttpSession, messages: list[Message]) -> bytes | None:
+        if not (session.handshake.revision.batches or self.edge.batches):
+            return encode_error(None, ProtocolError(INVALID_REQUEST, "Invalid Request", "batch"))
+        answers = await answer_batch(session.handshake, messages)
+        return encode_batch(answers) if answers else None

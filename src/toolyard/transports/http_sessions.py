@@ -1,0 +1,127 @@
+"""Handshake sessions over HTTP: their streams, what is kept for replay, when they end."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from collections import OrderedDict
+
+from toolyard.protocol.call import Caller
+from toolyard.protocol.jsonrpc import RequestId
+from toolyard.transports.answer import Edge
+from toolyard.transports.asgi import Send
+from toolyard.transports.reply import Reply
+from toolyard.transports.sessions import HandshakeSession
+from toolyard.transports.sse import Outbox, parse_event_id
+
+_KEPT_MESSAGES = 1000
+_KEPT_STREAMS = 64
+GENERAL = "g"
+
+
+class HttpSession:
+    """One session and its streams: one a request, and a general one for all else."""
+
+    def __init__(self, edge: Edge, caller: Caller) -> None:
+        self.id = secrets.token_urlsafe(24)
+        self.handshake = HandshakeSession(edge, self.id, caller, self)
+        self.general = Outbox(GENERAL, keep=_KEPT_MESSAGES)
+        self._replies: dict[RequestId, Reply] = {}
+        self._streams: OrderedDict[str, Outbox] = OrderedDict()
+        self._count = 0
+        self.last_used = 0.0
+        self.followers = 0
+
+    def open_reply(self, request_id: RequestId, send: Send) -> Reply:
+        self._count += 1
+        reply = Reply(
+            send, stream=f"r{self._count}", primed=self.handshake.revision.resumable_priming
+        )
+        self._replies.setdefault(request_id, reply)
+        return reply
+
+    def close_reply(self, request_id: RequestId, reply: Reply) -> None:
+        if self._replies.get(request_id) is reply:
+            del self._replies[request_id]
+
+    # What a handshake session needs of its transport.
+    def send(self, message: bytes, related: RequestId | None) -> None:
+        reply = self._replies.get(related) if related is not None else None
+        if reply is None:
+            self.general.put(message)
+            return
+        self._keep(reply.outbox)
+        reply.put(message)
+
+    def end(self, related: RequestId) -> None:
+        reply = self._replies.get(related)
+        if reply is not None and self.handshake.revision.resumable_priming:
+            self._keep(reply.outbox)
+            reply.detach()
+
+    def _keep(self, outbox: Outbox) -> None:
+        """Event streams can be resumed for a while; the oldest are forgotten first."""
+        self._streams[outbox.stream] = outbox
+        while len(self._streams) > _KEPT_STREAMS:
+            self._streams.popitem(last=False)
+
+    def resume(self, event_id: str) -> tuple[Outbox, int] | None:
+        """The stream that an event id belongs to, and the number to go on after."""
+        parsed = parse_event_id(event_id)
+        if parsed is None:
+            return None
+        stream, number = parsed
+        outbox = self.general if stream == GENERAL else self._streams.get(stream)
+        return (outbox, number) if outbox is not None else None
+
+    @property
+    def in_use(self) -> bool:
+        return self.handshake.busy or self.followers > 0
+
+    def close(self) -> None:
+        self.handshake.close()
+        self.general.close()
+
+
+class HttpSessions:
+    """All sessions, by id; a session is found by the caller that opened it and nobody else."""
+
+    def __init__(self, edge: Edge, idle_limit: float = 3600, most: int = 10_000) -> None:
+        self._edge = edge
+        self._idle_limit = idle_limit
+        self._most = most
+        self._sessions: OrderedDict[str, HttpSession] = OrderedDict()
+
+    def __len__(self) -> int:
+        return len(self._sessions)
+
+    def open(self, caller: Caller) -> HttpSession:
+        self._sweep()
+        session = HttpSession(self._edge, caller)
+        session.last_used = asyncio.get_running_loop().time()
+        self._sessions[session.id] = session
+        return session
+
+    def find(self, session_id: str, caller: Caller) -> HttpSession | None:
+        session = self._sessions.get(session_id)
+        if session is None or session.handshake.caller.id != caller.id:
+            return None
+        session.last_used = asyncio.get_running_loop().time()
+        return session
+
+    def end(self, session: HttpSession) -> None:
+        self._sessions.pop(session.id, None)
+        session.close()
+
+    def _sweep(self) -> None:
+        """End what nobody has used for long, and the oldest when there are too many."""
+        oldest = asyncio.get_running_loop().time() - self._idle_limit
+        idle = [s for s in self._sessions.values() if s.last_used < oldest and not s.in_use]
+        for session in idle:
+            self.end(session)
+        while len(self._sessions) >= self._most:
+            self.end(next(iter(self._sessions.values())))
+
+    def close(self) -> None:
+        for session in tuple(self._sessions.values()):
+            self.end(session)

@@ -1,0 +1,114 @@
+"""Lines over file descriptors without threads. Knows no JSON."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import select
+import stat
+from collections import deque
+from collections.abc import Callable
+
+CHUNK = 1 << 18
+
+
+class TooLong:
+    """Stands for a line that was longer than allowed, and was thrown away."""
+
+
+class LineSplitter:
+    """Cuts chunks into lines; a line over the limit costs no memory."""
+
+    def __init__(self, max_line: int) -> None:
+        self._max_line = max_line
+        self._parts: list[bytes] = []
+        self._size = 0
+
+    def feed(self, chunk: bytes) -> list[bytes | TooLong]:
+        """The lines that this chunk completes, without their newlines."""
+        *ended, rest = chunk.split(b"\n")
+        lines = [self._complete(piece) for piece in ended]
+        self._add(rest)
+        return lines
+
+    def flush(self) -> list[bytes | TooLong]:
+        """What is left at the end of the input."""
+        return [self._complete(b"")] if self._size else []
+
+    def _complete(self, piece: bytes) -> bytes | TooLong:
+        self._add(piece)
+        line = b"".join(self._parts) if self._size <= self._max_line else TooLong()
+        self._parts, self._size = [], 0
+        return line
+
+    def _add(self, piece: bytes) -> None:
+        self._size += len(piece)
+        if self._size <= self._max_line:
+            self._parts.append(piece)
+        else:
+            self._parts = []
+
+
+class LineWriter:
+    """Writes whole lines to a descriptor; what a slow reader does not take waits in order."""
+
+    def __init__(self, fd: int, broken: Callable[[], None]) -> None:
+        self._fd = fd
+        self._broken = broken
+        self._waiting: deque[memoryview] = deque()
+        self._drained: asyncio.Future[None] | None = None
+        if can_poll(fd):
+            os.set_blocking(fd, False)
+
+    def write(self, line: bytes) -> None:
+        view = memoryview(line + b"\n")
+        if self._waiting:
+            self._waiting.append(view)
+            return
+        rest = self._try(view)
+        if rest:
+            self._waiting.append(rest)
+            asyncio.get_running_loop().add_writer(self._fd, self._writable)
+
+    def _try(self, view: memoryview) -> memoryview:
+        """Write what the descriptor takes now; what is left of the line."""
+        try:
+            while view:
+                view = view[os.write(self._fd, view) :]
+        except BlockingIOError:
+            return view
+        except OSError:
+            self._broken()
+            return memoryview(b"")
+        return view
+
+    def _writable(self) -> None:
+        while self._waiting:
+            rest = self._try(self._waiting[0])
+            if rest:
+                self._waiting[0] = rest
+                return
+            self._waiting.popleft()
+        asyncio.get_running_loop().remove_writer(self._fd)
+        if self._drained is not None and not self._drained.done():
+            self._drained.set_result(None)
+
+    async def drain(self, timeout: float) -> None:
+        """Wait until everything is written, or nobody reads it."""
+        if not self._waiting:
+            return
+        self._drained = asyncio.get_running_loop().create_future()
+        await asyncio.wait([self._drained], timeout=timeout)
+
+
+def can_poll(fd: int) -> bool:
+    """Does the loop get events for it? Regular files give none."""
+    mode = os.fstat(fd).st_mode
+    return stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode)
+
+
+def has_reader(fd: int) -> bool:
+    """Is there still somebody at the other end of a pipe that we write to?"""
+    poll = select.poll()
+    poll.register(fd, 0)
+    return not any(event & (select.POLLERR | select.POLLHUP) for _, event in poll.poll(0))

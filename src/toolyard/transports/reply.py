@@ -1,0 +1,90 @@
+"""The HTTP response to one POST: plain JSON, or an event stream once something must go first."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+
+from toolyard.transports.asgi import EVENT_HEADERS, JSON_TYPE, Header, Send, respond
+from toolyard.transports.sse import KEEP_ALIVE, Outbox, event, priming
+
+RETRY_MS = 500
+KEEP_ALIVE_AFTER = 15.0
+
+
+class Reply:
+    """Messages put before the answer turn the response into an event stream."""
+
+    def __init__(
+        self,
+        send: Send,
+        headers: Sequence[Header] = (),
+        *,
+        stream: str | None = None,
+        primed: bool = False,
+    ) -> None:
+        self._send = send
+        self._headers = headers
+        self._resumable = stream is not None
+        self._primed = primed
+        self._pump: asyncio.Task[None] | None = None
+        self._detached = False
+        self.outbox = Outbox(stream or "")
+
+    @property
+    def streaming(self) -> bool:
+        return self._pump is not None
+
+    def put(self, message: bytes) -> None:
+        self.outbox.put(message)
+        self._start()
+
+    def detach(self) -> None:
+        """End the response now; what comes later waits for a client that resumes."""
+        self._detached = True
+        self._start()
+        self.outbox.rouse()
+
+    def _start(self) -> None:
+        if self._pump is None:
+            self._pump = asyncio.get_running_loop().create_task(self._stream())
+
+    async def finish(self, answer: bytes | None, status: int = 200) -> None:
+        """The answer itself; None when the request was cancelled and gets none."""
+        if self._pump is None and answer is not None:
+            await respond(self._send, status, answer, (JSON_TYPE, *self._headers))
+            return
+        if answer is not None:
+            self.outbox.put(answer)
+        self.outbox.close()
+        self._start()
+        if self._pump is not None:
+            await self._pump
+
+    async def _stream(self) -> None:
+        await self._send(
+            {
+                "type": "http.response.start",
+                "status": 200,
+                "headers": [*EVENT_HEADERS, *self._headers],
+            }
+        )
+        if self._primed:
+            await self._body(priming(self.outbox.event_id(0), RETRY_MS))
+        if not self._detached:
+            await self._follow()
+        await self._send({"type": "http.response.body", "body": b"", "more_body": False})
+
+    async def _follow(self) -> None:
+        async for item in self.outbox.follow(idle=KEEP_ALIVE_AFTER):
+            if item is not None:
+                number, message = item
+                event_id = self.outbox.event_id(number) if self._resumable else None
+                await self._body(event(message, event_id))
+            elif not self._detached and not self.outbox.closed:
+                await self._body(KEEP_ALIVE)
+            if self._detached:
+                return
+
+    async def _body(self, chunk: bytes) -> None:
+        await self._send({"type": "http.response.body", "body": chunk, "more_body": True})

@@ -1,0 +1,287 @@
+"""A handshake session: one client from `initialize` on. Knows no transport, only a way to send."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from toolyard.errors import (
+    INVALID_REQUEST,
+    METHOD_NOT_FOUND,
+    SHUTTING_DOWN,
+    ProtocolError,
+    ToolError,
+)
+from toolyard.protocol.call import Call, Caller, Client, Json, JsonObject
+from toolyard.protocol.handshake import gate, greet, log_level
+from toolyard.protocol.jsonrpc import (
+    Malformed,
+    Message,
+    Notification,
+    Request,
+    RequestId,
+    Response,
+    encode_error,
+    encode_notification,
+    encode_request,
+    encode_result,
+)
+from toolyard.protocol.revisions import LATEST_HANDSHAKE, Revision
+from toolyard.telemetry import logger
+from toolyard.transports.answer import Edge, answer_on_session, handle
+from toolyard.transports.channels import SessionChannel, Wire
+
+log = logger("transports")
+DEFAULT_LEVEL = "info"
+_ENDS_PROCESS = frozenset({"shutdown", "exit"})
+
+
+class Outlet(Protocol):
+    """Where a session's messages go."""
+
+    def send(self, message: bytes, related: RequestId | None) -> None:
+        """Send a message; `related` names the request that it belongs to."""
+
+    def end(self, related: RequestId) -> None:
+        """Close the stream of a request early; its client polls for the rest."""
+
+
+@dataclass(slots=True)
+class Greeted:
+    """What `initialize` settled."""
+
+    revision: Revision = LATEST_HANDSHAKE
+    client: Client = field(default_factory=Client)
+    done: bool = False
+    ready: bool = False
+    shutting_down: bool = False
+
+
+class HandshakeSession:
+    def __init__(
+        self, edge: Edge, key: str, caller: Caller, outlet: Outlet, *, owns_process: bool = False
+    ) -> None:
+        self._edge = edge
+        self._owns_process = owns_process
+        self._key = key
+        self._outlet = outlet
+        self.caller = caller
+        self.greeted = Greeted()
+        self.level = DEFAULT_LEVEL
+        self._inflight: dict[RequestId, asyncio.Task[object]] = {}
+        self._cancelled: set[RequestId] = set()
+        self._pending: dict[RequestId, asyncio.Future[Json]] = {}
+        self._next_id = 0
+        self._closers: list[Callable[[], None]] = []
+
+    @property
+    def key(self) -> str:
+        return self._key
+
+    @property
+    def revision(self) -> Revision:
+        return self.greeted.revision
+
+    def adopt(self, revision: Revision, client: Client) -> None:
+        """Take over an `initialize` that was answered before the session existed."""
+        self.greeted = Greeted(revision, client, done=True)
+
+    async def answer(self, request: Request) -> bytes | None:
+        """The answer to a request; None when it was cancelled."""
+        if request.id in self._inflight:
+            return encode_error(
+                request.id, ProtocolError(INVALID_REQUEST, "This id is already in use")
+            )
+        task = asyncio.current_task()
+        assert task is not None
+        self._inflight[request.id] = task
+        try:
+            return await self._answer(request)
+        except asyncio.CancelledError:
+            if request.id not in self._cancelled:
+                raise
+            task.uncancel()
+            return None
+        finally:
+            del self._inflight[request.id]
+            self._cancelled.discard(request.id)
+
+    async def _answer(self, request: Request) -> bytes:
+        try:
+            own = self._own_answer(request)
+        except ProtocolError as error:
+            return encode_error(request.id, error)
+        if own is not None:
+            return encode_result(request.id, own)
+        call = self._call(request)
+        return await answer_on_session(self._edge, call, self._channel(call))
+
+    def _own_answer(self, request: Request) -> JsonObject | None:
+        """The result of what concerns the session alone; None for everything else."""
+        known = request.method in self.revision.methods
+        if not known or (request.method in _ENDS_PROCESS and not self._owns_process):
+            raise ProtocolError(METHOD_NOT_FOUND, "Method not found", request.method)
+        if self.greeted.shutting_down and request.method not in _ENDS_PROCESS:
+            raise ProtocolError(SHUTTING_DOWN, "Server shutting down")
+        gate(request.method, initialized=self.greeted.ready)
+        own = _OWN.get(request.method)
+        return own(self, request.params) if own is not None else None
+
+    def _initialize(self, params: JsonObject) -> JsonObject:
+        if self.greeted.done:
+            raise ProtocolError(INVALID_REQUEST, "Server already initialized")
+        greeting = greet(self._edge.identity, params, strict=self._edge.strict_revisions)
+        self.adopt(greeting.revision, greeting.client)
+        return greeting.result
+
+    def _ping(self, _params: JsonObject) -> JsonObject:
+        return {}
+
+    def _set_level(self, params: JsonObject) -> JsonObject:
+        self.level = log_level(params)
+        return {}
+
+    def _shutdown(self, _params: JsonObject) -> JsonObject:
+        self.greeted.shutting_down = True
+        return {}
+
+    def _exit(self, _params: JsonObject) -> JsonObject:
+        if not self.greeted.shutting_down:
+            raise ProtocolError(-32005, "Shutdown not requested")
+        return {}
+
+    def _call(self, request: Request) -> Call:
+        meta = request.params.get("_meta")
+        params = {key: value for key, value in request.params.items() if key != "_meta"}
+        return Call(
+            method=request.method,
+            params=params,
+            revision=self.revision,
+            client=self.greeted.client,
+            caller=self.caller,
+            meta=meta if isinstance(meta, dict) else {},
+            id=request.id,
+        )
+
+    def _channel(self, call: Call) -> SessionChannel:
+        wire = Wire(
+            send=lambda message: self._outlet.send(message, call.id),
+            revision=call.revision,
+            token=call.meta.get("progressToken"),
+            level=lambda: self.level,
+            end=lambda: self._outlet.end(call.id) if call.id is not None else None,
+        )
+        return SessionChannel(call, wire, self, self)
+
+    async def hear(self, notification: Notification) -> None:
+        """A notification from the client. Unknown ones are let pass, as JSON-RPC asks."""
+        if notification.method == "notifications/cancelled":
+            self.cancel(notification.params.get("requestId"))
+            return
+        if notification.method == "notifications/initialized":
+            if not self.greeted.done or self.greeted.ready:
+                return
+            self.greeted.ready = True
+        call = self._call(Request("", notification.method, notification.params))
+        try:
+            await handle(self._edge, call, self._channel(call))
+        except ProtocolError as error:
+            log.debug("notification %s: %s", notification.method, error)
+
+    def cancel(self, request_id: Json) -> None:
+        """The client gave a request up: stop it, and say nothing more about it."""
+        task = self._inflight.get(request_id) if isinstance(request_id, str | int) else None
+        if task is not None:
+            self._cancelled.add(request_id)
+            task.cancel()
+
+    def settle(self, response: Response) -> None:
+        """The client's answer to something that we asked."""
+        waiting = self._pending.get(response.id) if response.id is not None else None
+        if waiting is None or waiting.done():
+            return
+        if response.error is None:
+            waiting.set_result(response.result)
+            return
+        error = response.error
+        waiting.set_exception(
+            ProtocolError(
+                error.get("code", -32603), str(error.get("message", "")), error.get("data")
+            )
+        )
+
+    def notify(self, method: str, params: JsonObject) -> None:
+        if self.greeted.ready:
+            self._outlet.send(encode_notification(method, params), None)
+
+    async def ask(self, method: str, params: JsonObject, timeout: float) -> Json:
+        return await self.request(method, params, None, timeout)
+
+    async def request(
+        self, method: str, params: JsonObject | None, related: RequestId | None, timeout: float
+    ) -> Json:
+        """Send a request to the client and wait for its answer."""
+        self._next_id += 1
+        request_id = self._next_id
+        answer: asyncio.Future[Json] = asyncio.get_running_loop().create_future()
+        self._pending[request_id] = answer
+        self._outlet.send(encode_request(request_id, method, params), related)
+        try:
+            async with asyncio.timeout(timeout):
+                return await answer
+        except (TimeoutError, asyncio.CancelledError):
+            params = {"requestId": request_id, "reason": "no longer needed"}
+            self._outlet.send(encode_notification("notifications/cancelled", params), related)
+            raise
+        finally:
+            del self._pending[request_id]
+
+    def on_close(self, callback: Callable[[], None]) -> None:
+        self._closers.append(callback)
+
+    @property
+    def busy(self) -> bool:
+        return bool(self._inflight)
+
+    def close(self) -> None:
+        """The client is gone: nobody waits for its calls, its answers or its news."""
+        closers, self._closers = self._closers, []
+        for callback in closers:
+            callback()
+        for task in tuple(self._inflight.values()):
+            task.cancel()
+        for waiting in tuple(self._pending.values()):
+            if not waiting.done():
+                waiting.set_exception(ToolError("the client is gone"))
+
+
+_OWN: Mapping[str, Callable[[HandshakeSession, JsonObject], JsonObject]] = {
+    "initialize": HandshakeSession._initialize,
+    "ping": HandshakeSession._ping,
+    "logging/setLevel": HandshakeSession._set_level,
+    "shutdown": HandshakeSession._shutdown,
+    "exit": HandshakeSession._exit,
+}
+
+
+async def answer_batch(session: HandshakeSession, messages: list[Message]) -> list[bytes]:
+    """The answers to a batch, in any order of arrival, in the order of its requests."""
+    answers = await asyncio.gather(*(_answer_item(session, message) for message in messages))
+    return [answer for answer in answers if answer is not None]
+
+
+async def _answer_item(session: HandshakeSession, message: Message) -> bytes | None:
+    if isinstance(message, Malformed):
+        return encode_error(message.id, message.error)
+    if isinstance(message, Response):
+        session.settle(message)
+        return None
+    if isinstance(message, Notification):
+        await session.hear(message)
+        return None
+    if message.method == "initialize":
+        why = "initialize may not be part of a batch"
+        return encode_error(message.id, ProtocolError(INVALID_REQUEST, "Invalid Request", why))
+    return await session.answer(message)
