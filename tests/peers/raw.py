@@ -16,7 +16,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -233,6 +233,7 @@ class DuplexClient(RawClient):
     def __init__(self, revision: str, **options: Any) -> None:
         super().__init__(revision, **options)
         self._pending: dict[Any, asyncio.Future[JsonObject]] = {}
+        self._over: str | None = None  # why nothing more will arrive
 
     async def exchange(self, message: JsonObject) -> JsonObject:
         future = await self.begin(message)
@@ -240,6 +241,8 @@ class DuplexClient(RawClient):
 
     async def begin(self, message: JsonObject) -> asyncio.Future[JsonObject]:
         """Send a request and come back at once with what will be its response."""
+        if self._over is not None:
+            raise ConnectionError(self._over)
         future: asyncio.Future[JsonObject] = asyncio.get_running_loop().create_future()
         self._pending[message["id"]] = future
         self.asked(message)
@@ -261,6 +264,7 @@ class DuplexClient(RawClient):
 
     def hang_up(self, why: str) -> None:
         """Nothing more will arrive: whoever waits is told."""
+        self._over = why
         for future in self._pending.values():
             if not future.done():
                 future.set_exception(ConnectionError(why))
@@ -282,7 +286,9 @@ class StdioClient(DuplexClient):
         """Any bytes, as one line."""
         assert self.running.process.stdin is not None
         self.running.process.stdin.write(line + b"\n")
-        await self.running.process.stdin.drain()
+        # A program that has gone away is told to whoever waits for its answer.
+        with suppress(ConnectionError):
+            await self.running.process.stdin.drain()
 
     async def end_of_input(self, within: float = WITHIN) -> int:
         """Close stdin and wait for the program to end; its exit code."""
@@ -299,7 +305,7 @@ class StdioClient(DuplexClient):
                 await self.arrive(json.loads(line))
             except ValueError:
                 self.problems.append(f"stdout carries what is not JSON: {line[:200]!r}")
-        self.hang_up(f"the program ended; it said:\n{self.running.errors}")
+        self.hang_up(f"the program ended; it said:\n{await self.running.last_words()}")
 
 
 @asynccontextmanager

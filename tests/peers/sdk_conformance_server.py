@@ -16,10 +16,14 @@ import uvicorn
 from mcp.server.lowlevel import NotificationOptions, Server
 from mcp.server.models import InitializationOptions
 from mcp.server.request_state import RequestStateBoundary, RequestStateSecurity
+from mcp.server.sse import SseServerTransport
 from mcp.server.stdio import stdio_server
 from mcp.server.streamable_http import EventCallback, EventMessage, EventStore
 from mcp.server.subscriptions import ListenHandler
 from mcp.shared.exceptions import MCPError
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import BaseRoute, Mount, Route
 
 from tests.peers.sdk_fixtures import (
     FIXTURES,
@@ -35,6 +39,8 @@ from tests.peers.sdk_fixtures import (
     definitions,
 )
 
+STDIO = [sys.executable, "-m", "tests.peers.sdk_conformance_server"]
+HTTP = [*STDIO, "127.0.0.1:0"]
 WORDS = ("paris", "park", "party", "test", "testing")
 NOT_THE_CLIENTS = ("requires", "path", "provider")
 
@@ -213,7 +219,9 @@ async def over_stdio() -> None:
 
 
 def over_http(host: str, port: int) -> None:
-    app = build(World()).streamable_http_app(event_store=Events(), retry_interval=100)
+    server = build(World())
+    app = server.streamable_http_app(event_store=Events(), retry_interval=100)
+    app.router.routes += event_pair(server)
     listener = socket.create_server((host, port))
     print(
         f"listening on http://{host}:{listener.getsockname()[1]}/mcp", file=sys.stderr, flush=True
@@ -221,6 +229,18 @@ def over_http(host: str, port: int) -> None:
     # httptools leaves trailing blanks on header values, which the suite forbids.
     config = uvicorn.Config(app, http="h11", log_level="warning", timeout_graceful_shutdown=1)
     uvicorn.Server(config).run([listener])
+
+
+def event_pair(server: FixtureServer) -> list[BaseRoute]:
+    """The transport of 2024-11-05, at /sse."""
+    transport = SseServerTransport("/messages/")
+
+    async def connect(request: Request) -> Response:
+        async with transport.connect_sse(request.scope, request.receive, request._send) as both:
+            await server.run(both[0], both[1], server.create_initialization_options())
+        return Response()
+
+    return [Route("/sse", connect), Mount("/messages/", app=transport.handle_post_message)]
 
 
 def main(arguments: list[str]) -> None:

@@ -31,6 +31,14 @@ class Running:
 
     process: asyncio.subprocess.Process
     stderr: list[str] = field(default_factory=list)
+    silent: asyncio.Event = field(default_factory=asyncio.Event)  # stderr has come to its end
+
+    async def last_words(self) -> str:
+        """All of stderr, once the program has closed it."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(STOP_WITHIN):
+                await self.silent.wait()
+        return self.errors
 
     @property
     def errors(self) -> str:
@@ -60,7 +68,8 @@ def environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:
         for name, value in os.environ.items()
         if not name.startswith(("MCP_", "MCPBASH_", "TOOLYARD_"))
     }
-    return {**kept, "PYTHONPATH": str(ROOT / "src"), "PYTHONUNBUFFERED": "1", **(extra or {})}
+    paths = f"{ROOT / 'src'}{os.pathsep}{ROOT}"
+    return {**kept, "PYTHONPATH": paths, "PYTHONUNBUFFERED": "1", **(extra or {})}
 
 
 @contextmanager
@@ -142,6 +151,7 @@ async def follow(running: Running, announced: asyncio.Future[str] | None) -> Non
         found = URL.search(line)
         if found and announced is not None and not announced.done():
             announced.set_result(found.group())
+    running.silent.set()
     if announced is not None and not announced.done():
         announced.cancel()
 
