@@ -1,0 +1,2 @@
+#!/usr/bin/env bash
+printf 'I was added while the server ran.'
