@@ -1,0 +1,98 @@
+"""Files that a tool embeds in its result by naming them in MCP_TOOL_RESOURCES_FILE."""
+
+from __future__ import annotations
+
+import base64
+import mimetypes
+import os
+import stat
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import orjson
+
+from toolyard.protocol.call import Json, JsonObject
+
+
+class Named(NamedTuple):
+    path: str
+    mime_type: str | None = None
+    uri: str | None = None
+
+
+class Refused(Exception):
+    """Why a named file is not embedded."""
+
+
+def named_in(said: bytes) -> list[Named]:
+    """JSON (a path, an object, or a list of either), or lines `path<TAB>mime<TAB>uri`."""
+    try:
+        value = orjson.loads(said)
+    except orjson.JSONDecodeError:
+        lines = said.decode("utf-8", "replace").splitlines()
+        return [Named(*line.split("\t")[:3]) for line in lines if line.strip()]
+    return list(named_by_json(value if isinstance(value, list) else [value]))
+
+
+def named_by_json(items: list[Json]) -> Iterator[Named]:
+    for item in items:
+        if isinstance(item, str):
+            yield Named(item)
+        elif isinstance(item, dict) and isinstance(item.get("path"), str):
+            yield Named(item["path"], text(item.get("mimeType")), text(item.get("uri")))
+
+
+def embed(named: Named, roots: Sequence[str], limit: int) -> JsonObject:
+    """The content block of one file; refused unless it lies below one of the real `roots`."""
+    real = os.path.realpath(named.path)
+    if not any(is_below(real, root) for root in roots):
+        raise Refused(f"{named.path} is outside the allowed roots")
+    data = read_plain_file(real, limit)
+    resource: JsonObject = {
+        "uri": named.uri or Path(real).as_uri(),
+        "mimeType": named.mime_type or guessed(real, data),
+    }
+    if is_text(data):
+        resource["text"] = data.decode()
+    else:
+        resource["blob"] = base64.b64encode(data).decode()
+    return {"type": "resource", "resource": resource}
+
+
+def is_below(path: str, root: str) -> bool:
+    """By components: /data-old is not below /data."""
+    return os.path.commonpath([path, os.path.realpath(root)]) == os.path.realpath(root)
+
+
+def read_plain_file(path: str, limit: int) -> bytes:
+    try:
+        fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+        with open(fd, "rb") as file:
+            status = os.fstat(fd)
+            if not stat.S_ISREG(status.st_mode):
+                raise Refused(f"{path} is not a plain file")
+            if status.st_size > limit:
+                raise Refused(f"{path} is larger than {limit} bytes")
+            return file.read(limit)
+    except OSError as error:
+        raise Refused(f"{path} cannot be read: {error.strerror}") from error
+
+
+def guessed(path: str, data: bytes) -> str:
+    known, _ = mimetypes.guess_type(path)
+    return known or ("text/plain" if is_text(data) else "application/octet-stream")
+
+
+def is_text(data: bytes) -> bool:
+    if b"\0" in data[:1024]:
+        return False
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def text(value: Json) -> str | None:
+    return value if isinstance(value, str) and value else None

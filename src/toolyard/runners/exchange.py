@@ -1,0 +1,217 @@
+"""The per-call folder through which a running script and its server talk.
+
+One FIFO carries what the script appends to its progress and log streams: held open
+both ways it never blocks a script, keeps the order of what was said, and gives us
+events instead of polling. Folders are pooled; one is used again only when it looks new.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shutil
+import stat
+import tempfile
+from collections.abc import Callable, Mapping
+
+STREAM = "stream.ndjson"
+ERROR, RESOURCES = "error.json", "resources.json"
+CANCEL = "cancelled"
+READ_SIZE = 65536
+DRAIN_READS = 32
+MAX_LINE = 1024 * 1024
+MAX_POOLED = 64
+# The environment variables that name the parts of the folder.
+VARIABLES = {
+    "MCP_PROGRESS_STREAM": STREAM,
+    "MCP_LOG_STREAM": STREAM,
+    "MCP_TOOL_ERROR_FILE": ERROR,
+    "MCP_TOOL_RESOURCES_FILE": RESOURCES,
+    "MCP_CANCEL_FILE": CANCEL,
+    "MCP_ELICIT_REQUEST_FILE": "elicit.request",
+    "MCP_ELICIT_RESPONSE_FILE": "elicit.response",
+    "MCP_SAMPLE_REQUEST_FILE": "sample.request",
+    "MCP_SAMPLE_RESPONSE_FILE": "sample.response",
+    "MCP_ROOTS_REQUEST_FILE": "roots.request",
+    "MCP_ROOTS_RESPONSE_FILE": "roots.response",
+}
+
+
+class Exchange:
+    """One folder, for one call at a time."""
+
+    __slots__ = (
+        "_asked_at",
+        "_fifo",
+        "_inodes",
+        "_loop",
+        "_partial",
+        "_written",
+        "environ",
+        "on_line",
+        "path",
+    )
+
+    def __init__(self, path: str, loop: asyncio.AbstractEventLoop) -> None:
+        self.path = path
+        self._loop = loop
+        self._partial = b""
+        self._written: list[str] = []
+        self._asked_at = 0
+        self.on_line: Callable[[bytes], None] | None = None
+        self.environ: Mapping[str, str] = {
+            name: f"{path}/{part}" for name, part in VARIABLES.items()
+        }
+        os.mkdir(path, 0o700)
+        os.mkfifo(f"{path}/{STREAM}", 0o600)
+        for name in (ERROR, RESOURCES):
+            os.close(os.open(f"{path}/{name}", os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+        self._fifo = os.open(f"{path}/{STREAM}", os.O_RDWR | os.O_NONBLOCK)
+        self._inodes = inodes(path)
+        loop.add_reader(self._fifo, self._readable)
+
+    def write(self, name: str, data: bytes) -> str:
+        """A file that appears whole, and is ours to remove."""
+        path = f"{self.path}/{name}"
+        partial = f"{path}.partial"
+        with open(partial, "wb", opener=private) as file:
+            file.write(data)
+        os.rename(partial, path)
+        self._written.append(path)
+        return path
+
+    def cancel(self) -> None:
+        try:
+            self.write(CANCEL, b"")
+        except OSError:  # the script took the folder away: nobody will look
+            pass
+
+    def read(self, name: str, limit: int) -> bytes | None:
+        """What the script put into a file of that name; None where there is no such file."""
+        path = f"{self.path}/{name}"
+        try:
+            status = os.lstat(path)
+            if not stat.S_ISREG(status.st_mode):
+                return None
+            if not status.st_size:
+                return b""
+            with open(path, "rb") as file:
+                return file.read(limit)
+        except OSError:
+            return None
+
+    def may_have_asked(self, now_ns: int) -> bool:
+        """Has the folder changed since the last look, or so lately that a clock may hide it?"""
+        try:
+            changed = os.stat(self.path).st_mtime_ns
+        except OSError:
+            return False
+        seen, self._asked_at = self._asked_at, changed
+        return changed != seen or now_ns - changed < 100_000_000
+
+    def remove(self, name: str) -> None:
+        remove(f"{self.path}/{name}")
+
+    def finish(self) -> None:
+        """Pass on everything the script had written before it ended, line end or not."""
+        self.drain()
+        if self._partial:
+            self._pass_on([self._partial])
+            self._partial = b""
+
+    def drain(self) -> None:
+        """At most a pipe's worth, so that an endless writer cannot hold us."""
+        for _ in range(DRAIN_READS):
+            if not self._readable():
+                return
+
+    def _readable(self) -> bool:
+        try:
+            data = os.read(self._fifo, READ_SIZE)
+        except BlockingIOError:
+            return False
+        *lines, self._partial = (self._partial + data).split(b"\n")
+        if len(self._partial) > MAX_LINE:
+            self._partial = b""
+        self._pass_on(lines)
+        return True
+
+    def _pass_on(self, lines: list[bytes]) -> None:
+        if self.on_line is None:
+            return
+        for line in lines:
+            if line:
+                self.on_line(line)
+
+    def reset(self) -> bool:
+        """Make it as new; False where it is not, and must not be used again."""
+        self.on_line = None
+        self._asked_at = 0
+        for path in self._written:
+            remove(path)
+        self._written.clear()
+        self.drain()
+        self._partial = b""
+        try:
+            return inodes(self.path) == self._inodes and not any(
+                os.path.getsize(f"{self.path}/{name}") for name in (ERROR, RESOURCES)
+            )
+        except OSError:
+            return False
+
+    def close(self) -> None:
+        self._loop.remove_reader(self._fifo)
+        os.close(self._fifo)
+        shutil.rmtree(self.path, ignore_errors=True)
+
+
+class ExchangePool:
+    """Makes, keeps and hands out the exchanges under one private root folder."""
+
+    __slots__ = ("_all", "_free", "_loop", "_made", "root")
+
+    def __init__(self, parent: str | None, loop: asyncio.AbstractEventLoop) -> None:
+        self._loop = loop
+        self.root = tempfile.mkdtemp(prefix=f"toolyard-run.{os.getpid()}.", dir=parent)
+        self._free: list[Exchange] = []
+        self._all: set[Exchange] = set()
+        self._made = 0
+
+    def take(self) -> Exchange:
+        if self._free:
+            return self._free.pop()
+        self._made += 1
+        exchange = Exchange(f"{self.root}/{self._made}", self._loop)
+        self._all.add(exchange)
+        return exchange
+
+    def give_back(self, exchange: Exchange) -> None:
+        """Only when the process group that used it is gone."""
+        if exchange.reset() and len(self._free) < MAX_POOLED:
+            self._free.append(exchange)
+            return
+        self._all.discard(exchange)
+        exchange.close()
+
+    def close(self) -> None:
+        for exchange in self._all:
+            exchange.close()
+        self._all.clear()
+        self._free.clear()
+        shutil.rmtree(self.root, ignore_errors=True)
+
+
+def inodes(path: str) -> dict[str, int]:
+    with os.scandir(path) as entries:
+        return {entry.name: entry.inode() for entry in entries}
+
+
+def private(path: str, flags: int) -> int:
+    return os.open(path, flags | os.O_NOFOLLOW, 0o600)
+
+
+def remove(path: str) -> None:
+    try:
+        os.unlink(path)
+    except OSError:  # gone, or no longer a file: `reset` sees it
+        pass

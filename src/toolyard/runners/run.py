@@ -1,0 +1,233 @@
+"""One run of a script, from its start until its process group is gone.
+
+Joins a process with its exchange folder, its deadline and its place at the gate.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from toolyard.protocol.call import Call, Channel
+from toolyard.runners.deadline import Deadline, Expiry, Limit
+from toolyard.runners.exchange import ERROR, RESOURCES, Exchange, ExchangePool
+from toolyard.runners.gate import Gate
+from toolyard.runners.process import Exit, Process
+from toolyard.runners.questions import Questions
+from toolyard.runners.settings import RunnerSettings
+from toolyard.runners.stream import Allowance, Announce, Reporter
+from toolyard.runners.watcher import Watcher
+
+FIRST_LOOK, SLOWEST_LOOK = 0.002, 0.25
+GIVE_UP_AFTER = 2.0
+MAX_SAID = 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class ScriptSpec:
+    """What to run. `environ` is the whole environment but for what the call adds."""
+
+    path: str  # a real path
+    argv: tuple[str, ...] = ()
+    environ: Mapping[str, str] = field(default_factory=dict)
+    extra_env: Mapping[str, str] = field(default_factory=dict)
+    # JSON texts by name: each is passed as NAME_JSON, or by file as NAME_FILE when large.
+    payloads: Mapping[str, str] = field(default_factory=dict)
+    cwd: str | None = None
+    timeout: Limit | None = None
+    max_output: int | None = None
+    stdin: bytes | None = None  # None: /dev/null
+    folder: str | None = None  # where `path` must lie
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """How a run ended. `said_error` and `said_resources` come from the script's two files."""
+
+    exit_code: int
+    stdout: bytes
+    stderr: bytes
+    timed_out: Expiry | None = None
+    overflowed: bool = False
+    said_error: bytes = b""
+    said_resources: bytes = b""
+
+
+@dataclass(frozen=True, slots=True)
+class Shared:
+    """What all runs of one runner have in common."""
+
+    loop: asyncio.AbstractEventLoop
+    settings: RunnerSettings
+    gate: Gate
+    pool: ExchangePool
+    watcher: Watcher
+    announce: Announce
+    live: set[Run] = field(default_factory=set)
+    idle: asyncio.Event = field(default_factory=asyncio.Event)
+
+    def gone(self, run: Run) -> None:
+        self.live.discard(run)
+        if not self.live:
+            self.idle.set()
+
+    async def until_idle(self, patience: float) -> None:
+        """Until no run is left, or patience is."""
+        self.idle.clear()
+        if not self.live:
+            return
+        try:
+            async with asyncio.timeout(patience):
+                await self.idle.wait()
+        except TimeoutError:
+            pass
+
+
+class Run:
+    __slots__ = (
+        "_abandoned",
+        "_deadline",
+        "_exchange",
+        "_give_up_at",
+        "_has_place",
+        "_laid_down",
+        "_look_again",
+        "_questions",
+        "_row",
+        "_shared",
+        "_timed_out",
+        "process",
+    )
+
+    process: Process
+
+    def __init__(self, shared: Shared, limit: Limit, exchange: Exchange | None) -> None:
+        """The caller has a place at the gate; it passes to the run."""
+        self._shared = shared
+        self._exchange = exchange
+        self._deadline = Deadline(limit, shared.loop.time())
+        self._timed_out: Expiry | None = None
+        self._give_up_at = 0.0
+        self._questions: Questions | None = None
+        self._abandoned = False
+        self._has_place = True
+        self._laid_down = 0
+        self._look_again = FIRST_LOOK
+        self._row = -1
+
+    def started(self, process: Process) -> None:
+        self.process = process
+        self._row = self._shared.watcher.watch(process.pid)
+        self._shared.live.add(self)
+
+    def connect(self, call: Call | None, channel: Channel) -> None:
+        """Let the script be heard, and ask."""
+        if self._exchange is None:
+            return
+        settings, clock = self._shared.settings, self._shared.loop.time
+        self._exchange.on_line = Reporter(
+            channel,
+            self._shared.announce,
+            self._progressed,
+            Allowance(settings.max_progress_per_minute, clock),
+            Allowance(settings.max_logs_per_minute, clock),
+        ).line
+        if call is not None:
+            self._questions = Questions(
+                self._exchange, call, channel, self, settings.question_timeout
+            )
+
+    async def finished(self) -> Finished:
+        try:
+            ended = await self.process.done
+        except asyncio.CancelledError:
+            self.abandon()
+            raise
+        try:
+            return self._finished(ended)
+        finally:
+            self.retire()
+
+    def abandon(self) -> None:
+        """Nobody waits any more: end it, and see to the rest in the background."""
+        self._abandoned = True
+        if self._exchange is not None:
+            self._exchange.on_line = None
+            self._exchange.cancel()
+        self.process.terminate(self._shared.settings.kill_grace)
+        if self.process.over:
+            self.retire()
+
+    def ended(self) -> None:
+        """The process is over; who waits for it retires the run after reading its files."""
+        if self._abandoned:
+            self.retire()
+
+    def tick(self, now: float, now_ns: int) -> None:
+        if self._timed_out is not None:
+            if now >= self._give_up_at:
+                self.process.give_up()
+            return
+        self._timed_out = self._deadline.expired(now)
+        if self._timed_out is not None:
+            self._give_up_at = now + self._shared.settings.kill_grace + GIVE_UP_AFTER
+            self.process.terminate(self._shared.settings.kill_grace)
+        elif self._questions is not None:
+            self._questions.look(now_ns)
+
+    def retire(self) -> None:
+        """Give everything back as soon as the process group is gone."""
+        if self._questions is not None:
+            self._questions.close()
+        if not (self.process.over and self.process.group_is_gone()):
+            self._abandoned = True
+            self._shared.loop.call_later(self._look_again, self.retire)
+            self._look_again = min(2 * self._look_again, SLOWEST_LOOK)
+            return
+        self._shared.watcher.forget(self._row)
+        self._shared.gone(self)
+        self.release()
+
+    def release(self) -> None:
+        if self._exchange is not None:
+            self._shared.pool.give_back(self._exchange)
+            self._exchange = None
+        if self._has_place:
+            self._has_place = False
+            self._shared.gate.leave()
+
+    def lay_down(self) -> None:
+        self._laid_down += 1
+        if self._laid_down > 1:
+            return
+        self._deadline.pause(self._shared.loop.time())
+        self._has_place = False
+        self._shared.gate.leave()
+
+    async def take_up(self) -> None:
+        self._laid_down -= 1
+        if self._laid_down:
+            return
+        await self._shared.gate.enter()
+        self._has_place = True
+        self._deadline.resume(self._shared.loop.time())
+
+    def _progressed(self) -> None:
+        self._deadline.progressed(self._shared.loop.time())
+
+    def _finished(self, ended: Exit) -> Finished:
+        said_error = said_resources = None
+        if self._exchange is not None:
+            self._exchange.finish()
+            said_error = self._exchange.read(ERROR, MAX_SAID)
+            said_resources = self._exchange.read(RESOURCES, MAX_SAID)
+        return Finished(
+            exit_code=ended.code,
+            stdout=ended.stdout,
+            stderr=ended.stderr,
+            timed_out=self._timed_out,
+            overflowed=ended.overflowed,
+            said_error=said_error or b"",
+            said_resources=said_resources or b"",
+        )

@@ -1,0 +1,213 @@
+"""Run scripts: a shared gate, pooled exchange folders, deadlines, and nothing left behind.
+
+A tool is a `ScriptTarget` (script.py). Every other kind of script (prompts, completions,
+resources, providers, hooks) is run with
+
+    finished = await runner.run(
+        ScriptSpec(
+            path=real_path,
+            argv=(uri,),
+            environ=runner.environ,           # or environ.kept(os.environ, ISOLATED) + own
+            extra_env={"MCP_COMPLETION_NAME": name},
+            payloads={"MCP_COMPLETION_ARGS": compact(arguments)},
+            cwd=runner.paths.root,
+            timeout=Limit(5.0),
+        ),
+        call, channel,                        # leave out where nobody listens
+    )
+
+which returns however the script ended (exit code, output, `timed_out`), and raises
+ToolError where it could not be started. With a channel the script gets an exchange
+folder: its progress and log lines are passed on and its questions are asked. A task
+that is cancelled while it waits takes the script's whole process group with it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import time
+from collections.abc import Callable
+from functools import cached_property
+from pathlib import Path
+from typing import TypeAlias
+
+from toolyard.errors import ToolError
+from toolyard.protocol.call import Call, Channel, JsonObject
+from toolyard.runners.deadline import Limit
+from toolyard.runners.environ import (
+    RUN_ROOT,
+    Roots,
+    call_environ,
+    call_payloads,
+    fits,
+    project_environ,
+)
+from toolyard.runners.exchange import Exchange, ExchangePool
+from toolyard.runners.gate import Gate
+from toolyard.runners.launch import check_script, launch
+from toolyard.runners.process import Command, Process
+from toolyard.runners.run import Finished, Run, ScriptSpec, Shared
+from toolyard.runners.settings import ProjectPaths, RunnerSettings
+from toolyard.runners.watcher import Watcher
+
+PULSE = 0.025
+CLOSE_PATIENCE = 5.0
+
+RootsOf: TypeAlias = Callable[[Call, Channel], Roots]
+
+
+def unannounced(method: str, params: JsonObject) -> None:
+    """Nobody listens for changes."""
+
+
+class Runner:
+    """Owns every script that runs. Nothing is opened before the first one."""
+
+    def __init__(
+        self,
+        settings: RunnerSettings,
+        paths: ProjectPaths,
+        roots_of: RootsOf | None = None,
+    ) -> None:
+        self.settings = settings
+        self.paths = paths
+        # Called when a script says that what is on offer has changed.
+        self.announce = unannounced
+        self._roots_of = roots_of or self._configured_roots
+        self._shared: Shared | None = None
+        self._pulse: asyncio.TimerHandle | None = None
+        self._closed = False
+
+    @cached_property
+    def environ(self) -> dict[str, str]:
+        """What every script of the project gets, before anything of its own."""
+        return project_environ(os.environ, self.settings, self.paths)
+
+    def roots_of(self, call: Call, channel: Channel) -> Roots:
+        return self._roots_of(call, channel)
+
+    def open(self) -> Shared:
+        """Make the run folder and start the watcher, once; the first run does it otherwise."""
+        if self._shared is None:
+            loop = asyncio.get_running_loop()
+            pool = ExchangePool(self.settings.tmp_root, loop)
+            self._shared = Shared(
+                loop=loop,
+                settings=self.settings,
+                gate=Gate(self.settings.max_concurrent),
+                pool=pool,
+                watcher=Watcher(pool.root),
+                announce=lambda method, params: self.announce(method, params),
+            )
+        return self._shared
+
+    async def run(
+        self, spec: ScriptSpec, call: Call | None = None, channel: Channel | None = None
+    ) -> Finished:
+        if self._closed:
+            raise ToolError("the server is shutting down")
+        mode = check_script(spec.path, spec.folder).st_mode
+        shared = self.open()
+        await shared.gate.enter()
+        if self._closed:
+            shared.gate.leave()
+            raise ToolError("the server is shutting down")
+        run = self._start(shared, spec, mode, call, channel)
+        return await run.finished()
+
+    def _start(
+        self,
+        shared: Shared,
+        spec: ScriptSpec,
+        mode: int,
+        call: Call | None,
+        channel: Channel | None,
+    ) -> Run:
+        exchange = shared.pool.take() if channel is not None or spec.payloads else None
+        run = Run(shared, spec.timeout or Limit(self.settings.default_timeout), exchange)
+        try:
+            env = self._environ(shared, spec, exchange, call, channel)
+
+            def start(argv: list[str]) -> Process:
+                return Process(self._command(spec, argv, env), shared.loop, run.ended)
+
+            if channel is not None:
+                run.connect(call, channel)
+            run.started(launch(spec.path, mode, start))
+        except BaseException:
+            run.release()
+            raise
+        if self._pulse is None:
+            self._pulse = shared.loop.call_later(PULSE, self._beat, shared)
+        return run
+
+    def _command(self, spec: ScriptSpec, argv: list[str], env: dict[str, str]) -> Command:
+        settings = self.settings
+        return Command(
+            argv=[*argv, *spec.argv],
+            env=env,
+            cwd=spec.cwd,
+            stdin=spec.stdin,
+            max_stdout=settings.max_output if spec.max_output is None else spec.max_output,
+            stderr_tail=settings.stderr_tail if settings.stderr_capture else 0,
+        )
+
+    def _environ(
+        self,
+        shared: Shared,
+        spec: ScriptSpec,
+        exchange: Exchange | None,
+        call: Call | None,
+        channel: Channel | None,
+    ) -> dict[str, str]:
+        env = {**spec.environ, RUN_ROOT: shared.pool.root}
+        payloads = spec.payloads
+        if exchange is not None and channel is not None:
+            env.update(exchange.environ)
+            if call is not None:
+                env.update(call_environ(call, self._roots_of(call, channel)))
+                payloads = {**payloads, **call_payloads(call)}
+        env.update(spec.extra_env)
+        for name, payload in payloads.items():
+            if fits(payload, self.settings.payload_threshold):
+                env[f"{name}_JSON"] = payload
+            elif exchange is not None:
+                env[f"{name}_JSON"] = ""
+                env[f"{name}_FILE"] = exchange.write(f"{name}.json", payload.encode())
+        return env
+
+    def _beat(self, shared: Shared) -> None:
+        """Look after deadlines and questions of all runs, only while there are any."""
+        self._pulse = None
+        if not shared.live:
+            return
+        self._pulse = shared.loop.call_later(PULSE, self._beat, shared)
+        now, now_ns = shared.loop.time(), time.time_ns()
+        for run in tuple(shared.live):
+            run.tick(now, now_ns)
+
+    async def close(self) -> None:
+        """End every run, wait for their end, leave no file and no process."""
+        self._closed = True
+        shared, self._shared = self._shared, None
+        if shared is None:
+            return
+        for run in tuple(shared.live):
+            run.abandon()
+        await shared.until_idle(CLOSE_PATIENCE)
+        if self._pulse is not None:
+            self._pulse.cancel()
+        shared.pool.close()
+        await shared.watcher.close()
+
+    def _configured_roots(self, call: Call, channel: Channel) -> Roots:
+        return self._roots
+
+    @cached_property
+    def _roots(self) -> Roots:
+        return Roots.of([root_item(path) for path in self.paths.allowed_roots])
+
+
+def root_item(path: str) -> dict[str, str]:
+    return {"uri": Path(path).as_uri(), "name": os.path.basename(path), "path": path}

@@ -1,0 +1,48 @@
+"""What the running of scripts can be told, as plain frozen values. Reads no environment."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
+
+EnvMode: TypeAlias = Literal["minimal", "allowlist", "inherit"]
+MEBIBYTE = 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class RunnerSettings:
+    max_concurrent: int = 16  # MCPBASH_MAX_CONCURRENT_REQUESTS
+    default_timeout: float = 30.0  # MCPBASH_DEFAULT_TOOL_TIMEOUT
+    max_timeout: float = 600.0  # MCPBASH_MAX_TIMEOUT_SECS
+    progress_extends_timeout: bool = False  # MCPBASH_PROGRESS_EXTENDS_TIMEOUT
+    max_output: int = 10 * MEBIBYTE  # MCPBASH_MAX_TOOL_OUTPUT_SIZE
+    stderr_capture: bool = True  # MCPBASH_TOOL_STDERR_CAPTURE
+    stderr_tail: int = 4096  # MCPBASH_TOOL_STDERR_TAIL_LIMIT
+    max_resource_bytes: int = 10 * MEBIBYTE  # MCPBASH_MAX_RESOURCE_BYTES
+    max_progress_per_minute: int = 100  # MCPBASH_MAX_PROGRESS_PER_MIN
+    max_logs_per_minute: int = 100  # MCPBASH_MAX_LOGS_PER_MIN
+    payload_threshold: int = 65536  # MCPBASH_ENV_PAYLOAD_THRESHOLD; 0: always by file
+    env_mode: EnvMode = "minimal"  # MCPBASH_TOOL_ENV_MODE
+    env_allowlist: tuple[str, ...] = ()  # MCPBASH_TOOL_ENV_ALLOWLIST
+    env_inherit_allowed: bool = False  # MCPBASH_TOOL_ENV_INHERIT_ALLOW
+    # MCPBASH_ELICITATION_TIMEOUT; None: half a minute on a session, ten when parked.
+    question_timeout: float | None = None
+    tmp_root: str | None = None  # MCPBASH_TMP_ROOT, else the system's choice
+    kill_grace: float = 1.0  # from TERM to KILL
+    # Names beyond the fixed ones that no child may ever see (tokens the operator named).
+    withheld: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class ProjectPaths:
+    """Where a project's scripts live and what they may touch. Real paths, resolved once."""
+
+    root: str
+    tools_dir: str
+    sdk_dir: str = ""
+    # Files that a tool may embed in its result lie below one of these.
+    allowed_roots: tuple[str, ...] = ()
+    # What every script is told of its server: MCPBASH_HOME, MCPBASH_SERVER_NAME,
+    # MCPBASH_JSON_TOOL and their like, by name.
+    exported: Mapping[str, str] = field(default_factory=dict)

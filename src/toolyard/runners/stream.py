@@ -1,0 +1,111 @@
+"""What a running script says of itself, line by line, passed on to its Channel."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeAlias
+
+import orjson
+
+from toolyard.protocol.call import LOG_LEVELS, Channel, Json, JsonObject
+
+Announce: TypeAlias = Callable[[str, JsonObject], None]
+Clock: TypeAlias = Callable[[], float]
+
+ANNOUNCED = frozenset(
+    {
+        "notifications/tools/list_changed",
+        "notifications/prompts/list_changed",
+        "notifications/resources/list_changed",
+        "notifications/resources/updated",
+    }
+)
+
+
+class Allowance:
+    """So many a minute; the rest is dropped."""
+
+    __slots__ = ("_clock", "_left", "_size", "_until")
+
+    def __init__(self, size: int, clock: Clock) -> None:
+        self._size = size
+        self._clock = clock
+        self._left = size
+        self._until = 0.0
+
+    def take(self) -> bool:
+        now = self._clock()
+        if now >= self._until:
+            self._left, self._until = self._size, now + 60.0
+        self._left -= 1
+        return self._left >= 0
+
+
+class Reporter:
+    """Reads the notification lines of one call."""
+
+    __slots__ = ("_announce", "_channel", "_logs", "_progress", "_progressed")
+
+    def __init__(
+        self,
+        channel: Channel,
+        announce: Announce,
+        progressed: Callable[[], None],
+        progress: Allowance,
+        logs: Allowance,
+    ) -> None:
+        self._channel = channel
+        self._announce = announce
+        self._progressed = progressed
+        self._progress = progress
+        self._logs = logs
+
+    def line(self, raw: bytes) -> None:
+        try:
+            message = orjson.loads(raw)
+        except orjson.JSONDecodeError:
+            return
+        if not isinstance(message, dict):
+            return
+        if message.get("control") == "close_stream":
+            self._channel.close_stream()
+            return
+        params = message.get("params")
+        self._notification(message.get("method"), params if isinstance(params, dict) else {})
+
+    def _notification(self, method: Json, params: JsonObject) -> None:
+        if method == "notifications/progress":
+            self._report_progress(params)
+        elif method == "notifications/message":
+            self._report_log(params)
+        elif isinstance(method, str) and method in ANNOUNCED:
+            self._announce(method, params)
+
+    def _report_progress(self, params: JsonObject) -> None:
+        """The token in the line does not matter: the channel knows its call's own."""
+        progress = number(params.get("progress"))
+        if progress is None:
+            return
+        self._progressed()
+        if not self._progress.take():
+            return
+        message = params.get("message")
+        self._channel.progress(
+            progress, number(params.get("total")), message if isinstance(message, str) else None
+        )
+
+    def _report_log(self, params: JsonObject) -> None:
+        if not self._logs.take():
+            return
+        level, logger = params.get("level"), params.get("logger")
+        self._channel.log(
+            level if level in LOG_LEVELS else "info",
+            params.get("data"),
+            logger if isinstance(logger, str) else None,
+        )
+
+
+def number(value: Json) -> float | None:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    return value

@@ -1,0 +1,117 @@
+"""A small process that outlives us by a moment and ends what we could not.
+
+It holds the reading end of a pipe whose writing end only we have. When that closes,
+however we ended, it ends the process groups in a table that both share, ends whatever
+else carries the name of our run folder in its environment, and removes that folder.
+Telling it of a group is one store to shared memory: it sleeps until we are gone.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import mmap
+import os
+import signal
+import subprocess
+from pathlib import Path
+
+from toolyard.runners.exits import watch_exit
+
+TABLE = "groups"
+ROWS = 4096
+ROW_BYTES = 12
+BLANK_ROW = b" " * (ROW_BYTES - 1) + b"\n"
+PATIENCE = 5.0
+
+# $1 is the run folder. Signals reach a group through the table and a process that left
+# its group through its environment, where the system shows environments.
+SCRIPT = r"""
+trap '' HUP INT TERM PIPE
+root=$1
+send() {
+    found=
+    for group in $(cat "$root/groups" 2>/dev/null); do
+        kill "-$1" "-$group" 2>/dev/null && found=yes
+    done
+    for place in $(grep -lsF "$root" /proc/[0-9]*/environ 2>/dev/null); do
+        place=${place#/proc/}
+        kill "-$1" "${place%/environ}" 2>/dev/null && found=yes
+    done
+    [ -n "$found" ]
+}
+read -r _
+send TERM && for _ in 1 2 3 4 5; do
+    sleep 0.1
+    send 0 || break
+done
+for _ in 1 2 3 4 5; do
+    send KILL || break
+    sleep 0.05
+done
+rm -rf -- "$root" || rm -rf -- "$root"
+"""
+
+
+class Watcher:
+    """Starts with the first child; `close` has it sweep and waits for its end."""
+
+    __slots__ = ("_free", "_pipe", "_popen", "_root", "_table")
+
+    def __init__(self, root: str) -> None:
+        self._root = root
+        self._free = list(range(ROWS - 1, -1, -1))
+        self._table = create_table(Path(root) / TABLE)
+        reading, self._pipe = os.pipe()
+        try:
+            self._popen = subprocess.Popen(
+                ["/bin/sh", "-c", SCRIPT, "toolyard-watcher", root],
+                stdin=reading,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                cwd="/",
+                env={"PATH": os.environ.get("PATH") or os.defpath},
+                start_new_session=True,
+            )
+        finally:
+            os.close(reading)
+
+    @property
+    def pid(self) -> int:
+        return self._popen.pid
+
+    def watch(self, group: int) -> int:
+        """Remember a process group; the row to give back to `forget` (-1: the table is full)."""
+        if not self._free:
+            return -1
+        row = self._free.pop()
+        place = row * ROW_BYTES
+        self._table[place : place + ROW_BYTES] = b"%11d\n" % group
+        return row
+
+    def forget(self, row: int) -> None:
+        if row < 0:
+            return
+        place = row * ROW_BYTES
+        self._table[place : place + ROW_BYTES] = BLANK_ROW
+        self._free.append(row)
+
+    async def close(self) -> None:
+        os.close(self._pipe)
+        self._table.close()
+        loop = asyncio.get_running_loop()
+        ended = asyncio.Event()
+        exit_watch = watch_exit(loop, self._popen, ended.set)
+        try:
+            async with asyncio.timeout(PATIENCE):
+                await ended.wait()
+        except TimeoutError:
+            self._popen.send_signal(signal.SIGKILL)
+        finally:
+            exit_watch.close()
+            self._popen.wait()
+
+
+def create_table(path: Path) -> mmap.mmap:
+    path.write_bytes(BLANK_ROW * ROWS)
+    with path.open("r+b") as file:
+        return mmap.mmap(file.fileno(), 0)
