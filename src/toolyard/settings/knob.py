@@ -1,0 +1,153 @@
+"""One knob: its kind, default and meaning, and how text becomes its value.
+
+Knows nothing of the table that it stands in.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar, overload
+
+T = TypeVar("T")
+
+_TRUE = frozenset({"true", "1", "yes", "on"})
+_FALSE = frozenset({"false", "0", "no", "off"})
+_LEVELS = ("debug", "info", "notice", "warning", "error", "critical", "alert", "emergency")
+# The variables of mcp-bash that begin with MCP_ alone.
+_WITHOUT_BASH = (
+    *("tools_ttl", "resources_ttl", "prompts_ttl", "resources_templates_ttl", "ui_ttl"),
+    "resources_roots",
+)
+
+
+class Holder(Protocol):
+    """What a knob reads its value from."""
+
+    _values: dict[str, Any]
+
+
+class Kind(NamedTuple, Generic[T]):
+    shown: str
+    parse: Callable[[object], T]
+
+
+class Knob(Generic[T]):
+    """One row of the table, and the typed attribute of `Settings` that reads it."""
+
+    def __init__(
+        self, kind: Kind[T], default: Any, meaning: str, *, follows: str = "", secret: bool = False
+    ) -> None:
+        self.kind = kind
+        self.default: T = default
+        self.meaning = meaning
+        self.follows = follows
+        self.secret = secret
+        self.name = self.variable = ""
+
+    def __set_name__(self, owner: type[Holder], name: str) -> None:
+        self.name = name
+        self.variable = ("MCP_" if name in _WITHOUT_BASH else "MCPBASH_") + name.upper()
+
+    @overload
+    def __get__(self, obj: None, owner: type[Holder]) -> Knob[T]: ...
+    @overload
+    def __get__(self, obj: Holder, owner: type[Holder]) -> T: ...
+    def __get__(self, obj: Holder | None, owner: type[Holder]) -> Knob[T] | T:
+        if obj is None:
+            return self
+        value: T = obj._values[self.name]
+        return value
+
+    def __set__(self, obj: Holder, value: T) -> None:
+        raise AttributeError(f"settings are frozen: {self.name}")
+
+    @property
+    def own_variable(self) -> str:
+        return f"TOOLYARD_{self.name.upper()}"
+
+    @property
+    def file_key(self) -> str:
+        first, *rest = self.name.split("_")
+        return first + "".join(word.capitalize() for word in rest)
+
+
+def _text(value: object) -> str:
+    if isinstance(value, str):
+        return value
+    raise ValueError("expected text")
+
+
+def _switch(value: object) -> bool:
+    if isinstance(value, bool):
+        return value
+    word = str(value).lower()
+    if word in _TRUE or word in _FALSE:
+        return word in _TRUE
+    raise ValueError("expected true or false")
+
+
+def _whole(value: object) -> int:
+    number = _number(value)
+    if number == int(number):
+        return int(number)
+    raise ValueError("expected a whole number")
+
+
+def _number(value: object) -> float:
+    try:
+        number = float("nan" if isinstance(value, bool) else str(value))
+    except ValueError:
+        number = -1.0
+    if 0 <= number < float("inf"):
+        return number
+    raise ValueError("expected a number, 0 or more")
+
+
+def _words(value: object) -> tuple[str, ...]:
+    if isinstance(value, str):
+        return tuple(value.replace(",", " ").split())
+    return _strings(value)
+
+
+def _paths(value: object) -> tuple[str, ...]:
+    if isinstance(value, str):
+        return tuple(part for part in value.split(os.pathsep) if part)
+    return _strings(value)
+
+
+def _strings(value: object) -> tuple[str, ...]:
+    if isinstance(value, list | tuple) and all(isinstance(part, str) for part in value):
+        return tuple(value)
+    raise ValueError("expected a list of texts")
+
+
+def _level(value: object) -> str:
+    word = str(value).lower()
+    if word in _TRUE:
+        return "debug"
+    if word in _FALSE:
+        return "info"
+    word = {"warn": "warning"}.get(word, word)
+    if word in _LEVELS:
+        return word
+    raise ValueError(f"expected one of {', '.join(_LEVELS)}")
+
+
+def choice(*allowed: str) -> Kind[str]:
+    def parse(value: object) -> str:
+        if str(value).lower() in allowed:
+            return str(value).lower()
+        raise ValueError(f"expected one of {', '.join(allowed)}")
+
+    return Kind(" or ".join(allowed), parse)
+
+
+TEXT = Kind("text", _text)
+PATH = Kind("path", _text)
+SWITCH = Kind("true or false", _switch)
+WHOLE = Kind("whole number", _whole)
+SECONDS = Kind("seconds", _number)
+WORDS = Kind("names, by space or comma", _words)
+PATHS = Kind("paths, by colon", _paths)
+LEVEL = Kind("log level", _level)

@@ -1,0 +1,102 @@
+"""Read settings: flags win over the environment, the environment over the file.
+
+Knows no single knob by name.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from toolyard.errors import ConfigError, Problem
+from toolyard.settings.knob import Knob
+from toolyard.settings.table import Settings, knobs
+
+FILE_NAME = "toolyard.json"
+_PREFIXES = ("MCP", "TOOLYARD_")
+_Row = tuple[str, str, Knob[Any], object]
+
+
+def load(
+    *,
+    flags: Mapping[str, object] | None = None,
+    environ: Mapping[str, str] = os.environ,
+    file: str | None = None,
+    project: str | None = None,
+) -> Settings:
+    """Flags (by attribute name) win over the environment, the environment over the file.
+
+    Raises ConfigError with every problem found.
+    """
+    problems: list[Problem] = []
+    values: dict[str, object] = {}
+    layers = (_from_file(file, project), _from_environment(environ), _from_flags(flags or {}))
+    for layer in layers:
+        for place, pointer, knob, raw in layer:
+            try:
+                values[knob.name] = knob.kind.parse(raw)
+            except ValueError as error:
+                shown = "" if knob.secret else f", not {raw!r}"
+                problems.append(Problem(place, pointer, f"{error}{shown}"))
+    if problems:
+        raise ConfigError(problems)
+    return Settings(**values)
+
+
+def _from_flags(flags: Mapping[str, object]) -> Iterator[_Row]:
+    for name, value in flags.items():
+        yield f"--{name.replace('_', '-')}", "", _knob_named(name, "flags", ""), value
+
+
+def _from_environment(environ: Mapping[str, str]) -> Iterator[_Row]:
+    given = {name: value for name, value in environ.items() if value and name.startswith(_PREFIXES)}
+    if not given:
+        return
+    for knob in knobs():
+        variable = knob.own_variable if knob.own_variable in given else knob.variable
+        if variable in given:
+            yield variable, "", knob, given[variable]
+
+
+def _from_file(file: str | None, project: str | None) -> Iterator[_Row]:
+    path = file or (os.path.join(project, FILE_NAME) if project else "")
+    if not path or (not file and not os.path.exists(path)):
+        return
+    for key, value in _read_object(path).items():
+        if not key.startswith("$"):
+            yield path, f"/{key}", _knob_named(key, path, f"/{key}"), value
+
+
+def _read_object(path: str) -> dict[str, object]:
+    import json  # noqa: PLC0415 - most starts have no file to read
+
+    try:
+        with open(path, encoding="utf-8") as stream:
+            content = json.load(stream)
+    except OSError as error:
+        raise ConfigError.at(path, f"cannot be read: {error.strerror}") from None
+    except ValueError as error:
+        raise ConfigError.at(path, f"is not JSON: {error}") from None
+    if not isinstance(content, dict):
+        raise ConfigError.at(path, "must hold a JSON object")
+    return content
+
+
+def _knob_named(key: str, place: str, pointer: str) -> Knob[Any]:
+    wanted = _folded(key)
+    for knob in knobs():
+        if _folded(knob.name) == wanted:
+            return knob
+    raise ConfigError.at(place, f"no setting named {key!r}{_hint(key)}", pointer)
+
+
+def _folded(key: str) -> str:
+    return key.replace("_", "").replace("-", "").lower()
+
+
+def _hint(key: str) -> str:
+    import difflib  # noqa: PLC0415 - only for an error message
+
+    near = difflib.get_close_matches(key, [knob.file_key for knob in knobs()], n=1)
+    return f" (did you mean {near[0]!r}?)" if near else ""

@@ -1,0 +1,185 @@
+"""Every knob, one row each: kind, default, meaning.
+
+Knows names, types and defaults; knows nothing about what a value is used for.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from toolyard.settings.knob import (
+    LEVEL,
+    PATH,
+    PATHS,
+    SECONDS,
+    SWITCH,
+    TEXT,
+    WHOLE,
+    WORDS,
+    Knob,
+    choice,
+)
+
+_ENV_MODES = ("allowlist", "inherit")
+
+
+class Settings:
+    """The table. The attribute is the variable without MCPBASH_, then default and meaning."""
+
+    __slots__ = ("_values",)
+    _values: dict[str, Any]
+
+    # Project
+    project_root = Knob(PATH, "", "The project; unset: the nearest with a `server.meta.json`.")
+    tools_dir = Knob(PATH, "tools", "Where tools are discovered.")
+    resources_dir = Knob(PATH, "resources", "Where resources and templates are discovered.")
+    prompts_dir = Knob(PATH, "prompts", "Where prompts are discovered.")
+    server_dir = Knob(PATH, "server.d", "Where the server's metadata, registration and hooks are.")
+    providers_dir = Knob(PATH, "providers", "Where the project's own resource providers are.")
+    ui_dir = Knob(PATH, "ui", "Where shared MCP Apps pages are.")
+    completions_dir = Knob(PATH, "completions", "Where completion scripts are, by convention.")
+    # Registry
+    registry_dir = Knob(PATH, ".registry", "Where the generated registry files are kept.")
+    registry_max_bytes = Knob(WHOLE, 104857600, "Largest registry; a larger cache is ignored.")
+    registry_refresh_path = Knob(PATH, "", "Scan only below this path.")
+    static_registry = Knob(SWITCH, False, "Serve the registry files as they are, without scanning.")
+    tools_ttl = Knob(SECONDS, 5, "Age at which a scan is made anew where files cannot be watched.")
+    resources_ttl = Knob(SECONDS, 5, "The same for resources.")
+    prompts_ttl = Knob(SECONDS, 5, "The same for prompts.")
+    resources_templates_ttl = Knob(SECONDS, 5, "The same for resource templates.")
+    ui_ttl = Knob(SECONDS, 5, "The same for MCP Apps pages.")
+    register_ttl = Knob(SECONDS, 5, "The same for `server.d/register.json` and `register.sh`.")
+    max_manual_registry_bytes = Knob(WHOLE, 1048576, "Largest `server.d/register.json`.")
+    manual_buffer_max_bytes = Knob(WHOLE, 1048576, "Most that `server.d/register.sh` may register.")
+    page_size = Knob(WHOLE, 1000, "Entries on a page of a list (templates and `mcp-bash`: 50).")
+    # Calls
+    max_concurrent_requests = Knob(WHOLE, 16, "Child processes at the same time; others wait.")
+    default_tool_timeout = Knob(SECONDS, 30, "Seconds a script may take unless it says more.")
+    max_timeout_secs = Knob(SECONDS, 600, "No timeout is longer than this.")
+    progress_extends_timeout = Knob(SWITCH, False, "Progress restarts the clock of a call.")
+    default_subscribe_timeout = Knob(SECONDS, 120, "Seconds a subscription may take to be set up.")
+    max_tool_output_size = Knob(WHOLE, 10485760, "Largest output of a tool, in bytes.")
+    max_tool_stderr_size = Knob(WHOLE, 10485760, "Largest stderr.", follows="max_tool_output_size")
+    max_resource_bytes = Knob(WHOLE, 10485760, "Largest resource.", follows="max_tool_output_size")
+    max_ui_resource_bytes = Knob(WHOLE, 1048576, "Largest MCP Apps page, in bytes.")
+    max_text_bytes = Knob(WHOLE, 102400, "Largest text that the script library leaves uncut.")
+    max_progress_per_min = Knob(WHOLE, 100, "Progress messages of a call in a minute.")
+    max_logs_per_min = Knob(WHOLE, 100, "Log messages.", follows="max_progress_per_min")
+    env_payload_threshold = Knob(WHOLE, 65536, "Longer arguments go into a file only; 0: all.")
+    tool_stderr_capture = Knob(SWITCH, True, "Put the end of a tool's stderr into `_meta.stderr`.")
+    tool_stderr_tail_limit = Knob(WHOLE, 4096, "How much of it, in bytes.")
+    tool_stream_stderr = Knob(SWITCH, False, "Copy a tool's error output to our own while it runs.")
+    # What may run, and with which environment
+    tool_allowlist = Knob(WORDS, (), "Tools that may be called; `*` for all. Others stay listed.")
+    tool_allow_default = Knob(choice("deny", "allow", "all"), "deny", "For tools not on that list.")
+    tool_env_mode = Knob(choice("minimal", *_ENV_MODES), "minimal", "What a tool gets.")
+    tool_env_allowlist = Knob(WORDS, (), "Variables that a tool gets in mode `allowlist`.")
+    tool_env_inherit_allow = Knob(SWITCH, False, "Permit the mode `inherit`.")
+    provider_env_mode = Knob(choice("isolate", *_ENV_MODES), "isolate", "What a provider gets.")
+    provider_env_allowlist = Knob(WORDS, (), "Variables that a provider gets in mode `allowlist`.")
+    provider_env_inherit_allow = Knob(SWITCH, False, "Permit the mode `inherit` for providers.")
+    allow_project_hooks = Knob(SWITCH, False, "Run `register.sh` and `env.sh` where safe.")
+    json_tool = Knob(TEXT, "", "jq or gojq, for scripts; unset: whichever is installed.")
+    json_tool_bin = Knob(PATH, "", "The path of that program.")
+    allow_json_tool_override_for_root = Knob(SWITCH, False, "Honour those two when we run as root.")
+    run_tool_source_server_env = Knob(SWITCH, False, "`run-tool` reads `server.d/env.sh` first.")
+    # Resources
+    resources_roots = Knob(PATHS, (), "What the file provider may read; unset: resources.")
+    resources_poll_interval_secs = Knob(SECONDS, 2, "How often subscribed resources are read.")
+    https_allow_hosts = Knob(WORDS, (), "Hosts the https provider may reach.")
+    https_deny_hosts = Knob(WORDS, (), "Hosts it may not, whatever the other list says.")
+    https_allow_all = Knob(SWITCH, False, "Any public host.")
+    https_timeout = Knob(SECONDS, 15, "Seconds for one https resource (at most 60).")
+    https_max_bytes = Knob(WHOLE, 10485760, "Largest https resource (at most 20 MiB).")
+    https_user_agent = Knob(TEXT, "", "What the https provider calls itself.")
+    enable_git_provider = Knob(SWITCH, False, "Serve `git+https://` resources.")
+    git_allow_hosts = Knob(WORDS, (), "Hosts the git provider may reach.")
+    git_deny_hosts = Knob(WORDS, (), "Hosts it may not, whatever the other list says.")
+    git_allow_all = Knob(SWITCH, False, "Any public host.")
+    git_timeout = Knob(SECONDS, 30, "Seconds for one git resource (at most 60).")
+    git_max_kb = Knob(WHOLE, 51200, "Largest clone, in KiB (at most 1 GiB).")
+    ui_cache_max_templates = Knob(WHOLE, 50, "Rendered MCP Apps templates that are kept.")
+    # Questions to the client
+    roots = Knob(PATHS, (), "Roots for scripts; unset: `config/roots.json`, then the project.")
+    roots_debounce_interval = Knob(SECONDS, 1, "Wait after the client says its roots changed.")
+    roots_request_timeout = Knob(SECONDS, 5, "Seconds for the client to list its roots.")
+    elicitation_timeout = Knob(SECONDS, 30, "Seconds for the client's user to answer.")
+    # Server
+    transport = Knob(choice("stdio", "http"), "stdio", "How the server is reached.")
+    compat_batches = Knob(SWITCH, False, "Accept JSON-RPC batches in every handshake revision.")
+    force_minimal = Knob(SWITCH, False, "Only lifecycle, ping and logging.")
+    shutdown_timeout = Knob(SECONDS, 5, "Seconds after `shutdown` until the process ends.")
+    idle_timeout = Knob(SECONDS, 3600, "Seconds without traffic after which a stdio server ends.")
+    idle_timeout_enabled = Knob(SWITCH, True, "Whether it does.")
+    orphan_check_enabled = Knob(SWITCH, True, "End when the process that started us is gone.")
+    orphan_check_interval = Knob(SECONDS, 30, "How often that is checked.")
+    health_timeout_secs = Knob(SECONDS, 5, "Seconds for the `health` command.")
+    tmp_root = Knob(PATH, "", "Where the exchange folders are made; unset: the system's place.")
+    state_dir = Knob(PATH, "", "Where state is kept; unset: a private temporary folder.")
+    # Remote token
+    remote_token = Knob(TEXT, "", "What requests must carry (32 characters or more).", secret=True)
+    remote_token_key = Knob(TEXT, "mcpbash/remoteToken", "Where in `_meta` it is looked for.")
+    remote_token_fallback_key = Knob(TEXT, "remoteToken", "Where else.")
+    remote_token_max_failures_per_min = Knob(WHOLE, 10, "Failures before attempts are throttled.")
+    # Logs
+    log_level = Knob(LEVEL, "info", "What we log to the error output (`true` means debug).")
+    log_level_default = Knob(LEVEL, "info", "What a client is sent before it asks for a level.")
+    log_verbose = Knob(SWITCH, False, "Paths and environment in our log.")
+    log_timestamp = Knob(SWITCH, False, "Timestamps in our log.")
+    log_startup = Knob(SWITCH, False, "One line about the start.")
+    log_dir = Knob(PATH, "", "Keep logs in this folder as well.")
+    log_json_tool = Knob(choice("quiet", "log"), "quiet", "Say which JSON tool the scripts get.")
+    keep_logs = Knob(SWITCH, False, "Leave the logs of a run behind.")
+    quiet = Knob(SWITCH, False, "Log errors only.")
+    ci_mode = Knob(SWITCH, False, "Defaults for continuous integration.")
+    ci_verbose = Knob(SWITCH, False, "Debug level in that mode.")
+    debug = Knob(SWITCH, False, "Debug level.")
+    debug_log = Knob(PATH, "", "Scripts append their debug lines to this file.")
+    debug_payloads = Knob(SWITCH, False, "Log each message, secrets masked.")
+    debug_errors = Knob(SWITCH, False, "Put tracebacks of scripts into error data.")
+    preserve_state = Knob(SWITCH, False, "Leave exchange folders behind for inspection.")
+    trace_tools = Knob(SWITCH, False, "Run bash tools with `set -x` into a trace file.")
+    trace_ps4 = Knob(TEXT, "", "The prefix of trace lines.")
+    trace_max_bytes = Knob(WHOLE, 1048576, "Largest trace file.")
+
+    def __init__(self, **values: object) -> None:
+        given = dict(values)
+        chosen = {knob.name: given.pop(knob.name, knob.default) for knob in knobs()}
+        if given:
+            raise TypeError(f"no such setting: {', '.join(given)}")
+        for knob in knobs():
+            if knob.follows and knob.name not in values:
+                chosen[knob.name] = chosen[knob.follows]
+        object.__setattr__(self, "_values", chosen)
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError(f"settings are frozen: {name}")
+
+    def replace(self, **changes: object) -> Settings:
+        return Settings(**{**self._values, **changes})
+
+
+# Variables of mcp-bash that a project may set and that have nothing to act on here.
+WITHOUT_EFFECT = {
+    "progress is always live": "ENABLE_LIVE_PROGRESS PROGRESS_FLUSH_INTERVAL",
+    "a script cannot reach our standard output": (
+        "CORRUPTION_WINDOW CORRUPTION_THRESHOLD ALLOW_CORRUPT_STDOUT"
+    ),
+    "there are no lock files": "LOCK_ROOT LOCK_POLL_INTERVAL LOCK_REAP_GRACE_SECS",
+    "every child has its own process group": "SKIP_PROCESS_GROUP_LOOKUP",
+    "internal to mcp-bash": "DEBUG_ALL_EXITS DIRECT_FD STATE_SEED",
+}
+
+_KNOBS: tuple[Knob[Any], ...] = tuple(
+    value for value in vars(Settings).values() if isinstance(value, Knob)
+)
+
+
+def knobs() -> tuple[Knob[Any], ...]:
+    return _KNOBS
+
+
+def secret_variables() -> frozenset[str]:
+    """Variables that never reach a child process."""
+    ours = {v for knob in _KNOBS if knob.secret for v in (knob.variable, knob.own_variable)}
+    return frozenset(ours | {"MCP_REGISTRY_TOKEN", "TOOLYARD_REGISTRY_TOKEN"})

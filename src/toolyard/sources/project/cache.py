@@ -1,0 +1,88 @@
+"""The files in .registry/: one envelope a kind, written whole, private to the user.
+
+Knows the envelope and its hash; does not know what the items mean.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import tempfile
+from datetime import UTC, datetime
+from typing import NamedTuple
+
+import orjson
+
+from toolyard.protocol.call import JsonObject
+
+VERSION = 1
+FORMAT_VERSION = 1
+
+
+class Cached(NamedTuple):
+    items: list[JsonObject]
+    hash: str
+
+
+def canonical(items: list[JsonObject]) -> bytes:
+    return orjson.dumps(items, option=orjson.OPT_SORT_KEYS)
+
+
+def hash_of(items: list[JsonObject]) -> str:
+    return hashlib.sha256(canonical(items)).hexdigest()
+
+
+def envelope(items: list[JsonObject], digest: str) -> JsonObject:
+    return {
+        "version": VERSION,
+        "format_version": FORMAT_VERSION,
+        "generatedAt": datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+        "items": items,
+        "hash": digest,
+        "total": len(items),
+    }
+
+
+def write(path: str, items: list[JsonObject]) -> str:
+    """Write the file unless it already holds these items; the hash."""
+    digest = hash_of(items)
+    if _holds(path, digest):
+        return digest
+    folder = os.path.dirname(path)
+    os.makedirs(folder, mode=0o700, exist_ok=True)
+    content = orjson.dumps(envelope(items, digest), option=orjson.OPT_INDENT_2)
+    descriptor, temporary = tempfile.mkstemp(dir=folder, prefix=".writing-")  # mode 0600
+    try:
+        with os.fdopen(descriptor, "wb") as stream:
+            stream.write(content)
+        os.replace(temporary, path)
+    except BaseException:
+        os.unlink(temporary)
+        raise
+    return digest
+
+
+def _holds(path: str, digest: str) -> bool:
+    """Does the file end with this hash? It does not have to be parsed to know."""
+    try:
+        with open(path, "rb") as stream:
+            stream.seek(-min(256, os.fstat(stream.fileno()).st_size), os.SEEK_END)
+            return b'"%s"' % digest.encode() in stream.read()
+    except OSError:
+        return False
+
+
+def read(path: str, max_bytes: int) -> Cached | None:
+    """The items of a file that is whole and not too large; None otherwise."""
+    try:
+        with open(path, "rb") as stream:
+            if os.fstat(stream.fileno()).st_size > max_bytes:
+                return None
+            content = orjson.loads(stream.read())
+    except (OSError, orjson.JSONDecodeError):
+        return None
+    items = content.get("items") if isinstance(content, dict) else None
+    if not isinstance(items, list) or not all(isinstance(item, dict) for item in items):
+        return None
+    digest = content.get("hash")
+    return Cached(items, digest if isinstance(digest, str) else hash_of(items))

@@ -1,0 +1,94 @@
+"""Who the server says it is: server.meta.json, VERSION, package.json and the instructions.
+
+On the path to answering `initialize`: the standard library only, no scan, no loop.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import Any, NamedTuple
+
+from toolyard.sources.project.icons import inline_icons
+from toolyard.sources.project.layout import Project
+
+DEFAULT_VERSION = "0.0.0"
+_OPTIONAL = ("description", "websiteUrl")
+
+
+class Identity(NamedTuple):
+    info: dict[str, Any]  # serverInfo in the newest revision's form
+    instructions: str | None
+    warnings: tuple[str, ...]
+
+
+def read_identity(project: Project) -> Identity:
+    warnings: list[str] = []
+    path = os.path.join(project.server, "server.meta.json")
+    meta = _object(path, warnings)
+    name = _text(meta, "name", path, warnings) or os.path.basename(project.root) or "toolyard"
+    info: dict[str, Any] = {
+        "name": name,
+        "version": _text(meta, "version", path, warnings) or _version(project.root, warnings),
+        "title": _text(meta, "title", path, warnings) or _title(name),
+    }
+    for field in _OPTIONAL:
+        value = _text(meta, field, path, warnings)
+        if value:
+            info[field] = value
+    icons = inline_icons(meta["icons"], project.server, warnings, path) if "icons" in meta else None
+    if icons:
+        info["icons"] = icons
+    return Identity(info, _instructions(project.server), tuple(warnings))
+
+
+def _object(path: str, warnings: list[str]) -> dict[str, Any]:
+    try:
+        with open(path, "rb") as stream:
+            content = json.loads(stream.read().decode("utf-8-sig"))
+    except FileNotFoundError:
+        return {}
+    except OSError as error:
+        warnings.append(f"{path}: cannot be read: {error.strerror}")
+        return {}
+    except ValueError as error:
+        warnings.append(f"{path}: is not JSON: {error}")
+        return {}
+    if isinstance(content, dict):
+        return content
+    warnings.append(f"{path}: must hold a JSON object")
+    return {}
+
+
+def _text(meta: dict[str, Any], field: str, path: str, warnings: list[str]) -> str:
+    value = meta.get(field)
+    if value is None or isinstance(value, str):
+        return value or ""
+    warnings.append(f"{path}: {field} must be text; left out")
+    return ""
+
+
+def _version(root: str, warnings: list[str]) -> str:
+    try:
+        with open(os.path.join(root, "VERSION"), encoding="utf-8") as stream:
+            version = stream.read(256).strip()
+    except (OSError, ValueError):
+        version = ""
+    if version:
+        return version
+    package = os.path.join(root, "package.json")
+    return _text(_object(package, warnings), "version", package, warnings) or DEFAULT_VERSION
+
+
+def _title(name: str) -> str:
+    spaced = name.replace("-", " ").replace("_", " ").replace(".", " ")
+    return " ".join(word[:1].upper() + word[1:] for word in spaced.split()) or name
+
+
+def _instructions(server: str) -> str | None:
+    try:
+        path = os.path.join(server, "server.instructions.md")
+        with open(path, encoding="utf-8", errors="replace") as stream:
+            return stream.read().rstrip("\n") or None
+    except OSError:
+        return None

@@ -1,0 +1,57 @@
+"""Where the parts of a project are. Knows folder names, reads nothing.
+
+On the path to the first answer: no imports beyond os and typing.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import NamedTuple
+
+from toolyard.settings import Settings
+
+SERVER_META = os.path.join("server.d", "server.meta.json")
+
+
+class Project(NamedTuple):
+    """Absolute paths; a folder may be missing."""
+
+    root: str
+    tools: str
+    resources: str
+    prompts: str
+    server: str
+    providers: str
+    ui: str
+    completions: str
+    registry: str
+
+
+def project_at(root: str, settings: Settings) -> Project:
+    root = os.path.abspath(root)
+
+    def below(folder: str) -> str:
+        return os.path.normpath(os.path.join(root, folder))
+
+    return Project(
+        root=root,
+        tools=below(settings.tools_dir),
+        resources=below(settings.resources_dir),
+        prompts=below(settings.prompts_dir),
+        server=below(settings.server_dir),
+        providers=below(settings.providers_dir),
+        ui=below(settings.ui_dir),
+        completions=below(settings.completions_dir),
+        registry=below(settings.registry_dir),
+    )
+
+
+def find_root(start: str) -> str | None:
+    """The nearest folder at or above `start` that is a project."""
+    folder = os.path.abspath(start)
+    while not os.path.isfile(os.path.join(folder, SERVER_META)):
+        parent = os.path.dirname(folder)
+        if parent == folder:
+            return None
+        folder = parent
+    return folder

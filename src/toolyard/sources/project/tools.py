@@ -1,0 +1,138 @@
+"""Tools of a project: which files are tools, and what their items say."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+
+from toolyard.catalog.entries import Origin, Tool
+from toolyard.protocol.call import JsonObject, Target
+from toolyard.sources.project.items import Found, split, unique
+from toolyard.sources.project.metadata import (
+    HEAD_BYTES,
+    Metadata,
+    MetadataError,
+    checked,
+    head,
+    inline,
+    name_of,
+    schema_of,
+)
+from toolyard.sources.project.walk import (
+    META_SUFFIX,
+    File,
+    Folder,
+    Walk,
+    is_document,
+    metadata_file,
+    stem_of,
+)
+
+# path, name, the registry item -> what runs it
+MakeToolTarget = Callable[[str, str, JsonObject], Target]
+
+FIELDS = frozenset(
+    {"name", "title", "description", "inputSchema", "outputSchema", "annotations", "icons", "_meta"}
+    | {"execution"}
+)
+PAGE_FILES = frozenset({"index.html", "ui.meta.json"})
+_RUNNABLE = (b"#!", b"\x7fELF", b"\xcf\xfa\xed\xfe", b"\xca\xfe\xba\xbe", b"MZ")
+
+
+def discover_tools(walk: Walk, metadata: Metadata, server: str) -> Found:
+    warnings = walk.warnings
+    items: list[JsonObject] = []
+    for folder in walk.folders():
+        for file, described in tools_in(folder):
+            try:
+                items.append(_item(folder.relative, file, described, metadata, warnings))
+            except MetadataError as problem:
+                warnings.append(str(problem))
+    items.sort(key=_by_name)
+    for item in items:
+        _offer_page(item, walk, server)
+    return Found(unique(items, "name", "tool", warnings), warnings)
+
+
+def tools_in(folder: Folder) -> Iterator[tuple[File, File | None]]:
+    """The tools in one folder, each with its metadata file."""
+    if _is_page(folder):
+        return
+    files = [
+        (file, metadata_file(folder, name))
+        for name, file in folder.files.items()
+        if not name.endswith(META_SUFFIX) and not is_document(name)
+    ]
+    described = any(meta for _, meta in files)
+    for file, meta in files:
+        if file.executable or ((meta or not described) and _is_script(file)):
+            yield file, meta
+
+
+def _is_page(folder: Folder) -> bool:
+    return os.path.basename(folder.relative) == "ui" and not PAGE_FILES.isdisjoint(folder.files)
+
+
+def _is_script(file: File) -> bool:
+    """A file without the executable bit: a script by its name or its first line."""
+    return file.name.endswith((".sh", ".bash")) or head(file.path, 2) == b"#!"
+
+
+def _item(
+    relative: str, file: File, described: File | None, metadata: Metadata, warnings: list[str]
+) -> JsonObject:
+    start = head(file.path, 4 if described else HEAD_BYTES)
+    if not start.startswith(_RUNNABLE):
+        warnings.append(f"{file.path}: has no interpreter line (#!)")
+    meta = metadata.read(described) if described else inline(start, file.path)
+    place = described.path if described else file.path
+    meta = checked(meta, place, warnings)
+    item: JsonObject = {
+        "name": name_of(meta, stem_of(file.name), place),
+        "description": meta.get("description", ""),
+        "path": f"{relative}/{file.name}" if relative else file.name,
+        "inputSchema": schema_of(meta, place),
+        "timeoutSecs": None,
+    }
+    item.update((field, value) for field, value in meta.items() if field not in _SET_ABOVE)
+    return item
+
+
+_SET_ABOVE = frozenset({"name", "description", "path", "inputSchema", "arguments"})
+
+
+def _offer_page(item: JsonObject, walk: Walk, server: str) -> None:
+    """A tool with a page of its own (`ui/` beside it) points clients at it."""
+    folder = os.path.dirname(item["path"])
+    page = f"{walk.root}/{folder}/ui"
+    if not folder or page not in walk.stamps:
+        return
+    if not any(f"{page}/{name}" in walk.stamps for name in PAGE_FILES):
+        return
+    meta: JsonObject = item.get("_meta", {})
+    given = meta.get("ui")
+    ui = given if isinstance(given, dict) else {}
+    if "resourceUri" not in ui:
+        inferred = {
+            "resourceUri": f"ui://{server}/{os.path.basename(folder)}",
+            "visibility": ["model", "app"],
+        }
+        item["_meta"] = {**meta, "ui": {**inferred, **ui}}
+
+
+def tool_entry(item: JsonObject, root: str, make_target: MakeToolTarget) -> Tool:
+    path = f"{root}/{item.get('path', '')}"
+    definition, extra = split(item, FIELDS)
+    return Tool(
+        name=item["name"],
+        definition=definition,
+        target=make_target(path, item["name"], item),
+        origin=Origin("project", "", path),
+        requires=tuple(item.get("requires", ())),
+        check_output=True,
+        extra=extra,
+    )
+
+
+def _by_name(item: JsonObject) -> tuple[str, str]:
+    return item["name"], item["path"]

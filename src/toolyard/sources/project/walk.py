@@ -1,0 +1,145 @@
+"""Walk a folder of entries: at most three levels, nothing hidden, no link that leads out.
+
+Knows file names and stamps; does not know what an entry is.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from errno import EPERM
+from stat import S_ISDIR, S_ISLNK, S_ISREG
+from typing import NamedTuple
+
+MAX_DEPTH = 3
+META_SUFFIX = ".meta.json"
+# A file's stamp is its ctime: it moves with the content and with the permissions.
+Stamps = dict[str, int]
+
+
+class File(NamedTuple):
+    name: str
+    path: str
+    stamp: int
+    executable: bool
+
+
+class Folder(NamedTuple):
+    path: str
+    relative: str  # to the root of the walk; "" for the root itself
+    files: Mapping[str, File]
+
+
+class Walk:
+    """One walk. What it passes is recorded in `stamps`, what it refuses in `warnings`."""
+
+    def __init__(self, root: str, only: str = "") -> None:
+        self.root = root
+        self.only = os.path.abspath(only) if only else ""
+        self.stamps: Stamps = {}
+        self.warnings: list[str] = []
+        self._real_root = os.path.realpath(root)
+
+    def folders(self) -> Iterator[Folder]:
+        """Depth first, by name."""
+        self.stamps[self.root] = stamp_of(self.root)
+        waiting = [(self.root, "", 0)]
+        while waiting:
+            path, relative, depth = waiting.pop()
+            files: dict[str, File] = {}
+            below: list[str] = []
+            for name in self._names(path):
+                self._sort_out(path, name, files, below)
+            yield Folder(path, relative, files)
+            if depth < MAX_DEPTH:
+                under = f"{relative}/" if relative else ""
+                waiting += [(f"{path}/{name}", under + name, depth + 1) for name in below[::-1]]
+
+    def _names(self, path: str) -> list[str]:
+        try:
+            return sorted(os.listdir(path))
+        except FileNotFoundError:
+            return []
+        except OSError as error:
+            self.warnings.append(f"{path}: cannot be read: {error.strerror}")
+            return []
+
+    # One lstat a name costs less than scandir and a stat a file, and dates folders as well.
+    def _sort_out(self, folder: str, name: str, files: dict[str, File], below: list[str]) -> None:
+        if name[0] == ".":
+            return
+        path = f"{folder}/{name}"
+        try:
+            status = os.lstat(path)
+            if S_ISLNK(status.st_mode):
+                status = self._followed(path)
+        except OSError as error:
+            self.warnings.append(f"{shown(path)}: skipped: {error.strerror}")
+            return
+        if not is_plain(name):
+            self.warnings.append(f"{path!r}: skipped: control characters in its name")
+        elif self.only and not self._wanted(path):
+            return
+        elif S_ISREG(status.st_mode):
+            stamp = self.stamps[path] = status.st_ctime_ns
+            files[name] = File(name, path, stamp, status.st_mode & 0o111 != 0)
+        elif S_ISDIR(status.st_mode):
+            self.stamps[path] = status.st_ctime_ns
+            below.append(name)
+
+    def _followed(self, path: str) -> os.stat_result:
+        if not self._inside(path):
+            raise OSError(EPERM, "a link that leads outside")
+        return os.stat(path)
+
+    def _inside(self, path: str) -> bool:
+        return os.path.commonpath((self._real_root, os.path.realpath(path))) == self._real_root
+
+    def _wanted(self, path: str) -> bool:
+        """On the way to the path that the scan is narrowed to, or below it."""
+        return is_below(path, self.only) or is_below(self.only, path)
+
+
+def unchanged(stamps: Stamps) -> bool:
+    """Is every folder and file that was seen still as it was?"""
+    return all(stamp_of(path) == stamp for path, stamp in stamps.items())
+
+
+def stamp_of(path: str) -> int:
+    try:
+        return os.stat(path).st_ctime_ns
+    except OSError:
+        return 0
+
+
+def is_below(path: str, folder: str) -> bool:
+    return path == folder or path.startswith(folder.rstrip("/") + "/")
+
+
+def is_plain(name: str) -> bool:
+    """No control characters and nothing that is not UTF-8."""
+    return name.isprintable() or all(
+        char >= " " and char != "\x7f" and not "\ud800" <= char <= "\udfff" for char in name
+    )
+
+
+def shown(path: str) -> str:
+    return path if is_plain(path) else repr(path)
+
+
+def stem_of(name: str) -> str:
+    stem, dot, _ = name.rpartition(".")
+    return stem if dot and stem else name
+
+
+def metadata_file(folder: Folder, name: str) -> File | None:
+    """`tool.sh.meta.json`, else `tool.meta.json`."""
+    files = folder.files
+    if len(files) < 2:
+        return None
+    return files.get(name + META_SUFFIX) or files.get(stem_of(name) + META_SUFFIX)
+
+
+def is_document(name: str) -> bool:
+    """Files that come with a project and are not entries of it."""
+    return name.startswith(("README", "LICENSE")) or name == "smoke.sh"
