@@ -12,7 +12,7 @@ MAX_FILE_LINES = 400
 MAX_FUNCTION_LINES = 50
 PYTHON_FOLDERS = ("src", "tests", "scripts", "bench")
 
-COMMANDS = (
+COMMANDS: tuple[tuple[str, list[str | Path]], ...] = (
     ("format", [BIN / "ruff", "format", "--check", "."]),
     ("lint", [BIN / "ruff", "check", "."]),
     ("types", [BIN / "mypy"]),

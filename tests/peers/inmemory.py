@@ -190,7 +190,7 @@ async def over_http(port: int) -> None:
     async def stopping() -> None:
         await methods.close()
         await edge.parking.close()
-        transport.close()
+        await transport.drain()
 
     await serve(transport, sock, stopping, 2)
 

@@ -21,7 +21,7 @@ WHO: dict[str, Any] = {
     "elicitation/create": {"action": "accept", "content": {"name": "Ann"}},
     "roots/list": {"roots": [{"uri": "file:///a"}, {"uri": "file:///b"}]},
 }
-ABLE = {"elicitation": {}, "roots": {}}
+ABLE: dict[str, Any] = {"elicitation": {}, "roots": {}}
 
 
 @asynccontextmanager

@@ -168,8 +168,12 @@ class HttpTransport:
             return
         await self._legacy.delete(exchange)
 
+    async def drain(self) -> None:
+        """End streams that wait for news, so that open connections finish; calls go on."""
+        self.sessions.end_idle()
+
     def close(self) -> None:
-        """End every session and its streams, so that open connections finish."""
+        """End every session, with its calls."""
         self.sessions.close()
 
 

@@ -122,6 +122,11 @@ class HttpSessions:
         while len(self._sessions) >= self._most:
             self.end(next(iter(self._sessions.values())))
 
+    def end_idle(self) -> None:
+        """Nothing new will come: end the streams that only wait for news."""
+        for session in self._sessions.values():
+            session.general.close()
+
     def close(self) -> None:
         for session in tuple(self._sessions.values()):
             self.end(session)

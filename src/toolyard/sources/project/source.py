@@ -48,6 +48,9 @@ class ProjectSource:
                 self._keep(scanned.items)
             return self._known.entries
 
+    async def settle(self) -> None:
+        """A folder is read at once."""
+
     async def watch(self, changed: Callable[[], None]) -> None:
         while True:
             await asyncio.sleep(self._settings.tools_ttl)

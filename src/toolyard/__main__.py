@@ -1,0 +1,7 @@
+"""python -m toolyard"""
+
+import sys
+
+from toolyard.cli import main
+
+sys.exit(main())

@@ -1,0 +1,190 @@
+"""The composition root: settings -> sources -> keeper -> handler -> edge."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shutil
+from dataclasses import dataclass
+from typing import cast
+
+from toolyard import __version__, telemetry
+from toolyard.catalog.entries import Tool
+from toolyard.catalog.keeper import Keeper
+from toolyard.catalog.source import Source
+from toolyard.methods.offer import Offer, PageSizes
+from toolyard.methods.table import Methods, methods_of
+from toolyard.methods.tools import Permit
+from toolyard.policy.allowlist import allowlist
+from toolyard.protocol.call import Call, JsonObject, Target
+from toolyard.protocol.identity import Identity
+from toolyard.protocol.modern import stamp
+from toolyard.runners.runner import Runner
+from toolyard.runners.script import ScriptTarget
+from toolyard.runners.settings import EnvMode, ProjectPaths, RunnerSettings
+from toolyard.settings import Settings, secret_variables
+from toolyard.sources.project.layout import Project
+from toolyard.sources.project.source import ProjectSource
+from toolyard.transports.answer import Edge
+from toolyard.transports.parking import Parking
+from toolyard.transports.seal import Sealer
+
+log = telemetry.logger("app")
+SDK = os.path.join(os.path.dirname(__file__), "sdk")
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What to serve: made by a command, from its flags."""
+
+    settings: Settings
+    identity: Identity
+    project: Project | None = None
+    registries: tuple[str, ...] = ()
+    # Behave as users of mcp-bash expect: deny by default, strict revisions, small pages.
+    like_mcp_bash: bool = False
+
+
+@dataclass(slots=True)
+class App:
+    """Everything that serves, without a transport."""
+
+    keeper: Keeper
+    methods: Methods
+    edge: Edge
+    runner: Runner | None = None
+
+    async def watch(self) -> None:
+        """Keep the catalog up to date, until cancelled."""
+        await self.keeper.watch()
+
+    async def close(self) -> None:
+        """End what runs and waits; nothing is left behind."""
+        await self.methods.close()
+        await self.edge.parking.close()
+        if self.runner is not None:
+            await self.runner.close()
+
+
+def build(plan: Plan) -> App:
+    sources: list[Source] = []
+    runner = None
+    if plan.project is not None:
+        runner = Runner(runner_settings(plan.settings), project_paths(plan))
+        sources.append(project_source(plan, plan.project, runner))
+    keeper = Keeper(sources)
+    if runner is not None:
+        runner.announce = Announced(keeper)
+    sizes = PageSizes(default=50, most=200) if plan.like_mcp_bash else page_sizes(plan.settings)
+    offer = Offer(keeper, stamp(plan.identity), sizes)
+    methods = methods_of(offer, permit_of(plan))
+    edge = Edge(
+        methods,
+        plan.identity,
+        Parking(Sealer()),
+        strict_revisions=plan.like_mcp_bash,
+        batches=plan.settings.compat_batches,
+    )
+    return App(keeper, methods, edge, runner)
+
+
+def project_source(plan: Plan, project: Project, runner: Runner) -> ProjectSource:
+    def tool_target(path: str, name: str, metadata: JsonObject) -> Target:
+        return ScriptTarget(name, path, metadata, runner)
+
+    return ProjectSource(project, plan.settings, make_tool_target=tool_target)
+
+
+class Announced:
+    """A script said that something on offer has changed: look at once."""
+
+    def __init__(self, keeper: Keeper) -> None:
+        self._keeper = keeper
+        self._tasks: set[asyncio.Task[object]] = set()
+
+    def __call__(self, method: str, params: JsonObject) -> None:
+        if method == "notifications/resources/updated":
+            self._keeper.announcer.updated(str(params.get("uri", "")))
+            return
+        task: asyncio.Task[object] = asyncio.get_running_loop().create_task(self._keeper.refresh())
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+
+def page_sizes(settings: Settings) -> PageSizes:
+    return PageSizes(default=settings.page_size, most=max(settings.page_size, 1000))
+
+
+def permit_of(plan: Plan) -> Permit:
+    settings = plan.settings
+    allowed = allowlist(
+        settings.tool_allowlist, settings.tool_allow_default, deny_unnamed=plan.like_mcp_bash
+    )
+
+    async def permit(_call: Call, tool: Tool) -> None:
+        if tool.origin.source == "project":
+            allowed.check(tool)
+
+    return permit
+
+
+def runner_settings(settings: Settings) -> RunnerSettings:
+    return RunnerSettings(
+        max_concurrent=settings.max_concurrent_requests,
+        default_timeout=settings.default_tool_timeout,
+        max_timeout=settings.max_timeout_secs,
+        progress_extends_timeout=settings.progress_extends_timeout,
+        max_output=settings.max_tool_output_size,
+        stderr_capture=settings.tool_stderr_capture,
+        stderr_tail=settings.tool_stderr_tail_limit,
+        max_resource_bytes=settings.max_resource_bytes,
+        max_progress_per_minute=settings.max_progress_per_min,
+        max_logs_per_minute=settings.max_logs_per_min,
+        payload_threshold=settings.env_payload_threshold,
+        env_mode=cast(EnvMode, settings.tool_env_mode),
+        env_allowlist=settings.tool_env_allowlist,
+        env_inherit_allowed=settings.tool_env_inherit_allow,
+        tmp_root=settings.tmp_root or None,
+        withheld=secret_variables(),
+    )
+
+
+def project_paths(plan: Plan) -> ProjectPaths:
+    project = plan.project
+    assert project is not None
+    roots = plan.settings.roots or (project.root,)
+    return ProjectPaths(
+        root=os.path.realpath(project.root),
+        tools_dir=os.path.realpath(project.tools),
+        sdk_dir=SDK,
+        allowed_roots=tuple(os.path.realpath(root) for root in roots),
+        exported=exported(plan, project),
+    )
+
+
+def exported(plan: Plan, project: Project) -> dict[str, str]:
+    """What every script is told of its server."""
+    info = plan.identity.info
+    tool, binary = json_tool(plan.settings)
+    return {
+        "MCPBASH_PROJECT_ROOT": project.root,
+        "MCPBASH_HOME": os.path.dirname(__file__),
+        "MCPBASH_FRAMEWORK_VERSION": __version__,
+        "MCPBASH_MODE": "full",
+        "MCPBASH_JSON_TOOL": tool,
+        "MCPBASH_JSON_TOOL_BIN": binary,
+        "MCPBASH_SERVER_NAME": str(info.get("name", "")),
+        "MCPBASH_SERVER_TITLE": str(info.get("title", "")),
+        "MCPBASH_SERVER_VERSION": str(info.get("version", "")),
+    }
+
+
+def json_tool(settings: Settings) -> tuple[str, str]:
+    """jq or gojq where there is one, else our own stand-in for the filters scripts use."""
+    if settings.json_tool_bin:
+        return settings.json_tool or "jq", settings.json_tool_bin
+    for name in ("jq", "gojq"):
+        found = shutil.which(name)
+        if found:
+            return name, found
+    return "jq", os.path.join(SDK, "json-tool")

@@ -1,0 +1,72 @@
+"""The commands. This module only finds the right one: each is imported when it is asked for."""
+
+from __future__ import annotations
+
+import sys
+
+from toolyard import __version__
+from toolyard.errors import ConfigError
+
+# Command -> (module, one line of help). The module has `add(parser)` and `run(options)`.
+COMMANDS = {
+    "serve": ("toolyard.cli.serve", "serve a project over stdio or HTTP"),
+    "list": ("toolyard.cli.show", "list what a project offers"),
+    "run-tool": ("toolyard.cli.run_tool", "call one tool and print its result"),
+}
+# Flags that stand in for a command.
+ALIASES = {"--health": "health", "--ready": "health", "ready": "health"}
+
+
+def main(argv: list[str] | None = None) -> int:
+    """The command `toolyard`."""
+    return _run("toolyard", sys.argv[1:] if argv is None else argv)
+
+
+def mcp_bash(argv: list[str] | None = None) -> int:
+    """The command `mcp-bash`, with the defaults that its users know."""
+    arguments = sys.argv[1:] if argv is None else argv
+    return _run("mcp-bash", arguments or ["serve"])
+
+
+def _run(program: str, argv: list[str]) -> int:
+    if argv and argv[0] in ("--version", "-v", "-V", "version"):
+        print(f"{program} {__version__}")
+        return 0
+    if not argv or argv[0] in ("--help", "-h", "help"):
+        print(_help(program))
+        return 0 if argv else 2
+    name = ALIASES.get(argv[0], argv[0])
+    if name not in COMMANDS:
+        print(f"Unknown command: {argv[0]}\n\n{_help(program)}", file=sys.stderr)
+        return 2
+    return _run_command(program, name, argv[1:])
+
+
+def _run_command(program: str, name: str, argv: list[str]) -> int:
+    # Only the command that runs is imported: a start pays for nothing else.
+    import argparse  # noqa: PLC0415
+    from importlib import import_module  # noqa: PLC0415
+
+    module_name, help_line = COMMANDS[name]
+    module = import_module(module_name)
+    parser = argparse.ArgumentParser(f"{program} {name}", description=help_line.capitalize() + ".")
+    parser.set_defaults(program=program)
+    module.add(parser)
+    try:
+        return int(module.run(parser.parse_args(argv)))
+    except ConfigError as error:
+        print(error, file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        return 130
+
+
+def _help(program: str) -> str:
+    width = max(map(len, COMMANDS))
+    lines = "\n".join(f"  {name:{width}}  {line}" for name, (_, line) in COMMANDS.items())
+    return (
+        f"usage: {program} COMMAND ...\n\n"
+        "Serve a folder of executables, and other MCP servers, as one MCP server.\n\n"
+        f"commands:\n{lines}\n\n"
+        f"'{program} COMMAND --help' says more about one of them."
+    )

@@ -1,0 +1,62 @@
+"""What several commands share: which project is meant, and the settings that go with it."""
+
+from __future__ import annotations
+
+import os
+from argparse import ArgumentParser, Namespace
+from typing import NamedTuple
+
+from toolyard.errors import ConfigError
+from toolyard.settings import Settings, load
+from toolyard.sources.project.layout import Project, find_root, project_at
+
+
+class Chosen(NamedTuple):
+    """What a command works on."""
+
+    settings: Settings
+    project: Project | None
+    registries: tuple[str, ...] = ()
+
+
+def add_project(parser: ArgumentParser) -> None:
+    parser.add_argument(
+        "--project-root", metavar="DIR", help="the project (default: the one you are in)"
+    )
+    parser.add_argument("--config", metavar="FILE", help="settings (default: DIR/toolyard.json)")
+    parser.add_argument("--log-level", help="debug, info, warning or error")
+    parser.add_argument(
+        "--log-format", choices=("text", "json"), default="text", help="how logs look on stderr"
+    )
+
+
+def choose(options: Namespace) -> Chosen:
+    """The project and the registry files that the command line names, and their settings."""
+    folders, files = _sorted_out(getattr(options, "path", []))
+    root = _root(options, folders, files)
+    flags = {"log_level": options.log_level} if options.log_level else {}
+    settings = load(flags=flags, file=options.config, project=root)
+    return Chosen(settings, project_at(root, settings) if root else None, tuple(files))
+
+
+def _sorted_out(paths: list[str]) -> tuple[list[str], list[str]]:
+    """A folder is a project, a file a registry."""
+    folders = [path for path in paths if os.path.isdir(path)]
+    files = [path for path in paths if os.path.isfile(path)]
+    for path in paths:
+        if path not in folders and path not in files:
+            raise ConfigError.at(path, "no such folder or file")
+    if len(folders) > 1:
+        raise ConfigError.at(folders[1], "one project at a time; put other servers in a registry")
+    return folders, files
+
+
+def _root(options: Namespace, folders: list[str], files: list[str]) -> str | None:
+    named = options.project_root or (folders[0] if folders else None)
+    if named is None and not files:
+        named = os.environ.get("TOOLYARD_PROJECT_ROOT") or os.environ.get("MCPBASH_PROJECT_ROOT")
+        if named is None:
+            return find_root(os.getcwd())
+    if named is not None and not os.path.isdir(named):
+        raise ConfigError.at(named, "no such folder")
+    return os.path.abspath(named) if named is not None else None

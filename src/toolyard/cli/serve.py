@@ -1,0 +1,97 @@
+"""toolyard serve: over stdio, or over HTTP with --http."""
+
+from __future__ import annotations
+
+import os
+from argparse import ArgumentParser, Namespace
+from typing import TYPE_CHECKING
+
+from toolyard.cli.greeting import greet_early, take_stdout
+from toolyard.cli.options import Chosen, add_project, choose
+from toolyard.errors import ConfigError
+from toolyard.protocol.identity import MINIMAL_CAPABILITIES, Identity
+from toolyard.sources.project.identity import read_identity
+
+if TYPE_CHECKING:
+    from toolyard.app import Plan
+
+DEFAULT_NAME = "toolyard"
+
+
+def add(parser: ArgumentParser) -> None:
+    parser.add_argument(
+        "path",
+        nargs="*",
+        help="a project folder and registry files (default: MCPBASH_PROJECT_ROOT, then the "
+        "project that you are in)",
+    )
+    way = parser.add_mutually_exclusive_group()
+    way.add_argument("--http", metavar="[HOST:]PORT", help="serve over HTTP (HOST: 127.0.0.1)")
+    way.add_argument("--stdio", action="store_true", help="serve over stdin and stdout (default)")
+    parser.add_argument(
+        "--allow-host", action="append", default=[], metavar="NAME", help="also answer to this Host"
+    )
+    parser.add_argument(
+        "--allow-origin", action="append", default=[], metavar="URL", help="also allow this Origin"
+    )
+    add_project(parser)
+
+
+def run(options: Namespace) -> int:
+    chosen = choose(options)
+    identity = identity_of(chosen)
+    if options.http is not None:
+        return _over_http(options, chosen, identity)
+    return _over_stdio(options, chosen, identity)
+
+
+def identity_of(chosen: Chosen) -> Identity:
+    if chosen.project is None:
+        name = os.path.basename(chosen.registries[0]) if chosen.registries else DEFAULT_NAME
+        return Identity({"name": name, "version": "0.0.0", "title": "Toolyard"})
+    told = read_identity(chosen.project)
+    if chosen.settings.force_minimal:
+        return Identity(told.info, told.instructions, MINIMAL_CAPABILITIES, {})
+    return Identity(told.info, told.instructions)
+
+
+def _over_stdio(options: Namespace, chosen: Chosen, identity: Identity) -> int:
+    stdout = take_stdout()
+    early = greet_early(identity, 0, stdout, strict=options.program == "mcp-bash")
+    # The client has its answer: only now is the rest of the program loaded.
+    from toolyard.cli import stdio  # noqa: PLC0415
+
+    return stdio.serve(_plan(options, chosen, identity), early, stdout)
+
+
+def _over_http(options: Namespace, chosen: Chosen, identity: Identity) -> int:
+    host, port = _address(options.http)
+    # The HTTP server takes a third of a second to import: no other command pays for it.
+    from toolyard.cli import http  # noqa: PLC0415
+
+    address = http.Address(host, port, tuple(options.allow_host), tuple(options.allow_origin))
+    return http.serve(_plan(options, chosen, identity), address)
+
+
+def _plan(options: Namespace, chosen: Chosen, identity: Identity) -> Plan:
+    # As above: the composition root imports everything that serves.
+    from toolyard.app import Plan  # noqa: PLC0415
+    from toolyard.telemetry import set_up  # noqa: PLC0415
+
+    settings = chosen.settings
+    level = "debug" if settings.debug else "error" if settings.quiet else settings.log_level
+    set_up(level, options.log_format)
+    return Plan(
+        settings,
+        identity,
+        chosen.project,
+        chosen.registries,
+        like_mcp_bash=options.program == "mcp-bash",
+    )
+
+
+def _address(text: str) -> tuple[str, int]:
+    host, _, port = text.rpartition(":")
+    if not port.isdecimal() or int(port) > 65535:
+        raise ConfigError.at("--http", f"expected [HOST:]PORT, not {text!r}")
+    return host.strip("[]") or "127.0.0.1", int(port)

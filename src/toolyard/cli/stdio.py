@@ -1,0 +1,41 @@
+"""Run what a plan describes over stdin and stdout."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+
+from toolyard.app import Plan, build
+from toolyard.cli.greeting import Early
+from toolyard.settings import Settings
+from toolyard.transports.stdio import Answered, StdioSettings, StdioTransport
+
+
+def serve(plan: Plan, early: Early, stdout: int) -> int:
+    asyncio.run(_serve(plan, early, stdout))
+    return 0
+
+
+async def _serve(plan: Plan, early: Early, stdout: int) -> None:
+    app = build(plan)
+    answered = Answered(early.rest, early.revision, early.client)
+    transport = StdioTransport(app.edge, _settings(plan.settings, stdout), answered)
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        loop.add_signal_handler(number, transport.stop)
+    watching = loop.create_task(app.watch())
+    try:
+        await transport.serve()
+    finally:
+        watching.cancel()
+        await app.close()
+
+
+def _settings(settings: Settings, stdout: int) -> StdioSettings:
+    return StdioSettings(
+        stdin=0,
+        stdout=stdout,
+        grace=settings.shutdown_timeout,
+        idle_timeout=settings.idle_timeout if settings.idle_timeout_enabled else None,
+        orphan_check=settings.orphan_check_interval if settings.orphan_check_enabled else None,
+    )
