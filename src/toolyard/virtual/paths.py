@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import chain
 from typing import Final, TypeAlias
 
@@ -24,21 +25,32 @@ class _Star:
 
 STAR: Final = _Star()
 Step: TypeAlias = str | int | _Star
-Get: TypeAlias = Callable[[Json], Json]
+# Called with the value; a second argument is allowed and ignored, so that a getter can stand
+# where a maker of projected values is called with its budget, without a call in between.
+Get: TypeAlias = Callable[..., Json]
 
 
 class Budget:
-    """How many nodes one evaluation may still visit."""
+    """How many nodes one evaluation may still visit, and how deep it may go."""
 
-    __slots__ = ("left",)
+    __slots__ = ("left", "levels")
 
     def __init__(self, nodes: int = MAX_NODES) -> None:
         self.left = nodes
+        self.levels = MAX_LEVELS
 
     def spend(self, nodes: int) -> None:
         self.left -= nodes
         if self.left < 0:
             raise ToolError(f"the result is too large to project: over {MAX_NODES} nodes visited")
+
+    def enter(self) -> None:
+        self.levels -= 1
+        if self.levels < 0:
+            raise ToolError(f"the result is too deep to project: over {MAX_LEVELS} levels")
+
+    def leave(self) -> None:
+        self.levels += 1
 
 
 Find: TypeAlias = Callable[[Json, Budget], list[Json]]
@@ -50,6 +62,7 @@ class Path:
     find: Find  # every match, in order
     get: Get | None  # the value or MISSING; None where the form allows several matches
     stars: bool = False
+    member: str | None = None  # the name, where the path is `$.name` and nothing more
 
     @property
     def definite(self) -> bool:
@@ -60,6 +73,7 @@ class BadPath(ValueError):
     """The text is no JSONPath; the message says what is wrong with it and where."""
 
 
+@lru_cache(maxsize=4096)
 def compile_path(text: str) -> Path:
     steps = _plain_steps(text)
     if steps is not None:
@@ -80,7 +94,8 @@ def path_of_steps(text: str, steps: list[Step]) -> Path:
         found = get(value)
         return [] if found is MISSING else [found]
 
-    return Path(text, find, get)
+    member = steps[0] if len(steps) == 1 and isinstance(steps[0], str) else None
+    return Path(text, find, get, member=member)
 
 
 def check_length(text: str, steps: int) -> None:
@@ -124,22 +139,39 @@ def _step(kind: str, text: str) -> Step:
 
 def _getter(steps: list[str | int]) -> Get:
     if not steps:
-        return lambda value: value
-    if len(steps) > 1:
-        return _chain_getter([_getter([step]) for step in steps])
-    step = steps[0]
-    return _member_getter(step) if isinstance(step, str) else _element_getter(step)
+        return lambda value, _=None: value
+    *before, step = steps
+    if isinstance(step, int):
+        last = _element_getter(step)
+    elif before and isinstance(before[-1], str):
+        last = _grandchild_getter(before.pop(), step)
+    else:
+        last = _member_getter(step)
+    return _chain_getter(_getter(before), last) if before else last
+
+
+def _grandchild_getter(first: str, second: str) -> Get:
+    """Two members at once: the most frequent path by far that is longer than one step."""
+
+    def get(value: Json, _: object = None) -> Json:
+        if isinstance(value, dict):
+            value = value.get(first)
+            if isinstance(value, dict):
+                return value.get(second, MISSING)
+        return MISSING
+
+    return get
 
 
 def _member_getter(name: str) -> Get:
-    def get(value: Json) -> Json:
+    def get(value: Json, _: object = None) -> Json:
         return value.get(name, MISSING) if isinstance(value, dict) else MISSING
 
     return get
 
 
 def _element_getter(index: int) -> Get:
-    def get(value: Json) -> Json:
+    def get(value: Json, _: object = None) -> Json:
         if isinstance(value, list) and -len(value) <= index < len(value):
             return value[index]
         return MISSING
@@ -147,13 +179,9 @@ def _element_getter(index: int) -> Get:
     return get
 
 
-def _chain_getter(gets: list[Get]) -> Get:
-    def get(value: Json) -> Json:
-        for one in gets:
-            value = one(value)
-            if value is MISSING:
-                return MISSING
-        return value
+def _chain_getter(first: Get, last: Get) -> Get:
+    def get(value: Json, _: object = None) -> Json:
+        return last(first(value))
 
     return get
 
