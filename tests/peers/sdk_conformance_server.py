@@ -34,10 +34,10 @@ from tests.peers.sdk_fixtures import (
     JsonObject,
     Use,
     World,
-    contents,
     definition,
     definitions,
 )
+from tests.peers.sdk_texts import contents
 
 STDIO = [sys.executable, "-m", "tests.peers.sdk_conformance_server"]
 HTTP = [*STDIO, "127.0.0.1:0"]

@@ -91,6 +91,8 @@ class Call:
     headers: Mapping[str, str] | None = None
     # The JSON-RPC id of the request: names a listen stream, and the call in logs.
     id: str | int | None = None
+    # The least severe log message that its client asked for; None where it asked for none.
+    log_level: str | None = None
 
 
 class Session(Protocol):

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
+token=${MCP_PROGRESS_TOKEN_JSON:-${MCP_PROGRESS_TOKEN:+\"$MCP_PROGRESS_TOKEN\"}}
 report() {
-	[[ -n ${MCP_PROGRESS_TOKEN_JSON:-} ]] || return 0
-	printf '{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":%s,"progress":%d,"total":100}}\n' "$MCP_PROGRESS_TOKEN_JSON" "$1" >>"${MCP_PROGRESS_STREAM:?}"
+	[[ -n $token ]] || return 0
+	printf '{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":%s,"progress":%d,"total":100}}\n' "$token" "$1" >>"${MCP_PROGRESS_STREAM:?}"
 }
 report 0
 sleep 0.05

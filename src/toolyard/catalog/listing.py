@@ -1,0 +1,23 @@
+"""What an upstream last listed: raw definitions. Knows nothing of how it was asked."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from toolyard.protocol.call import JsonObject
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    server: str
+    tools: tuple[JsonObject, ...] = ()
+    resources: tuple[JsonObject, ...] = ()
+    templates: tuple[JsonObject, ...] = ()
+    prompts: tuple[JsonObject, ...] = ()
+    capabilities: JsonObject = field(default_factory=dict)
+    revision: str | None = None
+    # Why there is nothing newer: the server could not be reached, or refused to list.
+    error: str | None = None
+
+    def tool(self, name: str) -> JsonObject | None:
+        return next((tool for tool in self.tools if tool.get("name") == name), None)

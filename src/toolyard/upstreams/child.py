@@ -1,0 +1,314 @@
+"""One long-lived child process: lines in, lines out, its stderr's tail. Knows nothing about MCP."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import subprocess
+from collections import deque
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+READ_SIZE = 256 * 1024
+MAX_BACKLOG = 256 * 1024 * 1024
+TAIL_SIZE = 8 * 1024
+POLL_INTERVAL = 0.05
+EXIT_GRACE = 0.5
+# How long each step of stopping may take before the next, harsher one.
+STDIN_GRACE, TERM_GRACE = 2.0, 2.0
+# What a grandchild may still push through an inherited pipe when its parent has ended.
+MAX_DRAIN = 64 * 1024 * 1024
+
+_INHERITED = ("HOME", "LOGNAME", "PATH", "SHELL", "TERM", "USER", "LANG", "TMPDIR")
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    program: str
+    args: tuple[str, ...] = ()
+    cwd: str | None = None
+    env: Mapping[str, str] = field(default_factory=dict)
+
+
+def minimal_environment(extra: Mapping[str, str]) -> dict[str, str]:
+    kept = {
+        name: value
+        for name, value in os.environ.items()
+        if name in _INHERITED or name.startswith("LC_")
+    }
+    return {**kept, **extra}
+
+
+class TooLong(Exception):
+    """A line that does not end."""
+
+
+class Lines:
+    """Cuts a byte stream into lines. A long one is gathered in place, never copied again."""
+
+    def __init__(self, on_line: Callable[[bytes | bytearray], None], max_size: int) -> None:
+        self._on_line = on_line
+        self._max_size = max_size
+        self._rest = bytearray()
+
+    def feed(self, chunk: bytes) -> None:
+        start = 0
+        while (end := chunk.find(b"\n", start)) >= 0:
+            self._on_line(self._complete(chunk, start, end))
+            start = end + 1
+        if start < len(chunk):
+            self._rest += memoryview(chunk)[start:]
+            if len(self._rest) > self._max_size:
+                raise TooLong
+
+    def _complete(self, chunk: bytes, start: int, end: int) -> bytes | bytearray:
+        if not self._rest:
+            return chunk[start:end]
+        line, self._rest = self._rest, bytearray()
+        line += memoryview(chunk)[start:end]
+        return line
+
+
+class Child:
+    """Runs until it ends or is stopped; then `on_end` is called once with the reason."""
+
+    def __init__(
+        self,
+        command: Command,
+        on_line: Callable[[bytes | bytearray], None],
+        on_end: Callable[[str], None],
+        *,
+        max_line: int,
+    ) -> None:
+        self._command = command
+        self._on_end = on_end
+        self._lines = Lines(on_line, max_line)
+        self._backlog: deque[memoryview] = deque()
+        self._backlog_size = 0
+        self._tail = bytearray()
+        self._process: subprocess.Popen[bytes] | None = None
+        self._pidfd: int | None = None
+        self._fds: dict[str, int] = {}
+        self._reported = False
+        self._exited = asyncio.Event()
+
+    @property
+    def pid(self) -> int | None:
+        return None if self._process is None else self._process.pid
+
+    @property
+    def tail(self) -> str:
+        return self._tail.decode("utf-8", "replace")
+
+    # -- starting ----------------------------------------------------------------------
+
+    def start(self) -> None:
+        """Spawn it. Raises OSError with a text that says what could not be run."""
+        command = self._command
+        # Not asyncio's: this one uses vfork, needs no thread and no watcher of signals.
+        process = self._process = subprocess.Popen(
+            [command.program, *command.args],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            cwd=command.cwd,
+            env=minimal_environment(command.env),
+            start_new_session=True,
+            bufsize=0,
+        )
+        loop = asyncio.get_running_loop()
+        for name, stream in (
+            ("in", process.stdin),
+            ("out", process.stdout),
+            ("err", process.stderr),
+        ):
+            assert stream is not None
+            self._fds[name] = stream.fileno()
+            os.set_blocking(stream.fileno(), False)
+        loop.add_reader(self._fds["out"], self._read_out)
+        loop.add_reader(self._fds["err"], self._read_err)
+        self._watch_exit(loop, process.pid)
+
+    def _watch_exit(self, loop: asyncio.AbstractEventLoop, pid: int) -> None:
+        # The exit and not the end of its output: a grandchild may keep the pipe open.
+        try:
+            self._pidfd = os.pidfd_open(pid)
+        except (AttributeError, OSError):
+            loop.call_later(POLL_INTERVAL, self._poll_exit)
+            return
+        loop.add_reader(self._pidfd, self._on_exit)
+
+    def _poll_exit(self) -> None:
+        assert self._process is not None
+        if os.waitid(os.P_PID, self._process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT):
+            self._on_exit()
+            return
+        asyncio.get_running_loop().call_later(POLL_INTERVAL, self._poll_exit)
+
+    # -- reading -----------------------------------------------------------------------
+
+    def _read_out(self) -> None:
+        chunk = self._read("out")
+        if chunk is None:
+            return
+        if not chunk:
+            self._shut("out")
+            # Most close it by exiting: then the exit says more.
+            asyncio.get_running_loop().call_later(EXIT_GRACE, self._fail, "closed its output")
+            return
+        self._feed(chunk)
+
+    def _feed(self, chunk: bytes) -> None:
+        try:
+            self._lines.feed(chunk)
+        except TooLong:
+            self._shut("out")
+            self._fail("sent a line that is too long")
+
+    def _read_err(self) -> None:
+        chunk = self._read("err")
+        if chunk is None:
+            return
+        if not chunk:
+            self._shut("err")
+            return
+        self._tail += chunk
+        if len(self._tail) > TAIL_SIZE:
+            del self._tail[:-TAIL_SIZE]
+
+    def _read(self, name: str) -> bytes | None:
+        try:
+            return os.read(self._fds[name], READ_SIZE)
+        except BlockingIOError:
+            return None
+        except OSError:
+            return b""
+
+    # -- writing -----------------------------------------------------------------------
+
+    def write(self, data: bytes) -> None:
+        """Queue bytes for its stdin. Raises BrokenPipeError when none of them was taken."""
+        if "in" not in self._fds or self._exited.is_set():
+            raise BrokenPipeError
+        if self._backlog_size + len(data) > MAX_BACKLOG:
+            raise BrokenPipeError
+        taken = 0 if self._backlog else self._write_some(data)
+        if taken < len(data):
+            if not self._backlog:
+                asyncio.get_running_loop().add_writer(self._fds["in"], self._flush)
+            self._backlog.append(memoryview(data)[taken:])
+            self._backlog_size += len(data) - taken
+
+    def _write_some(self, data: bytes | memoryview) -> int:
+        try:
+            return os.write(self._fds["in"], data)
+        except BlockingIOError:
+            return 0
+
+    def _flush(self) -> None:
+        try:
+            while self._backlog:
+                part = self._backlog[0]
+                taken = self._write_some(part)
+                self._backlog_size -= taken
+                if taken < len(part):
+                    self._backlog[0] = part[taken:]
+                    return
+                self._backlog.popleft()
+        except OSError:
+            self._shut("in")
+            self._fail("closed its input")
+            return
+        asyncio.get_running_loop().remove_writer(self._fds["in"])
+
+    # -- ending ------------------------------------------------------------------------
+
+    async def stop(self) -> None:
+        """Close its stdin, wait, TERM its group, wait, KILL. Returns when it is gone."""
+        if self._process is None:
+            return
+        self._reported = True
+        try:
+            self._shut("in")
+            if await self._gone_within(STDIN_GRACE):
+                return
+            self._signal(signal.SIGTERM)
+            if await self._gone_within(TERM_GRACE):
+                return
+        finally:
+            self._signal(signal.SIGKILL)
+            await self._exited.wait()
+
+    async def _gone_within(self, seconds: float) -> bool:
+        try:
+            await asyncio.wait_for(self._exited.wait(), seconds)
+        except TimeoutError:
+            return False
+        return True
+
+    def _signal(self, number: signal.Signals) -> None:
+        # Only while the leader is not reaped: after that its id may be another's.
+        if self._process is None or self._process.returncode is not None:
+            return
+        try:
+            os.killpg(self._process.pid, number)
+        except ProcessLookupError:
+            pass
+
+    def _on_exit(self) -> None:
+        process = self._process
+        assert process is not None
+        self._drain()
+        self._signal(signal.SIGKILL)  # what it left behind in its group
+        status = process.wait()
+        if self._pidfd is not None:
+            asyncio.get_running_loop().remove_reader(self._pidfd)
+            os.close(self._pidfd)
+        for name in tuple(self._fds):
+            self._shut(name)
+        self._exited.set()
+        self._report(_ended(status))
+
+    def _drain(self) -> None:
+        for name, take in (("out", self._feed), ("err", self._tail.extend)):
+            left = MAX_DRAIN
+            while name in self._fds and left > 0 and (chunk := self._read(name)):
+                take(chunk)
+                left -= len(chunk)
+        del self._tail[:-TAIL_SIZE]
+
+    def _fail(self, reason: str) -> None:
+        """It still runs and is of no use any more."""
+        if self._exited.is_set():
+            return
+        self._report(reason)
+        self._signal(signal.SIGKILL)
+
+    def _report(self, reason: str) -> None:
+        if self._reported:
+            return
+        self._reported = True
+        last = self.tail.strip().rpartition("\n")[2].strip()
+        self._on_end(f"{reason}: {last}" if last else reason)
+
+    def _shut(self, name: str) -> None:
+        fd = self._fds.pop(name, None)
+        if fd is None or self._process is None:
+            return
+        loop = asyncio.get_running_loop()
+        loop.remove_reader(fd)
+        loop.remove_writer(fd)
+        process = self._process
+        stream = {"in": process.stdin, "out": process.stdout, "err": process.stderr}[name]
+        assert stream is not None
+        stream.close()
+
+
+def _ended(status: int) -> str:
+    if status >= 0:
+        return f"exited with status {status}"
+    try:
+        return f"was killed by {signal.Signals(-status).name}"
+    except ValueError:
+        return f"was killed by signal {-status}"

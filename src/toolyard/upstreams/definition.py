@@ -1,0 +1,45 @@
+"""What the registry says of one upstream. Knows nothing of how it is spoken to."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+import orjson
+
+Transport = Literal["stdio", "streamablehttp", "sse", "auto"]
+
+
+@dataclass(frozen=True, slots=True)
+class ServerDefinition:
+    name: str
+    description: str = ""
+    command: str | None = None
+    args: tuple[str, ...] = ()
+    cwd: str | None = None
+    env: Mapping[str, str] = field(default_factory=dict)
+    url: str | None = None
+    headers: Mapping[str, str] = field(default_factory=dict)
+    transport: Transport = "auto"
+    auth: Literal["none", "oauth"] = "none"
+    timeout: float | None = None
+    expose: Literal["listed", "all"] | tuple[str, ...] = "listed"
+    prefix: str = ""
+    share: Literal["safe", "always"] = "safe"
+    disabled: str | None = None  # the reason
+    secrets: frozenset[str] = frozenset()  # values that came from variables
+
+    @property
+    def identity(self) -> str:
+        """The key by which identical definitions share one connection.
+
+        A digest, so that it may name a file or stand in a log: env and headers hold secrets.
+        """
+        parts = (
+            *(self.command, self.args, self.cwd, dict(self.env)),
+            *(self.url, dict(self.headers), self.transport, self.auth, self.share),
+        )
+        packed = orjson.dumps(parts, option=orjson.OPT_SORT_KEYS)
+        return hashlib.sha256(packed).hexdigest()[:32]

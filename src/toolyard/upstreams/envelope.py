@@ -1,0 +1,79 @@
+"""What each hop adds to a message and takes off again. Pure."""
+
+from __future__ import annotations
+
+from toolyard import __version__
+from toolyard.errors import INTERNAL_ERROR, ProtocolError
+from toolyard.protocol.call import Call, Json, JsonObject
+from toolyard.protocol.modern import CAPABILITIES, CLIENT_INFO, ENVELOPE_KEYS, LOG_LEVEL, VERSION
+from toolyard.protocol.revisions import Revision
+from toolyard.upstreams.link import Lost
+
+OUR_INFO: JsonObject = {"name": "toolyard", "version": __version__}
+TASKS_EXTENSION = "io.modelcontextprotocol/tasks"
+_OURS = ENVELOPE_KEYS | {"progressToken"}
+
+
+def seal(params: JsonObject, revision: Revision, call: Call | None) -> JsonObject:
+    """The params as they go out: the client's own `_meta`, and this hop's envelope."""
+    meta = {k: v for k, v in call.meta.items() if k not in _OURS} if call else {}
+    if revision.modern:
+        meta.update(envelope(revision.date, call))
+    return {**params, "_meta": meta} if meta else dict(params)
+
+
+def envelope(version: str, call: Call | None = None) -> JsonObject:
+    """What a modern request must say: we are asking, with what our own client can answer."""
+    sealed: JsonObject = {
+        VERSION: version,
+        CLIENT_INFO: OUR_INFO,
+        CAPABILITIES: forwarded(call.client.capabilities) if call else {},
+    }
+    if call is not None and call.log_level is not None:
+        sealed[LOG_LEVEL] = call.log_level
+    return sealed
+
+
+def forwarded(capabilities: JsonObject) -> JsonObject:
+    """A client's capabilities as we may declare them: all but tasks, which end at this hop."""
+    kept = {k: v for k, v in capabilities.items() if k != "tasks"}
+    extensions = kept.get("extensions")
+    if isinstance(extensions, dict) and TASKS_EXTENSION in extensions:
+        kept["extensions"] = {k: v for k, v in extensions.items() if k != TASKS_EXTENSION}
+    return kept
+
+
+def result_of(message: JsonObject) -> JsonObject:
+    """The result of a response; the upstream's error is raised."""
+    error = message.get("error")
+    if error is not None:
+        raise protocol_error(error)
+    result = message.get("result")
+    if not isinstance(result, dict):
+        raise Lost("answered with something that is no result")
+    kind = result.get("resultType", "complete")
+    if kind not in ("complete", "input_required"):
+        raise Lost(f"answered with an unknown kind of result, {kind!r}")
+    return result
+
+
+def unstamped(result: JsonObject) -> JsonObject:
+    """Without what the upstream said of itself to us."""
+    meta = result.get("_meta")
+    if not isinstance(meta, dict) or ENVELOPE_KEYS.isdisjoint(meta):
+        return result
+    rest = {key: value for key, value in meta.items() if key not in ENVELOPE_KEYS}
+    without = {key: value for key, value in result.items() if key != "_meta"}
+    return {**without, "_meta": rest} if rest else without
+
+
+def protocol_error(error: Json) -> ProtocolError:
+    if not isinstance(error, dict):
+        return ProtocolError(INTERNAL_ERROR, str(error))
+    code = error.get("code")
+    message = error.get("message")
+    return ProtocolError(
+        code if isinstance(code, int) else INTERNAL_ERROR,
+        message if isinstance(message, str) else "",
+        error.get("data"),
+    )

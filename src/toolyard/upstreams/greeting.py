@@ -1,0 +1,202 @@
+"""Find out which era an upstream speaks, and greet it in its own way. Knows no transport."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Literal, TypeAlias
+
+from toolyard.errors import (
+    HEADER_MISMATCH,
+    METHOD_NOT_FOUND,
+    MISSING_CAPABILITY,
+    UNSUPPORTED_REVISION,
+    ProtocolError,
+)
+from toolyard.protocol.call import Json, JsonObject
+from toolyard.protocol.modern import SERVER_INFO
+from toolyard.protocol.revisions import HANDSHAKE, LATEST, LATEST_HANDSHAKE, MODERN, Revision
+from toolyard.upstreams.envelope import OUR_INFO, envelope, protocol_error
+from toolyard.upstreams.link import LinkError, Refused
+from toolyard.upstreams.session import Peer, UpstreamSession
+
+Era: TypeAlias = Literal["modern", "handshake"]
+
+# Assumed of a modern upstream that does not say: asking for a list that it lacks is harmless.
+UNTOLD: JsonObject = {"tools": {}, "resources": {}, "prompts": {}, "completions": {}}
+# A proxy's word for "nothing behind me answers": no reason to try the older greeting.
+_DOWN = (502, 503, 504)
+
+
+class Mismatch(LinkError):
+    """The upstream speaks MCP, but no revision that we know."""
+
+
+class NotModern(Exception):
+    """`server/discover` got an answer that only a handshake-era upstream gives."""
+
+    def __init__(self, supported: frozenset[str] = frozenset()) -> None:
+        super().__init__()
+        self.supported = supported
+
+
+async def greet(session: UpstreamSession, known: Era | None = None) -> None:
+    """Settle `session.peer`. `known` is what was found out about this upstream before."""
+    async with asyncio.timeout(session.limits.start):
+        peer = await (_initialize(session) if known == "handshake" else _probe(session))
+    session.peer = peer
+    if not peer.revision.modern:
+        await session.notify("notifications/initialized", {})
+        session.link.listen(peer.revision.date)
+
+
+async def _probe(session: UpstreamSession) -> Peer:
+    """Discover first; a silent upstream is greeted the old way before it costs more time."""
+    discovering = asyncio.ensure_future(_discover(session))
+    initializing: asyncio.Future[Peer] | None = None
+    try:
+        await asyncio.wait({discovering}, timeout=session.limits.silence)
+        if not discovering.done():
+            initializing = asyncio.ensure_future(_initialize(session))
+            await _first_verdict(discovering, initializing)
+        if _is_modern(discovering):
+            return discovering.result()
+        if initializing is not None:
+            return await initializing
+        return await _initialize(session, _named_by(discovering))
+    finally:
+        await _drop(discovering, initializing)
+
+
+async def _first_verdict(
+    discovering: asyncio.Future[Peer], initializing: asyncio.Future[Peer]
+) -> None:
+    """Until one of the two has settled it: a good answer of either, or both have failed."""
+    waiting = {discovering, initializing}
+    while waiting:
+        done, waiting = await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
+        if any(one.exception() is None for one in done):
+            return
+
+
+def _is_modern(discovering: asyncio.Future[Peer]) -> bool:
+    if not discovering.done():
+        return False
+    error = discovering.exception()
+    if isinstance(error, LinkError | TimeoutError):
+        raise error
+    return error is None
+
+
+def _named_by(discovering: asyncio.Future[Peer]) -> frozenset[str]:
+    error = discovering.exception()
+    return error.supported if isinstance(error, NotModern) else frozenset()
+
+
+async def _drop(*tasks: asyncio.Future[Peer] | None) -> None:
+    left = [task for task in tasks if task is not None]
+    for task in left:
+        task.cancel()
+    await asyncio.gather(*left, return_exceptions=True)
+
+
+# -- the modern era ----------------------------------------------------------------------
+
+
+async def _discover(session: UpstreamSession) -> Peer:
+    params = {"_meta": envelope(LATEST.date)}
+    try:
+        result = await session.greet("server/discover", params, modern=True)
+    except ProtocolError as error:
+        raise NotModern(_supported(error)) from None
+    except Refused as refused:
+        return _refused(refused)
+    return _discovered(result)
+
+
+def _supported(error: ProtocolError) -> frozenset[str]:
+    if error.code != UNSUPPORTED_REVISION or not isinstance(error.data, dict):
+        return frozenset()
+    return _known_dates(error.data.get("supported"))
+
+
+def _refused(refused: Refused) -> Peer:
+    """Some refusals only a modern server utters; the others are an old server's surprise."""
+    error = protocol_error(refused.error) if refused.error is not None else None
+    if refused.status in _DOWN and error is None:
+        raise refused
+    if error is None:
+        raise NotModern
+    if error.code == UNSUPPORTED_REVISION:
+        raise NotModern(_supported(error))
+    utters = error.code in (HEADER_MISMATCH, MISSING_CAPABILITY)
+    if utters or (error.code == METHOD_NOT_FOUND and refused.status == 404):
+        return Peer(LATEST, UNTOLD)
+    raise NotModern
+
+
+def _discovered(result: JsonObject) -> Peer:
+    dates = _known_dates(result.get("supportedVersions"))
+    modern = sorted(dates & MODERN.keys())
+    if not modern:
+        raise NotModern(dates)
+    meta = _object(result.get("_meta"))
+    info = _object(meta.get(SERVER_INFO))
+    return Peer(
+        MODERN[modern[-1]], _object(result.get("capabilities")), info, _text(result, "instructions")
+    )
+
+
+# -- the handshake era -------------------------------------------------------------------
+
+
+async def _initialize(session: UpstreamSession, named: frozenset[str] = frozenset()) -> Peer:
+    """`initialize` with our latest revision, or with the latest one the upstream has named."""
+    asked = _latest(named) or LATEST_HANDSHAKE
+    try:
+        result = await _say_hello(session, asked)
+    except ProtocolError as error:
+        data = error.data if isinstance(error.data, dict) else {}
+        other = _latest(_known_dates(data.get("supported")))
+        if other is None or other is asked:
+            raise Refused(200, f"initialize: {error.message}") from None
+        result = await _say_hello(session, other)
+    revision = HANDSHAKE.get(str(result.get("protocolVersion")))
+    if revision is None:
+        raise Mismatch(f"speaks a revision we do not know, {result.get('protocolVersion')!r}")
+    return Peer(
+        revision,
+        _object(result.get("capabilities")),
+        _object(result.get("serverInfo")),
+        _text(result, "instructions"),
+    )
+
+
+async def _say_hello(session: UpstreamSession, revision: Revision) -> JsonObject:
+    params = {
+        "protocolVersion": revision.date,
+        "capabilities": session.owner.capabilities,
+        "clientInfo": OUR_INFO,
+    }
+    return await session.greet("initialize", params, modern=False)
+
+
+def _latest(dates: frozenset[str]) -> Revision | None:
+    known = sorted(dates & HANDSHAKE.keys())
+    return HANDSHAKE[known[-1]] if known else None
+
+
+def _known_dates(value: Json) -> frozenset[str]:
+    return (
+        frozenset(date for date in value if isinstance(date, str))
+        if isinstance(value, list)
+        else frozenset()
+    )
+
+
+def _object(value: Json) -> JsonObject:
+    return value if isinstance(value, dict) else {}
+
+
+def _text(result: JsonObject, key: str) -> str | None:
+    value = result.get(key)
+    return value if isinstance(value, str) else None

@@ -1,0 +1,71 @@
+"""Ask an upstream for everything it lists, all pages, only what its capabilities declare."""
+
+from __future__ import annotations
+
+from toolyard.catalog.listing import Listing
+from toolyard.errors import METHOD_NOT_FOUND, ProtocolError
+from toolyard.protocol.call import Json, JsonObject
+from toolyard.protocol.headers import header_parameters
+from toolyard.telemetry import logger
+from toolyard.upstreams.session import UpstreamSession
+
+log = logger("upstreams")
+MAX_PAGES = 1000
+
+# The member of a listing, the capability that declares it, the method, the member of a page.
+_LISTS = (
+    ("tools", "tools", "tools/list", "tools"),
+    ("resources", "resources", "resources/list", "resources"),
+    ("templates", "resources", "resources/templates/list", "resourceTemplates"),
+    ("prompts", "prompts", "prompts/list", "prompts"),
+)
+
+
+async def fetch(session: UpstreamSession) -> Listing:
+    """Raises a LinkError when it cannot be reached; a list that it refuses is empty."""
+    found: dict[str, tuple[JsonObject, ...]] = {}
+    problems = []
+    for member, capability, method, key in _LISTS:
+        if not session.peer.offers(capability):
+            continue
+        try:
+            found[member] = await _all_pages(session, method, key)
+        except ProtocolError as error:
+            if error.code != METHOD_NOT_FOUND:
+                problems.append(f"{method}: {error.message}")
+    if session.modern and session.link.transport != "stdio":
+        found["tools"] = tuple(tool for tool in found.get("tools", ()) if _callable(session, tool))
+    return Listing(
+        server=session.server,
+        capabilities=session.peer.capabilities,
+        revision=session.peer.revision.date,
+        error="; ".join(problems) or None,
+        **found,
+    )
+
+
+async def _all_pages(session: UpstreamSession, method: str, key: str) -> tuple[JsonObject, ...]:
+    items: list[JsonObject] = []
+    cursor: Json = None
+    seen: set[str] = set()
+    for _ in range(MAX_PAGES):
+        page = await session.request(method, {} if cursor is None else {"cursor": cursor})
+        listed = page.get(key)
+        items += (
+            [item for item in listed if isinstance(item, dict)] if isinstance(listed, list) else []
+        )
+        cursor = page.get("nextCursor")
+        if not isinstance(cursor, str) or cursor in seen:
+            break
+        seen.add(cursor)
+    return tuple(items)
+
+
+def _callable(session: UpstreamSession, tool: JsonObject) -> bool:
+    """A tool whose header annotations are invalid cannot be called over HTTP."""
+    try:
+        header_parameters(tool.get("inputSchema"))
+    except ValueError as error:
+        log.warning("%s: left out the tool %r: %s", session.server, tool.get("name"), error)
+        return False
+    return True

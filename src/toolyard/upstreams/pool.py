@@ -1,0 +1,128 @@
+"""All upstreams: started on first use, shared by every name with the same definition."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+
+from toolyard.catalog.listing import Listing
+from toolyard.protocol.call import Call, Caller, Channel, JsonObject
+from toolyard.telemetry import logger
+from toolyard.upstreams.definition import ServerDefinition
+from toolyard.upstreams.health import Health
+from toolyard.upstreams.link import Down
+from toolyard.upstreams.target import Targets
+from toolyard.upstreams.upstream import NO_ONE, Setup, Upstream
+
+log = logger("upstreams")
+SWEEPS_PER_IDLE_STOP = 4
+
+
+class Pool:
+    def __init__(self, definitions: Iterable[ServerDefinition], setup: Setup | None = None) -> None:
+        self._setup = setup or Setup()
+        self._by_identity: dict[str, Upstream] = {}
+        self._by_name: dict[str, tuple[ServerDefinition, Upstream]] = {}
+        self._callbacks: list[Callable[[str], None]] = []
+        self._closing: set[asyncio.Task[None]] = set()
+        self._sweeper: asyncio.TimerHandle | None = None
+        self._closed = False
+        self.targets = Targets(self._perform)
+        self.update(definitions)
+
+    def update(self, definitions: Iterable[ServerDefinition]) -> None:
+        """The registry has changed: what is defined as before goes on undisturbed."""
+        known, self._by_identity, self._by_name = self._by_identity, {}, {}
+        for definition in definitions:
+            key = _key(definition)
+            upstream = self._by_identity.get(key) or known.pop(key, None) or self._new(definition)
+            self._by_identity[key] = upstream
+            self._by_name[definition.name] = (definition, upstream)
+        for gone in known.values():
+            task = asyncio.get_running_loop().create_task(gone.close())
+            self._closing.add(task)
+            task.add_done_callback(self._closing.discard)
+
+    def _new(self, definition: ServerDefinition) -> Upstream:
+        return Upstream(definition, self._setup, lambda: self._announce(_key(definition)))
+
+    # -- what the catalog needs --------------------------------------------------------
+
+    def servers(self) -> tuple[str, ...]:
+        return tuple(self._by_name)
+
+    async def listing(self, server: str, caller: Caller = NO_ONE) -> Listing:
+        """What the server lists; with `error` set, what it last listed. Never raises for it."""
+        listed = await self._named(server).listing(caller)
+        self._sweep_later()
+        return replace(listed, server=server)
+
+    def known_listing(self, server: str) -> Listing | None:
+        """What it last listed, from memory or disk: starts nothing, waits for nothing."""
+        listed = self._named(server).known_listing()
+        return None if listed is None else replace(listed, server=server)
+
+    def on_change(self, callback: Callable[[str], None]) -> None:
+        """`callback(server)` when its listing may have changed, or it went up or down."""
+        self._callbacks.append(callback)
+
+    def _announce(self, key: str) -> None:
+        names = [name for name, (one, _) in self._by_name.items() if _key(one) == key]
+        for name in names:
+            for callback in self._callbacks:
+                callback(name)
+
+    # -- calls -------------------------------------------------------------------------
+
+    async def _perform(
+        self, server: str, method: str, params: JsonObject, call: Call, channel: Channel
+    ) -> JsonObject:
+        if self._sweeper is None:
+            self._sweep_later()
+        return await self._named(server).perform(method, params, call, channel)
+
+    def _named(self, server: str) -> Upstream:
+        found = self._by_name.get(server)
+        if found is None:
+            raise Down("is not defined any more")
+        return found[1]
+
+    def roots_changed(self, session_key: str) -> None:
+        """A client session has other roots now: tell the upstreams that know them."""
+        for upstream in self._by_identity.values():
+            upstream.roots_changed(session_key)
+
+    # -- how they are doing ------------------------------------------------------------
+
+    def health(self) -> tuple[Health, ...]:
+        return tuple(
+            replace(upstream.health(), server=name) for name, (_, upstream) in self._by_name.items()
+        )
+
+    # -- the end -----------------------------------------------------------------------
+
+    def _sweep_later(self) -> None:
+        if self._sweeper is None and not self._closed:
+            interval = self._setup.idle_stop / SWEEPS_PER_IDLE_STOP
+            self._sweeper = asyncio.get_running_loop().call_later(interval, self._sweep)
+
+    def _sweep(self) -> None:
+        self._sweeper = None
+        for upstream in self._by_identity.values():
+            upstream.sweep()
+        if any(one.connections for one in self.health()):
+            self._sweep_later()
+
+    async def close(self) -> None:
+        """Stop every connection; returns when no process is left."""
+        self._closed = True
+        if self._sweeper is not None:
+            self._sweeper.cancel()
+        ends = [upstream.close() for upstream in self._by_identity.values()]
+        await asyncio.gather(*ends, *self._closing)
+
+
+def _key(definition: ServerDefinition) -> str:
+    """A disabled definition, or one with another time limit, behaves differently."""
+    return f"{definition.identity}:{definition.disabled}:{definition.timeout}"

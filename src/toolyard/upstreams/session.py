@@ -1,0 +1,301 @@
+"""A conversation with one upstream after the greeting: requests out, everything else in.
+
+Knows the upstream's revision and no transport.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+from collections.abc import Callable, Coroutine, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from toolyard.errors import INTERNAL_ERROR, METHOD_NOT_FOUND, ProtocolError, ToolError
+from toolyard.protocol.call import LOG_LEVELS, Json, JsonObject
+from toolyard.protocol.revisions import LATEST, Revision
+from toolyard.telemetry import logger
+from toolyard.upstreams.envelope import result_of, seal, unstamped
+from toolyard.upstreams.link import Link, LinkError, Outgoing, TimedOut
+from toolyard.upstreams.running import Limits, Owner, Running, latest_of_one_caller
+
+log = logger("upstreams")
+
+# The capability that answers each question.
+QUESTIONS = {
+    "elicitation/create": "elicitation",
+    "sampling/createMessage": "sampling",
+    "roots/list": "roots",
+}
+NOBODY = Owner({})
+
+
+@dataclass(frozen=True, slots=True)
+class Peer:
+    """What the upstream said of itself."""
+
+    revision: Revision = LATEST
+    capabilities: JsonObject = field(default_factory=dict)
+    info: JsonObject = field(default_factory=dict)
+    instructions: str | None = None
+
+    def offers(self, capability: str, detail: str | None = None) -> bool:
+        value = self.capabilities.get(capability)
+        if detail is None:
+            return value is not None
+        return isinstance(value, dict) and bool(value.get(detail))
+
+
+class UpstreamSession:
+    def __init__(
+        self,
+        server: str,
+        link: Link,
+        *,
+        limits: Limits,
+        owner: Owner = NOBODY,
+        on_notification: Callable[[str, JsonObject], None] = lambda method, params: None,
+    ) -> None:
+        self.server = server
+        self.link = link
+        self.limits = limits
+        self.owner = owner
+        self.peer = Peer()
+        self.on_notification = on_notification
+        self._ids = itertools.count(1)
+        self._running: dict[int, Running] = {}
+        self._questions: dict[Json, asyncio.Task[None]] = {}
+        self._tasks: set[asyncio.Task[Any]] = set()
+        self._level: str | None = None
+        link.receive = self._receive
+
+    @property
+    def modern(self) -> bool:
+        return self.peer.revision.modern
+
+    @property
+    def busy(self) -> bool:
+        return bool(self._running or self._questions)
+
+    # -- requests ----------------------------------------------------------------------
+
+    async def request(
+        self,
+        method: str,
+        params: JsonObject,
+        running: Running | None = None,
+        *,
+        headers: Mapping[str, str] | None = None,
+        timeout: float | None = None,
+    ) -> JsonObject:
+        """The result. Raises ProtocolError for the upstream's error, else a LinkError."""
+        params = seal(params, self.peer.revision, running.call if running else None)
+        out = self._outgoing(method, params, running, headers or {})
+        message = await self._exchange(out, running, timeout or self.limits.call)
+        return unstamped(result_of(message))
+
+    async def greet(self, method: str, params: JsonObject, *, modern: bool) -> JsonObject:
+        """A request of the handshake: no revision is settled yet, and it is never cancelled."""
+        version = LATEST.date if modern else None
+        out = Outgoing(next(self._ids), method, params, version, modern)
+        return result_of(await self.link.exchange(out))
+
+    async def listen(self, wanted: JsonObject) -> None:
+        """`subscriptions/listen`: returns when the upstream ends it, and not before."""
+        params = seal({"notifications": wanted}, self.peer.revision, None)
+        out = self._outgoing("subscriptions/listen", params, None, {})
+        result_of(await self._exchange(out, None, None))
+
+    def _outgoing(
+        self, method: str, params: JsonObject, running: Running | None, headers: Mapping[str, str]
+    ) -> Outgoing:
+        request_id = next(self._ids)
+        if running is not None and running.token is not None:
+            # Our own token, because two clients may have chosen the same.
+            params["_meta"] = {**params.get("_meta", {}), "progressToken": request_id}
+        revision = self.peer.revision
+        return Outgoing(request_id, method, params, revision.date, revision.modern, headers)
+
+    async def _exchange(
+        self, out: Outgoing, running: Running | None, timeout: float | None
+    ) -> JsonObject:
+        if running is not None:
+            self._running[out.id] = running
+        try:
+            async with asyncio.timeout(timeout) as deadline:
+                if running is not None and timeout is not None:
+                    running.watched_by(deadline, timeout, max(self.limits.longest, timeout))
+                return await self.link.exchange(out)
+        except TimeoutError:
+            self._cancel(out, "timed out")
+            raise TimedOut(f"did not answer {out.method} within {timeout:g} s") from None
+        except asyncio.CancelledError:
+            self._cancel(out, "the client cancelled the call")
+            raise
+        finally:
+            if running is not None:
+                self._running.pop(out.id, None)
+                running.finished()
+
+    def _cancel(self, out: Outgoing, reason: str) -> None:
+        """Tell the upstream. Over modern HTTP the closed stream has said it already."""
+        if self.link.lost is not None or (self.modern and self.link.transport != "stdio"):
+            return
+        params = {"requestId": out.id, "reason": reason}
+        self._spawn(self.notify("notifications/cancelled", params))
+
+    async def notify(self, method: str, params: JsonObject) -> None:
+        message: JsonObject = {"jsonrpc": "2.0", "method": method}
+        if params:
+            message["params"] = params
+        try:
+            await self.link.send(message, self.peer.revision.date)
+        except LinkError as error:
+            log.debug("%s: %s was not delivered: %s", self.server, method, error)
+
+    async def set_level(self, level: str | None) -> None:
+        """Have a handshake-era upstream log from `level` on, for whoever asked for most."""
+        if level not in LOG_LEVELS or self.modern or not self.peer.offers("logging"):
+            return
+        if self._level is not None and LOG_LEVELS.index(level) >= LOG_LEVELS.index(self._level):
+            return
+        self._level = level
+        try:
+            await self.request("logging/setLevel", {"level": level})
+        except ProtocolError as error:
+            log.debug("%s: logging/setLevel: %s", self.server, error)
+
+    async def alive(self) -> bool:
+        """Does it still answer anything?"""
+        method = "server/discover" if self.modern else "ping"
+        try:
+            await self.request(method, {}, timeout=self.limits.probe)
+        except ProtocolError:
+            return True
+        except LinkError:
+            return False
+        return True
+
+    # -- what comes in unasked ---------------------------------------------------------
+
+    def _receive(self, message: JsonObject, related: int | None) -> None:
+        method = message["method"]
+        params = message.get("params")
+        params = params if isinstance(params, dict) else {}
+        if not isinstance(method, str):
+            return
+        if "id" in message:
+            task = self._spawn(self._answer(message["id"], method, params, related))
+            self._questions[_key(message["id"])] = task
+            return
+        self._on_notification(method, params, related)
+
+    def _on_notification(self, method: str, params: JsonObject, related: int | None) -> None:
+        if method == "notifications/progress":
+            running = self._running.get(_int(params.get("progressToken")))
+            if running is not None and running.token is not None:
+                running.progress(params)
+        elif method == "notifications/message":
+            self._on_message(params, related)
+        elif (
+            method == "notifications/cancelled" and _key(params.get("requestId")) in self._questions
+        ):
+            self._questions[_key(params.get("requestId"))].cancel()
+        elif method == "notifications/elicitation/complete":
+            self._tell_client(method, params, related)
+        else:
+            self.on_notification(method, params)
+
+    def _on_message(self, params: JsonObject, related: int | None) -> None:
+        running = self._meant(related)
+        if running is not None:
+            running.message(params)
+        elif self.owner.session is not None:
+            self.owner.session.notify("notifications/message", params)
+        else:
+            log.debug("%s: %s", self.server, params.get("data"))
+
+    def _tell_client(self, method: str, params: JsonObject, related: int | None) -> None:
+        running = self._meant(related)
+        if running is not None:
+            running.channel.notify(method, params)
+        elif self.owner.session is not None:
+            self.owner.session.notify(method, params)
+
+    def _meant(self, related: int | None) -> Running | None:
+        if related is not None and related in self._running:
+            return self._running[related]
+        return latest_of_one_caller(self._running.values())
+
+    # -- questions ---------------------------------------------------------------------
+
+    async def _answer(
+        self, question_id: Json, method: str, params: JsonObject, related: int | None
+    ) -> None:
+        answer: JsonObject = {"jsonrpc": "2.0", "id": question_id}
+        try:
+            answer["result"] = await self._ask(method, params, related)
+        except ProtocolError as error:
+            answer["error"] = _error_object(error)
+        except ToolError as error:
+            answer["error"] = {"code": INTERNAL_ERROR, "message": error.message}
+        finally:
+            self._questions.pop(_key(question_id), None)
+        try:
+            await self.link.send(answer, self.peer.revision.date)
+        except LinkError as error:
+            log.debug("%s: the answer to %s was not delivered: %s", self.server, method, error)
+
+    async def _ask(self, method: str, params: JsonObject, related: int | None) -> Json:
+        if method == "ping":
+            return {}
+        capability = QUESTIONS.get(method)
+        if capability is None or capability not in self.owner.capabilities:
+            raise ProtocolError(METHOD_NOT_FOUND, f"This client does not answer {method}")
+        params = _without_token(params)
+        running = self._meant(related)
+        if running is not None:
+            return await running.ask(method, params)
+        if self.owner.session is not None:
+            return await self.owner.session.ask(method, params, self.limits.call)
+        raise ProtocolError(METHOD_NOT_FOUND, f"No call is running that {method} could belong to")
+
+    # -- the end -----------------------------------------------------------------------
+
+    def _spawn(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
+        task = asyncio.get_running_loop().create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        return task
+
+    async def close(self) -> None:
+        for task in tuple(self._tasks):
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await self.link.close()
+
+
+def _error_object(error: ProtocolError) -> JsonObject:
+    body: JsonObject = {"code": error.code, "message": error.message}
+    if error.data is not None:
+        body["data"] = error.data
+    return body
+
+
+def _without_token(params: JsonObject) -> JsonObject:
+    """A question's own progress token means nothing to our client."""
+    meta = params.get("_meta")
+    if not isinstance(meta, dict) or "progressToken" not in meta:
+        return params
+    rest = {key: value for key, value in meta.items() if key != "progressToken"}
+    without = {key: value for key, value in params.items() if key != "_meta"}
+    return {**without, "_meta": rest} if rest else without
+
+
+def _key(value: Json) -> str:
+    """Ids 1 and "1" are two."""
+    return repr(value)
+
+
+def _int(value: Json) -> int:
+    return value if isinstance(value, int) else -1

@@ -1,0 +1,53 @@
+"""A place for one connection: opened on first use, opened again after it was lost."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+
+from toolyard.upstreams.session import UpstreamSession
+
+
+class Slot:
+    def __init__(self, connect: Callable[[], Awaitable[UpstreamSession]]) -> None:
+        self._connect = connect
+        self._session: UpstreamSession | None = None
+        self._opening: asyncio.Task[UpstreamSession] | None = None
+        self.last_used = asyncio.get_running_loop().time()
+
+    @property
+    def live(self) -> UpstreamSession | None:
+        session = self._session
+        return session if session is not None and session.link.lost is None else None
+
+    @property
+    def opening(self) -> bool:
+        return self._opening is not None
+
+    async def get(self) -> UpstreamSession:
+        """The connection; whoever comes while it is being opened waits for the same one."""
+        session = self.live
+        if session is not None:
+            return session
+        if self._opening is None:
+            self._opening = asyncio.get_running_loop().create_task(self._open())
+            self._opening.add_done_callback(self._opened)
+        # Shielded: one impatient caller must not end it for the others.
+        return await asyncio.shield(self._opening)
+
+    async def _open(self) -> UpstreamSession:
+        self._session = await self._connect()
+        return self._session
+
+    def _opened(self, task: asyncio.Task[UpstreamSession]) -> None:
+        self._opening = None
+        if not task.cancelled():
+            task.exception()  # seen, even where nobody waits any more
+
+    async def close(self) -> None:
+        if self._opening is not None:
+            self._opening.cancel()
+            await asyncio.gather(self._opening, return_exceptions=True)
+        session, self._session = self._session, None
+        if session is not None:
+            await session.close()

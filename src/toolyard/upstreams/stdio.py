@@ -1,0 +1,104 @@
+"""A link to an upstream that is our child process: one JSON message a line."""
+
+from __future__ import annotations
+
+from toolyard.errors import ProtocolError
+from toolyard.protocol.call import JsonObject
+from toolyard.protocol.jsonrpc import dumps, loads
+from toolyard.telemetry import logger
+from toolyard.upstreams.child import Child, Command
+from toolyard.upstreams.link import (
+    MAX_MESSAGE,
+    Link,
+    LinkError,
+    Lost,
+    NotSent,
+    Outgoing,
+    Pending,
+    messages_in,
+)
+
+log = logger("upstreams")
+SHOWN_GARBAGE = 200
+
+
+class StdioLink(Link):
+    transport = "stdio"
+
+    def __init__(self, command: Command, *, max_message: int = MAX_MESSAGE) -> None:
+        super().__init__()
+        self._command = command
+        self._pending = Pending()
+        self._garbage = 0
+        self._child = Child(command, self._on_line, self._on_end, max_line=max_message)
+
+    @property
+    def pid(self) -> int | None:
+        return self._child.pid
+
+    async def open(self) -> None:
+        try:
+            self._child.start()
+        except (OSError, ValueError) as error:
+            raise NotSent(_cannot_start(self._command, error)) from None
+
+    async def exchange(self, out: Outgoing) -> JsonObject:
+        answer = self._pending.add(out.id)
+        try:
+            self._write(out.encode())
+            return await answer
+        finally:
+            self._pending.drop(out.id)
+
+    async def send(self, message: JsonObject, version: str | None) -> None:
+        self._write(dumps(message))
+
+    async def close(self) -> None:
+        self._pending.fail(self.lost or Lost("was stopped"))
+        await self._child.stop()
+
+    def diagnosis(self) -> str:
+        return self._child.tail
+
+    def _write(self, message: bytes) -> None:
+        if self.lost is not None:
+            raise NotSent(str(self.lost))
+        try:
+            self._child.write(message + b"\n")
+        except BrokenPipeError:
+            raise NotSent("does not read its input") from None
+
+    def _on_line(self, line: bytes | bytearray) -> None:
+        if not line or line.isspace():
+            return
+        try:
+            # A bytearray is as good here, and a copy of a long line is not.
+            value = loads(line)  # type: ignore[arg-type]
+        except ProtocolError:
+            self._on_garbage(line)
+            return
+        for message in messages_in(value):
+            if "method" in message:
+                self.receive(message, None)
+            else:
+                self._pending.settle(message)
+
+    def _on_garbage(self, line: bytes | bytearray) -> None:
+        self._garbage += 1
+        if self._garbage == 1:
+            shown = bytes(line[:SHOWN_GARBAGE]).decode("utf-8", "replace")
+            log.warning("%s: its output is not all JSON, skipped: %s", self._command.program, shown)
+
+    def _on_end(self, reason: str) -> None:
+        error: LinkError = Lost(reason)
+        self._pending.fail(error)
+        self.lose(error)
+
+
+def _cannot_start(command: Command, error: Exception) -> str:
+    if isinstance(error, FileNotFoundError):
+        if command.cwd is not None and error.filename == command.cwd:
+            return f"cannot start: there is no folder {command.cwd}"
+        return f"cannot start: no program named {command.program}"
+    reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+    return f"cannot start {command.program}: {reason}"

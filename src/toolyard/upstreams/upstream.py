@@ -1,0 +1,306 @@
+"""One upstream: its calls, its health, what it last listed. Knows no transport."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from toolyard.catalog.listing import Listing
+from toolyard.errors import HEADER_MISMATCH, ProtocolError
+from toolyard.protocol.call import Call, Caller, Channel, JsonObject
+from toolyard.protocol.headers import header_parameters, parameters
+from toolyard.telemetry import logger
+from toolyard.upstreams import listing as lists
+from toolyard.upstreams.backoff import Backoff
+from toolyard.upstreams.connect import CannotConnect, Connector, Learnt
+from toolyard.upstreams.connections import Connections
+from toolyard.upstreams.definition import ServerDefinition
+from toolyard.upstreams.health import Health, State, masked
+from toolyard.upstreams.kept import Kept, KeptListings
+from toolyard.upstreams.link import Down, LinkError, Lost, NotSent, TimedOut
+from toolyard.upstreams.running import Limits, Owner, Running
+from toolyard.upstreams.session import NOBODY, UpstreamSession
+
+log = logger("upstreams")
+NO_ONE = Caller(id="", name="")
+
+
+@dataclass(frozen=True, slots=True)
+class Setup:
+    """What all upstreams of a pool share."""
+
+    limits: Limits = field(default_factory=Limits)
+    kept: KeptListings = field(default_factory=lambda: KeptListings(None))
+    idle_stop: float = 600.0  # seconds without a call after which a connection is closed
+
+
+class Upstream:
+    def __init__(
+        self, definition: ServerDefinition, setup: Setup, changed: Callable[[], None]
+    ) -> None:
+        self.definition = definition
+        self._setup = setup
+        self._changed = changed
+        self._limits = replace(setup.limits, call=definition.timeout or setup.limits.call)
+        kept = (
+            None
+            if definition.auth == "oauth"
+            else setup.kept.load(definition.identity, definition.name)
+        )
+        self._connector = Connector(definition, self._limits, kept.learnt if kept else Learnt())
+        era = self._connector.learnt.era
+        self._connections = Connections(
+            definition, self._connect, modern=None if era is None else era == "modern"
+        )
+        self._listings: dict[str, Listing] = {"": kept.listing} if kept else {}
+        self._fresh: set[str] = set()  # whose listing is current
+        self._listing_locks: dict[str, asyncio.Lock] = {}
+        self._headers: dict[str, Mapping[tuple[str, ...], str]] = {}
+        self._backoff = Backoff()
+        self._down: str | None = None
+        self._last_error: str | None = None
+        self._stderr = ""
+        self._starts = self._calls = 0
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._closing: set[asyncio.Task[None]] = set()  # awaited at the end, never cancelled
+        self._closed = False
+
+    # -- calls -------------------------------------------------------------------------
+
+    async def perform(
+        self, method: str, params: JsonObject, call: Call, channel: Channel
+    ) -> JsonObject:
+        """Raises ProtocolError for the upstream's own error, else a LinkError."""
+        self._calls += 1
+        if self.definition.disabled is not None:
+            raise Down(f"is disabled: {self.definition.disabled}")
+        try:
+            return await self._perform_once(method, params, call, channel)
+        except NotSent:
+            # Provably not written, or refused unread: a second attempt runs it once.
+            return await self._perform_once(method, params, call, channel)
+
+    async def _perform_once(
+        self, method: str, params: JsonObject, call: Call, channel: Channel
+    ) -> JsonObject:
+        lease = await self._connections.lease(call, channel)
+        session, clean = lease.session, False
+        try:
+            if call.log_level is not None:
+                await session.set_level(call.log_level)
+            result = await self._send(session, method, params, Running(call, channel))
+            clean = True
+        except ProtocolError:
+            clean = True
+            raise
+        except NotSent as error:
+            session.link.lose(error)
+            raise
+        except TimedOut:
+            self._spawn(self._check(session))
+            raise
+        finally:
+            lease.release(clean)
+        self._backoff.worked()
+        return result
+
+    async def _send(
+        self, session: UpstreamSession, method: str, params: JsonObject, running: Running
+    ) -> JsonObject:
+        if method != "tools/call" or not session.modern or session.link.transport == "stdio":
+            return await session.request(method, params, running)
+        caller = running.call.caller
+        headers = await self._param_headers(params, caller)
+        try:
+            return await session.request(method, params, running, headers=headers)
+        except ProtocolError as error:
+            if error.code != HEADER_MISMATCH:
+                raise
+        # It was refused unread: the schema must have changed since we saw it.
+        self._fresh.discard(self._connections.key_of(caller))
+        headers = await self._param_headers(params, caller)
+        return await session.request(method, params, running, headers=headers)
+
+    async def _param_headers(self, params: JsonObject, caller: Caller) -> dict[str, str]:
+        key = self._connections.key_of(caller)
+        if key not in self._fresh:
+            await self.listing(caller)
+        wanted = self._headers.get(f"{key}\0{params.get('name')}")
+        return parameters(wanted, params.get("arguments") or {}) if wanted else {}
+
+    async def _check(self, session: UpstreamSession) -> None:
+        """After a call timed out: is it one slow call, or does it hang?"""
+        if session.link.lost is None and not await session.alive():
+            session.link.lose(Lost("does not answer any more"))
+
+    # -- connecting --------------------------------------------------------------------
+
+    async def _connect(self, owner: Owner, caller: Caller) -> UpstreamSession:
+        self._refuse_while_down()
+        key = self._connections.key_of(caller)
+        heard = self._heard(key)
+        try:
+            session = await self._connector.connect(owner, caller, heard)
+        except LinkError as error:
+            self._backoff.refused(_now())
+            self._failed(error, error.diagnosis if isinstance(error, CannotConnect) else "")
+            raise
+        self._starts += 1
+        session.link.on_lost = lambda error: self._on_lost(session, error, caller)
+        was_down, self._down = self._down, None
+        if owner is NOBODY:
+            self._fresh.discard(key)
+        if was_down or (owner is NOBODY and self._starts > 1):
+            self._changed()
+        return session
+
+    def _refuse_while_down(self) -> None:
+        if self._closed:
+            raise Down("is being stopped")
+        left = self._backoff.left(_now())
+        if left > 0:
+            raise Down(f"is down ({self._down}); the next attempt is in {left:.1f} s")
+
+    def _on_lost(self, session: UpstreamSession, error: LinkError, caller: Caller) -> None:
+        if self._closed:
+            return
+        self._backoff.crashed(_now())
+        self._failed(error, session.link.diagnosis())
+        closing = asyncio.get_running_loop().create_task(session.close())
+        self._closing.add(closing)
+        closing.add_done_callback(self._closing.discard)
+        if session.owner is NOBODY:
+            self._spawn(self._revive(caller))
+
+    def _failed(self, error: LinkError, stderr: str) -> None:
+        secrets = self.definition.secrets
+        was_up = self._down is None
+        self._down = self._last_error = masked(str(error), secrets)
+        self._stderr = masked(stderr, secrets)
+        log.warning("%s: %s", self.definition.name, self._down)
+        if was_up:
+            self._changed()
+
+    async def _revive(self, caller: Caller) -> None:
+        """Bring a lost connection back while it is wanted."""
+        slot = self._connections.shared_slot(caller)
+        while not self._closed and _now() - slot.last_used < self._setup.idle_stop:
+            await asyncio.sleep(self._backoff.left(_now()))
+            try:
+                await slot.get()
+                return
+            except LinkError:
+                continue
+
+    # -- what it lists -----------------------------------------------------------------
+
+    async def listing(self, caller: Caller = NO_ONE) -> Listing:
+        """What it lists now, or what it last listed and why there is nothing newer."""
+        key = self._connections.key_of(caller)
+        known = self._listings.get(key, Listing(self.definition.name))
+        if self.definition.disabled is not None:
+            return replace(known, error=self.definition.disabled)
+        if key in self._fresh:
+            return replace(known, error=self._trouble() or known.error)
+        async with self._listing_locks.setdefault(key, asyncio.Lock()):
+            if key not in self._fresh:
+                try:
+                    await self._fetch(key, caller)
+                except LinkError as error:
+                    return replace(known, error=masked(str(error), self.definition.secrets))
+        return self._listings[key]
+
+    def known_listing(self) -> Listing | None:
+        return self._listings.get("")
+
+    async def _fetch(self, key: str, caller: Caller) -> None:
+        session = await self._connections.shared(caller)
+        self._fresh.add(key)  # before asking: a change announced meanwhile makes it stale again
+        try:
+            fetched = await lists.fetch(session)
+        except LinkError:
+            self._fresh.discard(key)
+            raise
+        self._backoff.worked()
+        self._listings[key] = fetched
+        for tool in fetched.tools:
+            self._learn_headers(key, tool)
+        if self.definition.auth != "oauth":
+            self._setup.kept.save(self.definition.identity, Kept(fetched, self._connector.learnt))
+
+    def _learn_headers(self, key: str, tool: JsonObject) -> None:
+        try:
+            self._headers[f"{key}\0{tool.get('name')}"] = header_parameters(tool.get("inputSchema"))
+        except ValueError:
+            pass  # only over stdio, where such a tool is listed and no header is sent
+
+    def _heard(self, key: str) -> Callable[[str, JsonObject], None]:
+        def heard(method: str, params: JsonObject) -> None:
+            if method.endswith("/list_changed"):
+                self._fresh.discard(key)
+                self._changed()
+
+        return heard
+
+    # -- how it is doing ---------------------------------------------------------------
+
+    def health(self) -> Health:
+        live = self._connections.live()
+        peer = live[0].peer if live else None
+        known = self.known_listing()
+        left = self._backoff.left(_now())
+        secrets = self.definition.secrets
+        return Health(
+            server=self.definition.name,
+            state=self._state(bool(live)),
+            reason=self._trouble(),
+            transport=self._connector.learnt.transport,
+            revision=peer.revision.date if peer else known.revision if known else None,
+            info=str(peer.info.get("name")) if peer and "name" in peer.info else None,
+            connections=len(live),
+            restarts=max(0, self._starts - 1),
+            calls=self._calls,
+            last_error=self._last_error,
+            stderr=masked(live[0].link.diagnosis(), secrets) if live else self._stderr,
+            retry_in=left or None,
+        )
+
+    def _trouble(self) -> str | None:
+        """Why it cannot be called now."""
+        return self.definition.disabled or (None if self._connections.live() else self._down)
+
+    def _state(self, live: bool) -> State:
+        if self.definition.disabled is not None:
+            return "disabled"
+        if live:
+            return "up"
+        if self._connections.opening():
+            return "starting"
+        return "down" if self._down is not None else "idle"
+
+    # -- the end -----------------------------------------------------------------------
+
+    def sweep(self) -> None:
+        self._connections.sweep(self._setup.idle_stop, lambda key: False)
+
+    def roots_changed(self, session_key: str) -> None:
+        for session in self._connections.roots_changed(session_key):
+            self._spawn(session.notify("notifications/roots/list_changed", {}))
+
+    def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.get_running_loop().create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def close(self) -> None:
+        self._closed = True
+        await self._connections.close()
+        for task in tuple(self._tasks):
+            task.cancel()
+        await asyncio.gather(*self._tasks, *self._closing, return_exceptions=True)
+
+
+def _now() -> float:
+    return asyncio.get_running_loop().time()

@@ -1,0 +1,1 @@
+"""Connections to other MCP servers, against real peers."""
