@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from toolyard.asgi import JSON_TYPE, Header, Receive, Scope, Send, respond
 from toolyard.errors import (
     HEADER_MISMATCH,
     INVALID_PARAMS,
@@ -17,7 +18,6 @@ from toolyard.errors import (
 )
 from toolyard.protocol.call import Caller
 from toolyard.protocol.jsonrpc import RequestId, encode_error
-from toolyard.transports.asgi import JSON_TYPE, Header, Receive, Scope, Send, respond
 
 _NOBODY = Caller()
 MODERN_STATUS = {

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
-from toolyard.transports.asgi import Header
+from toolyard.asgi import Header
 
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 _ALLOWED_HEADERS = (

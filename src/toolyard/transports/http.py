@@ -7,14 +7,7 @@ from collections.abc import Awaitable, Callable, Mapping, MutableMapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from toolyard.auth.callers import Anyone, Authenticator, Unauthorized
-from toolyard.errors import INVALID_REQUEST, ProtocolError
-from toolyard.protocol.jsonrpc import Malformed, Message, Request, decode
-from toolyard.protocol.modern import is_modern
-from toolyard.protocol.revisions import HANDSHAKE, MODERN
-from toolyard.telemetry import logger
-from toolyard.transports.answer import Edge
-from toolyard.transports.asgi import (
+from toolyard.asgi import (
     TEXT_TYPE,
     AsgiApp,
     BodyTooLarge,
@@ -26,6 +19,13 @@ from toolyard.transports.asgi import (
     read_body,
     respond,
 )
+from toolyard.auth.callers import Anyone, Authenticator, Unauthorized
+from toolyard.errors import INVALID_REQUEST, ProtocolError
+from toolyard.protocol.jsonrpc import Malformed, Message, Request, decode
+from toolyard.protocol.modern import is_modern
+from toolyard.protocol.revisions import HANDSHAKE, MODERN
+from toolyard.telemetry import logger
+from toolyard.transports.answer import Edge
 from toolyard.transports.exchange import Exchange, read_headers
 from toolyard.transports.guard import Guard
 from toolyard.transports.http_legacy import LegacyEndpoint

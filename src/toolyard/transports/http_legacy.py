@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from toolyard.asgi import EVENT_HEADERS, JSON_TYPE, KEEP_ALIVE, event, respond
 from toolyard.errors import INVALID_REQUEST, ProtocolError
 from toolyard.protocol.jsonrpc import (
     Malformed,
@@ -15,12 +16,11 @@ from toolyard.protocol.jsonrpc import (
 )
 from toolyard.protocol.revisions import HANDSHAKE
 from toolyard.transports.answer import Edge
-from toolyard.transports.asgi import EVENT_HEADERS, JSON_TYPE, respond
 from toolyard.transports.exchange import Exchange
 from toolyard.transports.http_sessions import HttpSession, HttpSessions
 from toolyard.transports.reply import KEEP_ALIVE_AFTER, RETRY_MS
 from toolyard.transports.sessions import answer_batch
-from toolyard.transports.sse import KEEP_ALIVE, Outbox, event, priming
+from toolyard.transports.sse import Outbox, priming
 from toolyard.transports.waiting import while_connected
 
 

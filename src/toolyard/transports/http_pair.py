@@ -6,6 +6,7 @@ import asyncio
 from dataclasses import dataclass
 from urllib.parse import parse_qs
 
+from toolyard.asgi import EVENT_HEADERS, KEEP_ALIVE, event
 from toolyard.errors import INVALID_REQUEST, ProtocolError
 from toolyard.protocol.jsonrpc import (
     Malformed,
@@ -17,12 +18,10 @@ from toolyard.protocol.jsonrpc import (
     encode_error,
 )
 from toolyard.transports.answer import Edge
-from toolyard.transports.asgi import EVENT_HEADERS
 from toolyard.transports.exchange import Exchange
 from toolyard.transports.http_sessions import HttpSession, HttpSessions
 from toolyard.transports.reply import KEEP_ALIVE_AFTER
 from toolyard.transports.sessions import answer_batch
-from toolyard.transports.sse import KEEP_ALIVE, event
 from toolyard.transports.waiting import while_connected
 
 

@@ -6,10 +6,10 @@ import asyncio
 import secrets
 from collections import OrderedDict
 
+from toolyard.asgi import Send
 from toolyard.protocol.call import Caller
 from toolyard.protocol.jsonrpc import RequestId
 from toolyard.transports.answer import Edge
-from toolyard.transports.asgi import Send
 from toolyard.transports.reply import Reply
 from toolyard.transports.sessions import HandshakeSession
 from toolyard.transports.sse import Outbox, parse_event_id

@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 
-from toolyard.transports.asgi import EVENT_HEADERS, JSON_TYPE, Header, Send, respond
-from toolyard.transports.sse import KEEP_ALIVE, Outbox, event, priming
+from toolyard.asgi import EVENT_HEADERS, JSON_TYPE, KEEP_ALIVE, Header, Send, event, respond
+from toolyard.transports.sse import Outbox, priming
 
 RETRY_MS = 500
 KEEP_ALIVE_AFTER = 15.0

@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable, Iterator
 
 import uvicorn
 
-from toolyard.transports.asgi import AsgiApp
+from toolyard.asgi import AsgiApp
 
 
 class _Server(uvicorn.Server):

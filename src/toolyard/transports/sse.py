@@ -1,16 +1,9 @@
-"""Server-sent events: messages of one stream in order, and how they look on the wire."""
+"""Server-sent events: the messages of one stream in order, kept for who comes back."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
-
-KEEP_ALIVE = b": keep-alive\n\n"
-
-
-def event(message: bytes, event_id: str | None = None, name: str = "message") -> bytes:
-    head = f"id: {event_id}\n" if event_id is not None else ""
-    return f"{head}event: {name}\ndata: ".encode() + message + b"\n\n"
 
 
 def priming(event_id: str, retry_ms: int) -> bytes:

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Coroutine
 from typing import Any
 
-from toolyard.transports.asgi import Receive
+from toolyard.asgi import Receive
 
 # Short calls never pay for being watched.
 WATCH_AFTER = 0.05

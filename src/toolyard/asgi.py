@@ -18,6 +18,13 @@ EVENT_HEADERS: tuple[Header, ...] = (
     (b"cache-control", b"no-cache, no-transform"),
     (b"x-accel-buffering", b"no"),
 )
+KEEP_ALIVE = b": keep-alive\n\n"
+
+
+def event(message: bytes, event_id: str | None = None, name: str = "message") -> bytes:
+    """One server-sent event; the message has no line breaks."""
+    head = f"id: {event_id}\n" if event_id is not None else ""
+    return f"{head}event: {name}\ndata: ".encode() + message + b"\n\n"
 
 
 class BodyTooLarge(Exception):
