@@ -11,7 +11,7 @@ import select
 from typing import Any, NamedTuple
 
 from toolyard.errors import ProtocolError
-from toolyard.protocol.call import Client
+from toolyard.protocol.client import Client
 from toolyard.protocol.handshake import greet
 from toolyard.protocol.identity import Identity
 from toolyard.protocol.revisions import Revision

@@ -8,24 +8,30 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol, TypeAlias
+from typing import Protocol, TypeAlias
 
+from toolyard.protocol.client import UNKNOWN, Client, elicitation_modes
 from toolyard.protocol.revisions import Revision
+from toolyard.protocol.values import LOG_LEVELS, Json, JsonObject
 
-Json: TypeAlias = Any
-JsonObject: TypeAlias = dict[str, Any]
+__all__ = [
+    "LOG_LEVELS",
+    "Call",
+    "Caller",
+    "Channel",
+    "Client",
+    "Encoded",
+    "Handler",
+    "Json",
+    "JsonObject",
+    "Questions",
+    "Result",
+    "Session",
+    "Target",
+    "elicitation_modes",
+]
+
 Questions: TypeAlias = Mapping[str, JsonObject]
-
-LOG_LEVELS = (
-    "debug",
-    "info",
-    "notice",
-    "warning",
-    "error",
-    "critical",
-    "alert",
-    "emergency",
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,28 +55,7 @@ class Caller:
     claims: Mapping[str, Json] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class Client:
-    """The program on the other end: what it says it is and what it can be asked."""
-
-    info: JsonObject = field(default_factory=dict)
-    capabilities: JsonObject = field(default_factory=dict)
-
-    def supports(self, method: str, mode: str = "form") -> bool:
-        """Can this client answer the question `method`?"""
-        if method == "elicitation/create":
-            return mode in elicitation_modes(self.capabilities)
-        if method == "sampling/createMessage":
-            return "sampling" in self.capabilities
-        return method == "roots/list" and "roots" in self.capabilities
-
-
-def elicitation_modes(capabilities: Mapping[str, Json]) -> frozenset[str]:
-    """The modes declared; a bare `elicitation: {}` means forms."""
-    declared = capabilities.get("elicitation")
-    if not isinstance(declared, dict):
-        return frozenset()
-    return frozenset(declared) & {"form", "url"} or frozenset({"form"})
+LOCAL = Caller()
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,8 +65,8 @@ class Call:
     method: str
     params: JsonObject  # as sent, without `_meta`, `inputResponses` and `requestState`
     revision: Revision
-    client: Client = Client()
-    caller: Caller = Caller()
+    client: Client = UNKNOWN
+    caller: Caller = LOCAL
     # `_meta` without the envelope's own keys: progressToken, trace context, vendor keys.
     meta: JsonObject = field(default_factory=dict)
     # The answers to an `input_required` result, and the state it came with (ours, opened).

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from toolyard.errors import INVALID_PARAMS, NOT_INITIALIZED, ProtocolError
-from toolyard.protocol.call import LOG_LEVELS, Client, Json, JsonObject
+from toolyard.protocol.client import Client
 from toolyard.protocol.identity import Identity
 from toolyard.protocol.revisions import HANDSHAKE, Revision, negotiate
+from toolyard.protocol.values import LOG_LEVELS, Json, JsonObject
 
 # What a client may send before it has said `notifications/initialized`.
 BEFORE_INITIALIZED = frozenset({"initialize", "ping", "shutdown", "exit"})
 
 
-@dataclass(frozen=True, slots=True)
-class Greeting:
+class Greeting(NamedTuple):
     """What `initialize` settled, and its answer."""
 
     revision: Revision

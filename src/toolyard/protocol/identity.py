@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from typing import NamedTuple
 
-from toolyard.protocol.call import JsonObject
 from toolyard.protocol.revisions import Revision
+from toolyard.protocol.values import JsonObject
 
 UI_EXTENSION = "io.modelcontextprotocol/ui"
 FULL_CAPABILITIES: JsonObject = {
@@ -15,18 +15,16 @@ FULL_CAPABILITIES: JsonObject = {
     "prompts": {"listChanged": True},
     "completions": {},
 }
+OWN_EXTENSIONS: JsonObject = {UI_EXTENSION: {"mimeTypes": ["text/html;profile=mcp-app"]}}
 MINIMAL_CAPABILITIES: JsonObject = {"logging": {}}
 
 
-@dataclass(frozen=True, slots=True)
-class Identity:
+class Identity(NamedTuple):
     info: JsonObject  # name, version, title, description, websiteUrl, icons
     instructions: str | None = None
-    capabilities: JsonObject = field(default_factory=lambda: FULL_CAPABILITIES)
+    capabilities: JsonObject = FULL_CAPABILITIES
     # Extensions of ours, told to whoever declares the same one.
-    extensions: JsonObject = field(
-        default_factory=lambda: {UI_EXTENSION: {"mimeTypes": ["text/html;profile=mcp-app"]}}
-    )
+    extensions: JsonObject = OWN_EXTENSIONS
 
     def info_for(self, revision: Revision) -> JsonObject:
         return {k: v for k, v in self.info.items() if k not in revision.later_info_fields}

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Literal, NamedTuple
 
 Structured = Literal["none", "object", "any"]
 
@@ -27,8 +26,7 @@ _SESSION_METHODS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Revision:
+class Revision(NamedTuple):
     """What one dated revision of MCP has. Fields grow with the table below."""
 
     date: str
@@ -77,8 +75,7 @@ R2026_07_28 = Revision(
     resumable_priming=False,
     tool_errors_validate=True,
 )
-R2025_11_25 = replace(
-    R2026_07_28,
+R2025_11_25 = R2026_07_28._replace(
     date="2025-11-25",
     modern=False,
     methods=frozenset(_SERVER_METHODS | _SESSION_METHODS),
@@ -87,8 +84,7 @@ R2025_11_25 = replace(
     capabilities=(R2026_07_28.capabilities - {"extensions"}) | {"tasks"},
     resumable_priming=True,
 )
-R2025_06_18 = replace(
-    R2025_11_25,
+R2025_06_18 = R2025_11_25._replace(
     date="2025-06-18",
     later_tool_fields=frozenset({"icons", "execution"}),
     later_entry_fields=frozenset({"icons"}),
@@ -97,8 +93,7 @@ R2025_06_18 = replace(
     elicitation=frozenset({"form"}),
     resumable_priming=False,
 )
-R2025_03_26 = replace(
-    R2025_06_18,
+R2025_03_26 = R2025_06_18._replace(
     date="2025-03-26",
     batches=True,
     later_tool_fields=R2025_06_18.later_tool_fields | {"title", "outputSchema", "_meta"},
@@ -110,8 +105,7 @@ R2025_03_26 = replace(
     elicitation=frozenset(),
     version_header=False,
 )
-R2024_11_05 = replace(
-    R2025_03_26,
+R2024_11_05 = R2025_03_26._replace(
     date="2024-11-05",
     batches=False,
     later_tool_fields=R2025_03_26.later_tool_fields | {"annotations"},

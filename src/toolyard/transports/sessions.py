@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Protocol
 
 from toolyard.errors import (
@@ -15,6 +15,7 @@ from toolyard.errors import (
     ToolError,
 )
 from toolyard.protocol.call import Call, Caller, Client, Json, JsonObject
+from toolyard.protocol.client import UNKNOWN
 from toolyard.protocol.handshake import gate, greet, log_level
 from toolyard.protocol.jsonrpc import (
     Malformed,
@@ -53,7 +54,7 @@ class Greeted:
     """What `initialize` settled."""
 
     revision: Revision = LATEST_HANDSHAKE
-    client: Client = field(default_factory=Client)
+    client: Client = UNKNOWN
     done: bool = False
     ready: bool = False
     shutting_down: bool = False
