@@ -14,6 +14,8 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import TypeAlias
 
+import uvloop
+
 from toolyard.catalog.entries import Entries, Origin, Prompt, Resource, Tool
 from toolyard.catalog.keeper import Keeper
 from toolyard.errors import ProtocolError, ToolError
@@ -199,4 +201,5 @@ if __name__ == "__main__":
     if sys.argv[1] == "stdio":
         asyncio.run(over_stdio())
     else:
-        asyncio.run(over_http(int(sys.argv[2]) if len(sys.argv) > 2 else 0))
+        with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+            runner.run(over_http(int(sys.argv[2]) if len(sys.argv) > 2 else 0))

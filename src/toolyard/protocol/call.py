@@ -72,7 +72,7 @@ class Call:
     # The answers to an `input_required` result, and the state it came with (ours, opened).
     input_responses: JsonObject | None = None
     request_state: str | None = None
-    # Mcp-Param-* headers, lower case; None where the transport has no headers.
+    # All headers, names in lower case (Mcp-Param-*); None where the transport has none.
     headers: Mapping[str, str] | None = None
     # The JSON-RPC id of the request: names a listen stream, and the call in logs.
     id: str | int | None = None

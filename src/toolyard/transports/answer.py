@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TypeGuard
@@ -92,7 +93,12 @@ def _asks(result: Result) -> TypeGuard[JsonObject]:
     return not isinstance(result, Encoded) and result.get("resultType") == "input_required"
 
 
-def modern_call(request: Request, envelope: Envelope, caller: Caller) -> Call:
+def modern_call(
+    request: Request,
+    envelope: Envelope,
+    caller: Caller,
+    headers: Mapping[str, str] | None = None,
+) -> Call:
     """The Call inside a modern request."""
     params = {
         key: value
@@ -109,6 +115,7 @@ def modern_call(request: Request, envelope: Envelope, caller: Caller) -> Call:
         meta=envelope.meta,
         input_responses=responses if isinstance(responses, dict) else None,
         request_state=state if isinstance(state, str) else None,
+        headers=headers,
         id=request.id,
     )
 

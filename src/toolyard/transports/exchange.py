@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from toolyard.asgi import JSON_TYPE, Header, Receive, Scope, Send, respond
@@ -20,6 +21,7 @@ from toolyard.protocol.call import Caller
 from toolyard.protocol.jsonrpc import RequestId, encode_error
 
 _NOBODY = Caller()
+_NONE: frozenset[str] = frozenset()
 MODERN_STATUS = {
     PARSE_ERROR: 400,
     INVALID_REQUEST: 400,
@@ -55,13 +57,10 @@ class Exchange:
         await respond(self.send, 202)
 
 
-def read_headers(raw: Iterable[Header]) -> tuple[dict[str, str], frozenset[str]]:
-    """Headers by name, and which of the routing ones came twice."""
-    headers: dict[str, str] = {}
-    repeated: set[str] = set()
-    for name_bytes, value in raw:
-        name = name_bytes.decode("latin-1")
-        if name in headers:
-            repeated.add(name)
-        headers[name] = value.decode("latin-1")
-    return headers, frozenset(repeated)
+def read_headers(raw: Sequence[Header]) -> tuple[dict[str, str], frozenset[str]]:
+    """Headers by name, and which of them came more than once."""
+    headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in raw}
+    if len(headers) == len(raw):
+        return headers, _NONE
+    counted = Counter(name.decode("latin-1") for name, _ in raw)
+    return headers, frozenset(name for name, count in counted.items() if count > 1)

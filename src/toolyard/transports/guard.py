@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from urllib.parse import urlsplit
 
 from toolyard.asgi import Header
@@ -63,6 +64,7 @@ class Guard:
         )
 
 
+@lru_cache(maxsize=256)
 def host_name(authority: str) -> str:
     """The host in `host:port`, `[v6]:port` or a URL; empty when it is none of them."""
     try:

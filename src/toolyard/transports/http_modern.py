@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from toolyard.errors import INVALID_REQUEST, ProtocolError
 from toolyard.protocol.headers import PARAM_PREFIX, check_routing, mismatch
@@ -59,8 +59,7 @@ class ModernEndpoint:
     ) -> None:
         token = envelope.meta.get("progressToken")
         wire = Wire(reply.put, envelope.revision, token, lambda: envelope.level)
-        call = modern_call(request, envelope, exchange.caller)
-        call = replace(call, headers=_parameter_headers(exchange))
+        call = modern_call(request, envelope, exchange.caller, exchange.headers)
         try:
             answer = encode(self.edge, call, await answer_modern(self.edge, call, wire))
             status = 200
@@ -80,7 +79,3 @@ def _checked_envelope(exchange: Exchange, request: Request) -> Envelope:
     if envelope.revision is not LATEST:  # raises for a version that we do not have
         raise mismatch("unknown revision")
     return envelope
-
-
-def _parameter_headers(exchange: Exchange) -> dict[str, str]:
-    return {k: v for k, v in exchange.headers.items() if k.startswith(PARAM_PREFIX)}

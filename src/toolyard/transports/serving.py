@@ -3,28 +3,31 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import signal
 import socket
-from collections.abc import Awaitable, Callable, Iterator
-
-import uvicorn
+from collections.abc import Awaitable, Callable
+from email.utils import formatdate
 
 from toolyard.asgi import AsgiApp
+from toolyard.transports.http1 import Connection, Shared
 
-
-class _Server(uvicorn.Server):
-    """Leaves signals to us: running calls are finished before the sockets close."""
-
-    @contextlib.contextmanager
-    def capture_signals(self) -> Iterator[None]:
-        yield
+KEEP_ALIVE = 75.0
+TICK = 1.0
 
 
 def listen(host: str, port: int) -> socket.socket:
     """A listening socket; port 0 takes a free one."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    sock = socket.create_server((host, port), family=family, backlog=1024)
+    # The protocol is named because event loops look at it before they set TCP_NODELAY.
+    sock = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+    try:
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        sock.bind((host, port))
+        sock.listen(1024)
+    except OSError:
+        sock.close()
+        raise
     sock.setblocking(False)
     return sock
 
@@ -33,27 +36,43 @@ async def serve(
     app: AsgiApp, sock: socket.socket, stopping: Callable[[], Awaitable[None]], grace: float
 ) -> None:
     """Serve until SIGINT or SIGTERM, then let running requests finish."""
-    config = uvicorn.Config(
-        app,
-        http="httptools",
-        ws="none",
-        lifespan="off",
-        log_config=None,
-        access_log=False,
-        server_header=False,
-        date_header=False,
-        timeout_graceful_shutdown=max(1, round(grace)),
-        timeout_keep_alive=75,
-    )
-    server = _Server(config)
-    told = asyncio.Event()
     loop = asyncio.get_running_loop()
+    told = asyncio.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, told.set)
-    serving = loop.create_task(server.serve(sockets=[sock]))
-    waiting = loop.create_task(told.wait())
-    await asyncio.wait((serving, waiting), return_when=asyncio.FIRST_COMPLETED)
-    waiting.cancel()
+    shared = Shared(app, loop)
+    ticking = loop.create_task(_tick(shared))
+    server = await loop.create_server(lambda: Connection(shared), sock=sock)
+    try:
+        await told.wait()
+    finally:
+        server.close()
+        await _finish(shared, stopping, grace)
+        ticking.cancel()
+
+
+async def _finish(shared: Shared, stopping: Callable[[], Awaitable[None]], grace: float) -> None:
+    shared.closing = True
+    for connection in tuple(shared.connections):
+        if connection.idle:
+            connection.close()
     await stopping()
-    server.should_exit = True
-    await serving
+    if shared.tasks:
+        await asyncio.wait(tuple(shared.tasks), timeout=grace)
+    for connection in tuple(shared.connections):
+        connection.abort()
+    running = tuple(shared.tasks)
+    for task in running:
+        task.cancel()
+    await asyncio.gather(*running, return_exceptions=True)
+
+
+async def _tick(shared: Shared) -> None:
+    """Once a second: the Date header, and connections that nobody uses."""
+    while True:
+        shared.date = f"date: {formatdate(usegmt=True)}\r\n".encode()
+        oldest = shared.loop.time() - KEEP_ALIVE
+        for connection in tuple(shared.connections):
+            if connection.idle and connection.last_active < oldest:
+                connection.close()
+        await asyncio.sleep(TICK)

@@ -1,0 +1,135 @@
+"""Load on an HTTP MCP server over keep-alive connections, and what it costs the server."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+import orjson
+
+TICKS = os.sysconf("SC_CLK_TCK")
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """What was measured: requests a second, and CPU of the server per request."""
+
+    rate: float
+    cpu_us: float
+
+
+def cpu_seconds(pid: int) -> float:
+    """User and system time of a process and of its children that have ended."""
+    with open(f"/proc/{pid}/stat") as stat:
+        fields = stat.read().rpartition(")")[2].split()
+    return sum(int(field) for field in fields[11:15]) / TICKS
+
+
+def post(url: str, body: bytes, headers: dict[str, str]) -> bytes:
+    """The bytes of one POST."""
+    parts = urlsplit(url)
+    lines = [
+        f"POST {parts.path} HTTP/1.1",
+        f"Host: {parts.netloc}",
+        "Content-Type: application/json",
+        "Accept: application/json, text/event-stream",
+        f"Content-Length: {len(body)}",
+        *(f"{name}: {value}" for name, value in headers.items()),
+    ]
+    return "\r\n".join(lines).encode() + b"\r\n\r\n" + body
+
+
+class Connection:
+    """One keep-alive connection that takes one answer at a time."""
+
+    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._reader = reader
+        self._writer = writer
+
+    async def send(self, request: bytes) -> tuple[bytes, bytes]:
+        """Head and body of the answer, whether it has a length or comes in chunks."""
+        self._writer.write(request)
+        head = await self._reader.readuntil(b"\r\n\r\n")
+        lower = head.lower()
+        if b"content-length:" in lower:
+            length = int(lower.split(b"content-length:")[1].split(b"\r\n")[0])
+            return head, await self._reader.readexactly(length)
+        parts = []
+        while size := int(await self._reader.readuntil(b"\r\n"), 16):
+            parts.append((await self._reader.readexactly(size + 2))[:-2])
+        await self._reader.readexactly(2)
+        return head, b"".join(parts)
+
+    def close(self) -> None:
+        self._writer.close()
+
+
+async def connect(url: str) -> Connection:
+    parts = urlsplit(url)
+    return Connection(*await asyncio.open_connection(parts.hostname, parts.port, limit=1 << 24))
+
+
+async def load(
+    url: str, pid: int, request: Callable[[], bytes], *, count: int, at_once: int = 16
+) -> Load:
+    """Send `count` requests over `at_once` connections."""
+    connections = [await connect(url) for _ in range(at_once)]
+    body = request()
+    for connection in connections:
+        head, answer = await connection.send(body)
+        assert b" 200 " in head.split(b"\r\n")[0] and b'"result"' in answer, (head, answer)
+
+    async def drive(connection: Connection) -> None:
+        for _ in range(count // at_once):
+            await connection.send(body)
+
+    before, start = cpu_seconds(pid), time.perf_counter()
+    await asyncio.gather(*map(drive, connections))
+    elapsed, used = time.perf_counter() - start, cpu_seconds(pid) - before
+    for connection in connections:
+        connection.close()
+    done = count // at_once * at_once
+    return Load(done / elapsed, used / done * 1e6)
+
+
+def modern_call(url: str, name: str, arguments: dict[str, object]) -> bytes:
+    """tools/call as a client of 2026-07-28 sends it."""
+    meta = {
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientCapabilities": {},
+        "io.modelcontextprotocol/clientInfo": {"name": "bench", "version": "1"},
+    }
+    params = {"name": name, "arguments": arguments, "_meta": meta}
+    message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
+    headers = {
+        "MCP-Protocol-Version": "2026-07-28",
+        "Mcp-Method": "tools/call",
+        "Mcp-Name": name,
+    }
+    return post(url, orjson.dumps(message), headers)
+
+
+async def session_call(url: str, name: str, arguments: dict[str, object]) -> bytes:
+    """tools/call on a fresh session of 2025-11-25."""
+    connection = await connect(url)
+    hello = {
+        "protocolVersion": "2025-11-25",
+        "capabilities": {},
+        "clientInfo": {"name": "bench", "version": "1"},
+    }
+    first = {"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": hello}
+    head, _ = await connection.send(post(url, orjson.dumps(first), {}))
+    headers = {"MCP-Protocol-Version": "2025-11-25"}
+    for line in head.split(b"\r\n"):
+        if line.lower().startswith(b"mcp-session-id:"):
+            headers["Mcp-Session-Id"] = line.split(b":", 1)[1].strip().decode()
+    ready = {"jsonrpc": "2.0", "method": "notifications/initialized"}
+    await connection.send(post(url, orjson.dumps(ready), headers))
+    connection.close()
+    params = {"name": name, "arguments": arguments}
+    message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
+    return post(url, orjson.dumps(message), headers)

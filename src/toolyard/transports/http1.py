@@ -1,0 +1,325 @@
+"""HTTP/1.1 for one ASGI app: httptools parses, one write answers. Knows no MCP.
+
+Owned because the cheapest server that could be had takes four times as long per request;
+what is hard about HTTP/1.1, the parsing, is llhttp's.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import MutableMapping
+from dataclasses import dataclass, field
+from http import HTTPStatus
+from typing import Any
+from urllib.parse import unquote
+
+import httptools
+
+from toolyard.asgi import AsgiApp, Header, Scope
+from toolyard.telemetry import logger
+
+log = logger("http")
+MOST_HEADER_BYTES = 64 * 1024
+MOST_PIPELINED = 16
+BODY_HIGH_WATER = 256 * 1024
+_STATUS_LINES = {
+    status.value: f"HTTP/1.1 {status.value} {status.phrase}\r\n".encode() for status in HTTPStatus
+}
+_BODILESS = frozenset({204, 304})
+_LAST_CHUNK = b"0\r\n\r\n"
+Message = MutableMapping[str, Any]
+
+
+@dataclass(slots=True)
+class Shared:
+    """What all connections of a server have in common."""
+
+    app: AsgiApp
+    loop: asyncio.AbstractEventLoop
+    date: bytes = b""
+    closing: bool = False
+    connections: set[Connection] = field(default_factory=set)
+    tasks: set[asyncio.Task[None]] = field(default_factory=set)
+
+
+class Connection(asyncio.Protocol):
+    """One client connection; requests on it are answered one after the other."""
+
+    def __init__(self, shared: Shared) -> None:
+        self._shared = shared
+        self._parser = httptools.HttpRequestParser(self)
+        self._transport: asyncio.Transport = None  # type: ignore[assignment]  # until connected
+        self._waiting: deque[Exchange] = deque()
+        self._current: Exchange | None = None
+        self._arriving: Exchange | None = None
+        self._url = b""
+        self._headers: list[Header] = []
+        self._header_bytes = 0
+        self._writable: asyncio.Future[None] | None = None
+        self.last_active = shared.loop.time()
+
+    # -- events of the transport -------------------------------------------------------
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._transport = transport  # type: ignore[assignment]  # always a TCP transport
+        self._shared.connections.add(self)
+
+    def data_received(self, data: bytes) -> None:
+        try:
+            self._parser.feed_data(data)
+        except httptools.HttpParserUpgrade:
+            self._refuse(400)
+        except httptools.HttpParserError:
+            self._refuse(400)
+
+    def pause_writing(self) -> None:
+        self._writable = self._shared.loop.create_future()
+
+    def resume_writing(self) -> None:
+        if self._writable is not None:
+            self._writable.set_result(None)
+            self._writable = None
+
+    def connection_lost(self, error: Exception | None) -> None:
+        self._shared.connections.discard(self)
+        self.resume_writing()
+        for exchange in (self._current, *self._waiting):
+            if exchange is not None:
+                exchange.lost()
+
+    # -- events of the parser ----------------------------------------------------------
+
+    def on_message_begin(self) -> None:
+        self._url, self._headers, self._header_bytes = b"", [], 0
+
+    def on_url(self, url: bytes) -> None:
+        self._url += url
+        self._count(len(url))
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        self._headers.append((name.lower(), value.strip(b" \t")))
+        self._count(len(name) + len(value))
+
+    def _count(self, size: int) -> None:
+        self._header_bytes += size
+        if self._header_bytes > MOST_HEADER_BYTES:
+            raise httptools.HttpParserError("headers too large")
+
+    def on_headers_complete(self) -> None:
+        url = httptools.parse_url(self._url)
+        path = url.path or b"/"
+        scope = {
+            "type": "http",
+            "asgi": {"version": "3.0"},
+            "http_version": self._parser.get_http_version(),
+            "method": self._parser.get_method().decode("ascii"),
+            "path": unquote(path.decode("latin-1")) if b"%" in path else path.decode("latin-1"),
+            "raw_path": path,
+            "query_string": url.query or b"",
+            "root_path": "",
+            "headers": self._headers,
+            "client": self._transport.get_extra_info("peername"),
+        }
+        self._arriving = Exchange(self, scope, keep_alive=self._parser.should_keep_alive())
+        if self._current is None:
+            self._begin(self._arriving)
+            return
+        self._waiting.append(self._arriving)
+        if len(self._waiting) >= MOST_PIPELINED:
+            self._transport.pause_reading()
+
+    def on_body(self, body: bytes) -> None:
+        if self._arriving is not None and self._arriving.feed(body) > BODY_HIGH_WATER:
+            self._transport.pause_reading()
+
+    def on_message_complete(self) -> None:
+        if self._arriving is not None:
+            self._arriving.complete()
+            self._arriving = None
+
+    # -- the exchange that is being answered -------------------------------------------
+
+    def _begin(self, exchange: Exchange) -> None:
+        self._current = exchange
+        self.last_active = self._shared.loop.time()
+        task = self._shared.loop.create_task(exchange.run(self._shared.app))
+        self._shared.tasks.add(task)
+        task.add_done_callback(self._shared.tasks.discard)
+
+    def finished(self, *, keep: bool) -> None:
+        """The current exchange is over: go on with the next one, or close."""
+        self._current = None
+        self.last_active = self._shared.loop.time()
+        if not keep or (self._shared.closing and not self._waiting):
+            self._transport.close()
+        elif self._waiting:
+            self._begin(self._waiting.popleft())
+            self.read_on()
+
+    def write(self, data: bytes) -> None:
+        self._transport.write(data)
+
+    async def drain(self) -> None:
+        if self._writable is not None:
+            await self._writable
+
+    def read_on(self) -> None:
+        if not self._transport.is_closing():
+            self._transport.resume_reading()
+
+    @property
+    def date(self) -> bytes:
+        return self._shared.date
+
+    @property
+    def closing(self) -> bool:
+        return self._shared.closing
+
+    @property
+    def idle(self) -> bool:
+        return self._current is None and not self._waiting
+
+    def close(self) -> None:
+        self._transport.close()
+
+    def abort(self) -> None:
+        self._transport.abort()
+
+    def _refuse(self, status: int) -> None:
+        """Not HTTP that we understand: say so, if nothing is being said, and hang up."""
+        if self._current is None and not self._transport.is_closing():
+            self.write(_STATUS_LINES[status] + b"content-length: 0\r\nconnection: close\r\n\r\n")
+        self._transport.close()
+
+
+class Exchange:
+    """One request and its response, as ASGI sees them."""
+
+    def __init__(self, connection: Connection, scope: Scope, *, keep_alive: bool) -> None:
+        self._connection = connection
+        self._scope = scope
+        self._keep = keep_alive
+        self._chunks: list[bytes] = []
+        self._buffered = 0
+        self._whole = False
+        self._taken = False
+        self._gone = False
+        self._arrived: asyncio.Future[None] | None = None
+        self._expected = (b"expect", b"100-continue") in scope["headers"]
+        self._start: Message | None = None
+        self._begun = False
+        self._chunked = False
+        self._done = False
+
+    # -- the request -------------------------------------------------------------------
+
+    def feed(self, body: bytes) -> int:
+        self._chunks.append(body)
+        self._buffered += len(body)
+        self._notify()
+        return self._buffered
+
+    def complete(self) -> None:
+        self._whole = True
+        self._notify()
+
+    def lost(self) -> None:
+        self._gone = True
+        self._notify()
+
+    def _notify(self) -> None:
+        if self._arrived is not None and not self._arrived.done():
+            self._arrived.set_result(None)
+
+    async def run(self, app: AsgiApp) -> None:
+        try:
+            await app(self._scope, self._receive, self._send)
+        except Exception:
+            log.exception("a request handler failed")
+        if not self._done and not self._gone:
+            await self._fail()
+        self._connection.finished(keep=self._keep and self._whole and self._done)
+
+    async def _receive(self) -> Message:
+        """The body as it comes; once it was taken, the end of the connection."""
+        while not self._gone:
+            if not self._taken and (self._chunks or self._whole):
+                return self._next_part()
+            self._continue()
+            await self._wait()
+        return {"type": "http.disconnect"}
+
+    def _next_part(self) -> Message:
+        chunks, self._chunks, self._buffered = self._chunks, [], 0
+        self._taken = self._whole
+        self._connection.read_on()
+        body = chunks[0] if len(chunks) == 1 else b"".join(chunks)
+        return {"type": "http.request", "body": body, "more_body": not self._whole}
+
+    async def _wait(self) -> None:
+        if self._arrived is None or self._arrived.done():
+            self._arrived = asyncio.get_running_loop().create_future()
+        await self._arrived
+
+    def _continue(self) -> None:
+        """Tell a client that asked first to go ahead with its body."""
+        if self._expected and not self._begun:
+            self._expected = False
+            self._connection.write(b"HTTP/1.1 100 Continue\r\n\r\n")
+
+    # -- the response ------------------------------------------------------------------
+
+    async def _send(self, message: Message) -> None:
+        if message["type"] == "http.response.start":
+            self._start = message
+            return
+        if self._gone or self._done or self._start is None:
+            return
+        body, more = message.get("body", b""), message.get("more_body", False)
+        self._connection.write(self._framed(body, more))
+        self._done = not more
+        await self._connection.drain()
+
+    def _framed(self, body: bytes, more: bool) -> bytes:
+        """The head before the first part; chunk marks where the length is not known."""
+        head = b"" if self._begun else self._head(more)
+        self._begun = True
+        if self._scope["method"] == "HEAD":
+            return head
+        if not self._chunked:
+            return head + body
+        chunk = b"%x\r\n%b\r\n" % (len(body), body) if body else b""
+        return head + chunk + (b"" if more else _LAST_CHUNK)
+
+    def _head(self, more: bool) -> bytes:
+        start = self._start
+        assert start is not None
+        status = start["status"]
+        headers = start.get("headers", ())
+        self._chunked = more and not any(name == b"content-length" for name, _ in headers)
+        if self._connection.closing or not self._whole:
+            self._keep = False
+        lines = [_STATUS_LINES.get(status) or b"HTTP/1.1 %d \r\n" % status, self._connection.date]
+        lines += [b"%b: %b\r\n" % header for header in headers]
+        if self._chunked:
+            lines.append(self._chunk_header())
+        if not self._keep:
+            lines.append(b"connection: close\r\n")
+        lines.append(b"\r\n")
+        return b"".join(lines)
+
+    def _chunk_header(self) -> bytes:
+        """HTTP/1.0 knows no chunks: there the end of the connection ends the body."""
+        if self._scope["http_version"] == "1.1":
+            return b"transfer-encoding: chunked\r\n"
+        self._chunked = self._keep = False
+        return b""
+
+    async def _fail(self) -> None:
+        """The app ended without an answer: say that, or cut off what it began."""
+        if self._begun:
+            self._connection.abort()
+            return
+        self._start = {"status": 500, "headers": [(b"content-length", b"0")]}
+        await self._send({"type": "http.response.body", "body": b""})
