@@ -1,6 +1,6 @@
 """Compare calls of a bash script as a tool with a C program that spawns the same script.
 
-    python bench/scripts.py [--rounds 5] [--calls 300] [--loop asyncio|uvloop]
+    python bench/scripts.py [--rounds 12] [--calls 100] [--loop asyncio|uvloop]
 
 Floor and ours are measured in turns, in the same run; only the ratios mean something.
 """
@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import os
 import statistics
 import subprocess
 import tempfile
@@ -81,13 +82,18 @@ async def ours(target: ScriptTarget, calls: int) -> Figures:
     return Figures(statistics.median(took) * 1e6, calls / (time.perf_counter() - began))
 
 
+def prepare(program: Path, script: Path) -> None:
+    subprocess.run(["cc", "-O2", "-o", program, HERE / "spawn_floor.c"], check=True)
+    script.write_text(SCRIPT)
+    script.chmod(0o755)
+
+
 async def measure(rounds: int, calls: int) -> None:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name).resolve()
         program, script = folder / "floor", folder / "tool.sh"
-        subprocess.run(["cc", "-O2", "-o", program, HERE / "spawn_floor.c"], check=True)
-        script.write_text(SCRIPT)
-        script.chmod(0o755)
+        prepare(program, script)
+        os.chdir(folder)  # as a server of one project does
         runner = Runner(RunnerSettings(), ProjectPaths(str(folder), str(folder)))
         target = ScriptTarget("tool", str(script), {"name": "tool"}, runner)
         await ours(target, 20)
@@ -111,8 +117,8 @@ async def measure(rounds: int, calls: int) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--calls", type=int, default=300)
+    parser.add_argument("--rounds", type=int, default=12)
+    parser.add_argument("--calls", type=int, default=100)
     parser.add_argument("--loop", choices=("asyncio", "uvloop"), default="asyncio")
     options = parser.parse_args()
     run = uvloop.run if options.loop == "uvloop" else asyncio.run

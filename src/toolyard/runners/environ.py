@@ -1,25 +1,32 @@
 """The environment of a script: the MCP_* and MCPBASH_* contract, as tables.
 
 A script's environment is laid together from what it keeps of the server's own (`kept`),
-what its tool fixes (once per tool), what its exchange folder fixes (once per folder)
-and what the call brings (`PER_CALL`). JSON payloads travel in NAME_JSON, or in the file
-that NAME_FILE names when they are large.
+what its tool fixes (once per tool), what its exchange folder fixes (once per folder),
+what is known of the client (`PER_CLIENT`) and what the call brings. JSON payloads travel
+in NAME_JSON, or in the file that NAME_FILE names when they are large. Names and values
+are bytes, as the system has them: encoding them for each call would cost more than the
+rest of it.
 """
 
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import orjson
 
 from toolyard.errors import INVALID_PARAMS, ProtocolError
-from toolyard.protocol.call import Call, Json, elicitation_modes
+from toolyard.protocol.call import Call, Client, Json, elicitation_modes
+from toolyard.protocol.revisions import Revision
 from toolyard.runners.exchange import VARIABLES as EXCHANGE_VARIABLES
 from toolyard.runners.settings import ProjectPaths, RunnerSettings
 
-RUN_ROOT = "TOOLYARD_RUN_ROOT"
+Environ: TypeAlias = dict[bytes, bytes]
+
+RUN_ROOT = b"TOOLYARD_RUN_ROOT"
 # The system refuses a single string of 128 KiB, whatever the threshold says.
 LONGEST_VALUE = 100_000
 
@@ -59,74 +66,74 @@ def is_secret(name: str, withheld: frozenset[str] = frozenset()) -> bool:
 class Roots:
     """The folders that the client works in, as its scripts are told of them."""
 
-    json: str = "[]"
+    json: bytes = b"[]"
     paths: tuple[str, ...] = ()
+    lines: bytes = b""
 
     @classmethod
     def of(cls, items: list[dict[str, str]]) -> Roots:
         """From `[{uri, name, path}]`."""
-        return cls(compact(items), tuple(item["path"] for item in items))
+        paths = tuple(item["path"] for item in items)
+        return cls(compact(items), paths, os.fsencode("\n".join(paths)))
 
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """What a call brings that scripts are told in plain variables."""
+    """What scripts are told of the client; the same for all of its calls."""
 
-    call: Call
+    client: Client
+    revision: Revision
     roots: Roots
 
 
-def progress_token(told: Told) -> str:
-    token = told.call.meta.get("progressToken", "")
-    return plain(token) if isinstance(token, str | int | float) else ""
+def supports_elicitation(told: Told) -> bytes:
+    modes = elicitation_modes(told.client.capabilities) & told.revision.elicitation
+    return b"1" if modes else b"0"
 
 
-def supports_elicitation(told: Told) -> str:
-    modes = elicitation_modes(told.call.client.capabilities)
-    return "1" if modes & told.call.revision.elicitation else "0"
+def supports(method: str) -> Callable[[Told], bytes]:
+    return lambda told: b"1" if told.client.supports(method) else b"0"
 
 
-def supports(method: str) -> Callable[[Told], str]:
-    return lambda told: "1" if told.call.client.supports(method) else "0"
-
-
-PER_CALL: Mapping[str, Callable[[Told], str]] = {
-    "MCP_PROTOCOL_VERSION": lambda told: told.call.revision.date,
-    "MCP_PROGRESS_TOKEN": progress_token,
-    "MCP_ELICIT_SUPPORTED": supports_elicitation,
-    "MCP_SAMPLE_SUPPORTED": supports("sampling/createMessage"),
-    "MCP_ROOTS_SUPPORTED": supports("roots/list"),
-    "MCP_ROOTS_JSON": lambda told: told.roots.json,
-    "MCP_ROOTS_PATHS": lambda told: "\n".join(told.roots.paths),
-    "MCP_ROOTS_COUNT": lambda told: str(len(told.roots.paths)),
+PER_CLIENT: Mapping[bytes, Callable[[Told], bytes]] = {
+    b"MCP_PROTOCOL_VERSION": lambda told: told.revision.date.encode(),
+    b"MCP_ELICIT_SUPPORTED": supports_elicitation,
+    b"MCP_SAMPLE_SUPPORTED": supports("sampling/createMessage"),
+    b"MCP_ROOTS_SUPPORTED": supports("roots/list"),
+    b"MCP_ROOTS_JSON": lambda told: told.roots.json,
+    b"MCP_ROOTS_PATHS": lambda told: told.roots.lines,
+    b"MCP_ROOTS_COUNT": lambda told: b"%d" % len(told.roots.paths),
+    b"MCP_CLIENT_CAPABILITIES_JSON": lambda told: bounded(told.client.capabilities),
+    b"MCP_CLIENT_INFO_JSON": lambda told: bounded(told.client.info),
 }
-CLIENT_PAYLOADS: Mapping[str, Callable[[Call], Json]] = {
-    "MCP_CLIENT_CAPABILITIES": lambda call: call.client.capabilities,
-    "MCP_CLIENT_INFO": lambda call: call.client.info,
-}
-TOOL_PAYLOADS = ("MCP_TOOL_ARGS", "MCP_TOOL_METADATA", "MCP_TOOL_META")
+ARGUMENTS, METADATA, META = b"MCP_TOOL_ARGS", b"MCP_TOOL_METADATA", b"MCP_TOOL_META"
+PROGRESS_TOKEN = b"MCP_PROGRESS_TOKEN"
+TOOL_NAME, TOOL_PATH = b"MCP_TOOL_NAME", b"MCP_TOOL_PATH"
 # A second round of a question asked with `input_required`.
-INPUT_RESPONSES, REQUEST_STATE = "MCP_INPUT_RESPONSES", "MCP_REQUEST_STATE"
+INPUT_RESPONSES, REQUEST_STATE = b"MCP_INPUT_RESPONSES", b"MCP_REQUEST_STATE"
 
 # Set by us or not at all: what the server was itself started with would mislead.
 NEVER_KEPT = frozenset(
-    {*PER_CALL, *EXCHANGE_VARIABLES, REQUEST_STATE, RUN_ROOT, "MCP_TOOL_NAME", "MCP_TOOL_PATH"}
+    {*PER_CLIENT, *EXCHANGE_VARIABLES, RUN_ROOT, TOOL_NAME, TOOL_PATH}
+    | {PROGRESS_TOKEN, REQUEST_STATE}
     | {
-        f"{name}_{form}"
-        for name in (*TOOL_PAYLOADS, *CLIENT_PAYLOADS, INPUT_RESPONSES)
-        for form in ("JSON", "FILE")
+        name + form
+        for name in (ARGUMENTS, METADATA, META, INPUT_RESPONSES)
+        for form in (b"_JSON", b"_FILE")
     }
 )
 
 
 def kept(
     environ: Mapping[str, str], policy: Kept, withheld: frozenset[str] = frozenset()
-) -> dict[str, str]:
+) -> Environ:
     """The server's own variables that pass on to a script; never a secret."""
     return {
-        name: value
+        os.fsencode(name): os.fsencode(value)
         for name, value in environ.items()
-        if policy.keeps(name) and name not in NEVER_KEPT and not is_secret(name, withheld)
+        if policy.keeps(name)
+        and os.fsencode(name) not in NEVER_KEPT
+        and not is_secret(name, withheld)
     }
 
 
@@ -145,53 +152,56 @@ def tool_policy(settings: RunnerSettings) -> Kept:
 
 def project_environ(
     environ: Mapping[str, str], settings: RunnerSettings, paths: ProjectPaths
-) -> dict[str, str]:
+) -> Environ:
     """What all scripts of a project share."""
-    return {
-        **kept(environ, tool_policy(settings), settings.withheld),
-        "MCP_SDK": paths.sdk_dir,
-        "MCPBASH_PROJECT_ROOT": paths.root,
-        "MCPBASH_MODE": "full",
-        **paths.exported,
-    }
+    return kept(environ, tool_policy(settings), settings.withheld) | encoded(
+        {
+            "MCP_SDK": paths.sdk_dir,
+            "MCPBASH_PROJECT_ROOT": paths.root,
+            "MCPBASH_MODE": "full",
+            **paths.exported,
+        }
+    )
 
 
-def tool_environ(name: str, path: str) -> dict[str, str]:
+def tool_environ(name: str, path: str) -> Environ:
     """What one tool fixes; its payload files are named only when they exist."""
     return {
-        "MCP_TOOL_NAME": plain(name),
-        "MCP_TOOL_PATH": path,
-        **{f"{payload}_FILE": "" for payload in TOOL_PAYLOADS},
+        TOOL_NAME: plain(name),
+        TOOL_PATH: os.fsencode(path),
+        **{payload + b"_FILE": b"" for payload in (ARGUMENTS, METADATA, META)},
     }
 
 
-def call_environ(call: Call, roots: Roots) -> dict[str, str]:
-    told = Told(call, roots)
-    environ = {name: value(told) for name, value in PER_CALL.items()}
+def client_environ(told: Told) -> Environ:
+    return {name: value(told) for name, value in PER_CLIENT.items()}
+
+
+def call_environ(call: Call) -> Environ:
+    token = call.meta.get("progressToken")
+    environ = {PROGRESS_TOKEN: b"" if token is None else plain(token)}
     if call.request_state is not None:
         environ[REQUEST_STATE] = plain(call.request_state)
     return environ
 
 
-def call_payloads(call: Call) -> dict[str, str]:
-    payloads = {name: compact(value(call)) for name, value in CLIENT_PAYLOADS.items()}
-    if call.input_responses is not None:
-        payloads[INPUT_RESPONSES] = compact(call.input_responses)
-    return payloads
+def encoded(variables: Mapping[str, str]) -> Environ:
+    return {os.fsencode(name): os.fsencode(value) for name, value in variables.items()}
 
 
-def fits(payload: str, threshold: int) -> bool:
-    """May this travel in a variable?"""
-    return len(payload) < LONGEST_VALUE and len(payload.encode()) <= min(threshold, LONGEST_VALUE)
-
-
-def compact(value: Json) -> str:
+def compact(value: Json) -> bytes:
     try:
-        return orjson.dumps(value).decode()
+        return orjson.dumps(value)
     except TypeError:  # integers beyond 64 bits, lone surrogates: rare, and still JSON
-        return json.dumps(value, separators=(",", ":"))
+        return json.dumps(value, separators=(",", ":")).encode()
 
 
-def plain(value: object) -> str:
+def bounded(value: Json) -> bytes:
+    """What a client says of itself; nothing where that would keep the script from starting."""
+    payload = compact(value)
+    return payload if len(payload) <= LONGEST_VALUE else b"{}"
+
+
+def plain(value: object) -> bytes:
     """Text that can be the value of a variable."""
-    return str(value).replace("\0", "").encode("utf-8", "replace").decode()
+    return str(value).encode("utf-8", "replace").replace(b"\0", b"")

@@ -12,6 +12,7 @@ import os
 import shutil
 import stat
 import tempfile
+import time
 from collections.abc import Callable, Mapping
 
 STREAM = "stream.ndjson"
@@ -21,19 +22,20 @@ READ_SIZE = 65536
 DRAIN_READS = 32
 MAX_LINE = 1024 * 1024
 MAX_POOLED = 64
+CLOCK_TICK = 50_000_000  # ns; two changes closer than this may bear the same time
 # The environment variables that name the parts of the folder.
 VARIABLES = {
-    "MCP_PROGRESS_STREAM": STREAM,
-    "MCP_LOG_STREAM": STREAM,
-    "MCP_TOOL_ERROR_FILE": ERROR,
-    "MCP_TOOL_RESOURCES_FILE": RESOURCES,
-    "MCP_CANCEL_FILE": CANCEL,
-    "MCP_ELICIT_REQUEST_FILE": "elicit.request",
-    "MCP_ELICIT_RESPONSE_FILE": "elicit.response",
-    "MCP_SAMPLE_REQUEST_FILE": "sample.request",
-    "MCP_SAMPLE_RESPONSE_FILE": "sample.response",
-    "MCP_ROOTS_REQUEST_FILE": "roots.request",
-    "MCP_ROOTS_RESPONSE_FILE": "roots.response",
+    b"MCP_PROGRESS_STREAM": STREAM,
+    b"MCP_LOG_STREAM": STREAM,
+    b"MCP_TOOL_ERROR_FILE": ERROR,
+    b"MCP_TOOL_RESOURCES_FILE": RESOURCES,
+    b"MCP_CANCEL_FILE": CANCEL,
+    b"MCP_ELICIT_REQUEST_FILE": "elicit.request",
+    b"MCP_ELICIT_RESPONSE_FILE": "elicit.response",
+    b"MCP_SAMPLE_REQUEST_FILE": "sample.request",
+    b"MCP_SAMPLE_RESPONSE_FILE": "sample.response",
+    b"MCP_ROOTS_REQUEST_FILE": "roots.request",
+    b"MCP_ROOTS_RESPONSE_FILE": "roots.response",
 }
 
 
@@ -42,10 +44,13 @@ class Exchange:
 
     __slots__ = (
         "_asked_at",
+        "_dirty",
         "_fifo",
         "_inodes",
         "_loop",
+        "_made_at",
         "_partial",
+        "_taken_at",
         "_written",
         "environ",
         "on_line",
@@ -59,8 +64,10 @@ class Exchange:
         self._written: list[str] = []
         self._asked_at = 0
         self.on_line: Callable[[bytes], None] | None = None
-        self.environ: Mapping[str, str] = {
-            name: f"{path}/{part}" for name, part in VARIABLES.items()
+        self._dirty = False
+        self._taken_at = 0
+        self.environ: Mapping[bytes, bytes] = {
+            name: os.fsencode(f"{path}/{part}") for name, part in VARIABLES.items()
         }
         os.mkdir(path, 0o700)
         os.mkfifo(f"{path}/{STREAM}", 0o600)
@@ -68,9 +75,13 @@ class Exchange:
             os.close(os.open(f"{path}/{name}", os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
         self._fifo = os.open(f"{path}/{STREAM}", os.O_RDWR | os.O_NONBLOCK)
         self._inodes = inodes(path)
+        self._made_at = os.stat(path).st_mtime_ns
         loop.add_reader(self._fifo, self._readable)
 
-    def write(self, name: str, data: bytes) -> str:
+    def take(self) -> None:
+        self._taken_at = time.time_ns()
+
+    def write(self, name: str, data: bytes) -> bytes:
         """A file that appears whole, and is ours to remove."""
         path = f"{self.path}/{name}"
         partial = f"{path}.partial"
@@ -78,7 +89,7 @@ class Exchange:
             file.write(data)
         os.rename(partial, path)
         self._written.append(path)
-        return path
+        return os.fsencode(path)
 
     def cancel(self) -> None:
         try:
@@ -95,6 +106,7 @@ class Exchange:
                 return None
             if not status.st_size:
                 return b""
+            self._dirty = True
             with open(path, "rb") as file:
                 return file.read(limit)
         except OSError:
@@ -116,8 +128,14 @@ class Exchange:
         """Pass on everything the script had written before it ended, line end or not."""
         self.drain()
         if self._partial:
-            self._pass_on([self._partial])
-            self._partial = b""
+            last, self._partial = self._partial, b""
+            self._pass_on([last])
+
+    def discard(self) -> None:
+        """What was said that nobody is to hear."""
+        self.on_line = None
+        self.drain()
+        self._partial = b""
 
     def drain(self) -> None:
         """At most a pipe's worth, so that an endless writer cannot hold us."""
@@ -150,14 +168,21 @@ class Exchange:
         for path in self._written:
             remove(path)
         self._written.clear()
-        self.drain()
-        self._partial = b""
         try:
-            return inodes(self.path) == self._inodes and not any(
-                os.path.getsize(f"{self.path}/{name}") for name in (ERROR, RESOURCES)
-            )
+            return self._is_as_new()
         except OSError:
             return False
+
+    def _is_as_new(self) -> bool:
+        if self._dirty:
+            return False
+        changed = os.stat(self.path).st_mtime_ns
+        if changed == self._made_at and self._taken_at - changed > CLOCK_TICK:
+            return True  # no entry came or went since it was made
+        if inodes(self.path) != self._inodes:
+            return False
+        self._made_at = changed
+        return True
 
     def close(self) -> None:
         self._loop.remove_reader(self._fifo)
@@ -178,8 +203,11 @@ class ExchangePool:
         self._made = 0
 
     def take(self) -> Exchange:
-        if self._free:
-            return self._free.pop()
+        exchange = self._free.pop() if self._free else self._make()
+        exchange.take()
+        return exchange
+
+    def _make(self) -> Exchange:
         self._made += 1
         exchange = Exchange(f"{self.root}/{self._made}", self._loop)
         self._all.add(exchange)

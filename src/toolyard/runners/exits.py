@@ -1,16 +1,15 @@
-"""Tell when a child process has ended. Knows nothing else about it."""
+"""Tell when a child process has ended, and reap it. Knows nothing else about it."""
 
 from __future__ import annotations
 
 import asyncio
 import os
-import subprocess
 import threading
 from collections.abc import Callable
 from typing import Protocol, TypeAlias
 
-Child: TypeAlias = "subprocess.Popen[bytes]"
 Ended: TypeAlias = Callable[[], None]
+LOST = 255  # somebody else reaped our child: how it ended is not known
 
 
 class ExitWatch(Protocol):
@@ -18,15 +17,19 @@ class ExitWatch(Protocol):
 
     def close(self) -> None: ...
 
+    def reap(self) -> int:
+        """How it ended, negative for a signal. Only after the call back."""
+
 
 class PidfdExit:
-    """The kernel tells us: a pidfd becomes readable when its process ends, still unreaped."""
+    """The kernel tells us: a pidfd becomes readable when its process ends."""
 
-    __slots__ = ("_fd", "_loop")
+    __slots__ = ("_fd", "_loop", "_pid")
 
-    def __init__(self, loop: asyncio.AbstractEventLoop, child: Child, ended: Ended) -> None:
+    def __init__(self, loop: asyncio.AbstractEventLoop, pid: int, ended: Ended) -> None:
         self._loop = loop
-        self._fd = os.pidfd_open(child.pid)
+        self._pid = pid
+        self._fd = os.pidfd_open(pid)
         loop.add_reader(self._fd, ended)
 
     def close(self) -> None:
@@ -36,20 +39,24 @@ class PidfdExit:
         os.close(self._fd)
         self._fd = -1
 
+    def reap(self) -> int:
+        return reap(self._pid)
+
 
 class ThreadExit:
-    """For systems without pidfds: a thread that waits, and reaps."""
+    """For systems without pidfds: a thread that waits."""
 
-    __slots__ = ("_child", "_ended", "_loop")
+    __slots__ = ("_code", "_ended", "_loop", "_pid")
 
-    def __init__(self, loop: asyncio.AbstractEventLoop, child: Child, ended: Ended) -> None:
+    def __init__(self, loop: asyncio.AbstractEventLoop, pid: int, ended: Ended) -> None:
         self._loop = loop
-        self._child = child
+        self._pid = pid
         self._ended: Ended | None = ended
+        self._code = LOST
         threading.Thread(target=self._wait, daemon=True).start()
 
     def _wait(self) -> None:
-        self._child.wait()
+        self._code = reap(self._pid)
         try:
             self._loop.call_soon_threadsafe(self._tell)
         except RuntimeError:  # the loop was closed meanwhile: nobody to tell
@@ -62,6 +69,16 @@ class ThreadExit:
     def close(self) -> None:
         self._ended = None
 
+    def reap(self) -> int:
+        return self._code
 
-WatchExit: TypeAlias = Callable[[asyncio.AbstractEventLoop, Child, Ended], ExitWatch]
+
+def reap(pid: int) -> int:
+    try:
+        return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+    except ChildProcessError:
+        return LOST
+
+
+WatchExit: TypeAlias = Callable[[asyncio.AbstractEventLoop, int, Ended], ExitWatch]
 watch_exit: WatchExit = PidfdExit if hasattr(os, "pidfd_open") else ThreadExit

@@ -9,28 +9,18 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
-import subprocess
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 
-from toolyard.runners.exits import WatchExit, watch_exit
+from toolyard.runners.exits import WatchExit, reap, watch_exit
+from toolyard.runners.pipes import Collected, Feed, Tail
+from toolyard.runners.spawn import Command, spawn
 
-READ_SIZE = 65536
-DRAIN_READS = 32  # 1 MiB is the most that a pipe holds; reads of a writing pipe may be short
+# Most children say little and end soon: they are read once, at their end, from a pipe
+# that has room for it. Only one that runs longer is read as it speaks.
+ATTEND_AFTER = 0.05
 # A process substitution (`> >(tee log)`) still writes a moment after its shell has ended.
 LINGER = 0.05
-
-
-@dataclass(frozen=True, slots=True)
-class Command:
-    """What to run, and how much of what it prints to keep."""
-
-    argv: Sequence[str]
-    env: Mapping[str, str]
-    cwd: str | None = None
-    stdin: bytes | None = None  # None: /dev/null
-    max_stdout: int = 10 * 1024 * 1024
-    stderr_tail: int = 4096
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +41,7 @@ class Process:
     """
 
     __slots__ = (
+        "_attending",
         "_ended",
         "_err",
         "_exit_watch",
@@ -58,9 +49,9 @@ class Process:
         "_linger",
         "_loop",
         "_out",
-        "_popen",
         "_stopping",
         "done",
+        "group_gone",
         "over",
         "pid",
     )
@@ -76,18 +67,20 @@ class Process:
         self._ended = ended
         self.done: asyncio.Future[Exit] = loop.create_future()
         self.over = False
+        self.group_gone = False
         self._stopping: asyncio.TimerHandle | None = None
         self._linger: asyncio.TimerHandle | None = None
-        self._popen, out, err, stdin = spawn(command)
-        self.pid = self._popen.pid
-        self._out = Collected(loop, out, command.max_stdout, self._advanced)
-        self._err = Tail(loop, err, command.stderr_tail, self._advanced)
-        self._in = Feed(loop, stdin, command.stdin) if command.stdin is not None else None
+        self.pid, out, err, into = spawn(command)
+        self._out = Collected(loop, out, self._advanced, command.max_stdout)
+        self._err = Tail(loop, err, self._advanced, command.stderr_tail)
+        self._in = Feed(loop, into, command.stdin) if command.stdin is not None else None
+        pause = ATTEND_AFTER if self._out.make_room() else 0.0
+        self._attending = loop.call_later(pause, self._attend)
         try:
-            self._exit_watch = watch_exit(loop, self._popen, self._exited)
+            self._exit_watch = watch_exit(loop, self.pid, self._exited)
         except OSError:  # no file descriptor left for it: a child unwatched must not run
             signal_group(self.pid, signal.SIGKILL)
-            self._popen.wait()
+            reap(self.pid)
             self._close_pipes()
             raise
 
@@ -105,15 +98,17 @@ class Process:
         if not self.done.done():
             self.done.set_result(self._exit(-signal.SIGKILL))
 
-    def group_is_gone(self) -> bool:
-        """Is nobody left of the group? Only to be asked once it is over."""
-        try:
-            os.killpg(self.pid, 0)
-        except ProcessLookupError:
-            return True
-        except PermissionError:  # a set-user-id program that is not ours to end
-            return False
-        return False
+    def kill_group(self) -> bool:
+        """End what is left of the group; True where nobody is. Only once it is over.
+
+        The leader is reaped by then, but its number stays taken while the group lives,
+        and is not given out again so soon after.
+        """
+        return not signal_group(self.pid, signal.SIGKILL)
+
+    def _attend(self) -> None:
+        self._out.attend()
+        self._err.attend()
 
     def _advanced(self) -> None:
         """More was read: too much of it, or the last of it after the exit."""
@@ -129,6 +124,7 @@ class Process:
         if self._at_end() or self._stopping is not None:
             self._finish()
         else:
+            self._attend()
             self._linger = self._loop.call_later(LINGER, self._finish)
 
     def _at_end(self) -> bool:
@@ -138,23 +134,24 @@ class Process:
         if self.over:
             return
         self.over = True
-        # Before the leader is reaped: until then its number cannot be another group's.
-        signal_group(self.pid, signal.SIGKILL)
-        code = self._popen.wait()
-        for timer in (self._stopping, self._linger):
-            if timer is not None:
-                timer.cancel()
+        code = self._exit_watch.reap()
+        self.group_gone = self.kill_group()
         self._close_pipes()
         if not self.done.done():
             self.done.set_result(self._exit(code))
         self._ended()
 
     def _close_pipes(self) -> None:
-        self._out.drain()
-        self._err.drain()
-        for pipe in (self._out, self._err, self._in):
-            if pipe is not None:
-                pipe.close()
+        for timer in (self._attending, self._stopping, self._linger):
+            if timer is not None:
+                timer.cancel()
+        if not self._at_end():
+            self._out.drain()
+            self._err.drain()
+            self._out.close()
+            self._err.close()
+        if self._in is not None:
+            self._in.close()
 
     def _exit(self, code: int) -> Exit:
         return Exit(
@@ -165,176 +162,12 @@ class Process:
         )
 
 
-def spawn(command: Command) -> tuple[subprocess.Popen[bytes], int, int, int]:
-    """The child and our ends of its stdout, stderr and stdin (-1 for /dev/null)."""
-    ours: list[int] = []
-    theirs: list[int] = []
-    try:
-        for _ in ("stdout", "stderr"):
-            reading, writing = os.pipe()
-            ours.append(reading)
-            theirs.append(writing)
-        if command.stdin is not None:
-            reading, writing = os.pipe()
-            theirs.append(reading)
-            ours.append(writing)
-        popen = subprocess.Popen(
-            command.argv,
-            stdin=theirs[2] if command.stdin is not None else subprocess.DEVNULL,
-            stdout=theirs[0],
-            stderr=theirs[1],
-            cwd=command.cwd,
-            env=command.env,
-            start_new_session=True,
-        )
-    except BaseException:
-        close_all(ours)
-        raise
-    finally:
-        close_all(theirs)
-    for fd in ours:
-        os.set_blocking(fd, False)
-    return popen, ours[0], ours[1], ours[2] if command.stdin is not None else -1
-
-
-def close_all(fds: Sequence[int]) -> None:
-    for fd in fds:
-        os.close(fd)
-
-
-def signal_group(group: int, number: int) -> None:
+def signal_group(group: int, number: int) -> bool:
+    """Is there anybody in the group?"""
     try:
         os.killpg(group, number)
-    except (ProcessLookupError, PermissionError):
+    except ProcessLookupError:
+        return False
+    except PermissionError:  # a set-user-id program that is not ours to end
         pass
-
-
-class Incoming:
-    """The reading end of one pipe of the child."""
-
-    __slots__ = ("_advanced", "_fd", "_loop", "closed")
-
-    def __init__(
-        self, loop: asyncio.AbstractEventLoop, fd: int, advanced: Callable[[], None]
-    ) -> None:
-        self._loop = loop
-        self._fd = fd
-        self._advanced = advanced
-        self.closed = False
-        loop.add_reader(fd, self._readable)
-
-    def keep(self, data: bytes) -> None:
-        raise NotImplementedError
-
-    def _readable(self) -> None:
-        self._read()
-        self._advanced()
-
-    def drain(self) -> None:
-        """Read what is there: a pipe's worth, so that an endless writer cannot hold us."""
-        for _ in range(DRAIN_READS):
-            if self.closed or not self._read():
-                return
-
-    def _read(self) -> bool:
-        try:
-            data = os.read(self._fd, READ_SIZE)
-        except BlockingIOError:
-            return False
-        if data:
-            self.keep(data)
-        else:
-            self.close()
-        return bool(data)
-
-    def close(self) -> None:
-        if self.closed:
-            return
-        self.closed = True
-        self._loop.remove_reader(self._fd)
-        os.close(self._fd)
-
-
-class Collected(Incoming):
-    """Keeps everything up to a limit; says when there was more."""
-
-    __slots__ = ("_chunks", "_left", "overflowed")
-
-    def __init__(
-        self,
-        loop: asyncio.AbstractEventLoop,
-        fd: int,
-        limit: int,
-        advanced: Callable[[], None],
-    ) -> None:
-        self._chunks: list[bytes] = []
-        self._left = limit
-        self.overflowed = False
-        super().__init__(loop, fd, advanced)
-
-    def keep(self, data: bytes) -> None:
-        if self.overflowed:
-            return
-        self._left -= len(data)
-        self.overflowed = self._left < 0
-        self._chunks.append(data)
-
-    def value(self) -> bytes:
-        return b"".join(self._chunks)
-
-
-class Tail(Incoming):
-    """Keeps the last bytes only."""
-
-    __slots__ = ("_limit", "_tail")
-
-    def __init__(
-        self,
-        loop: asyncio.AbstractEventLoop,
-        fd: int,
-        limit: int,
-        advanced: Callable[[], None],
-    ) -> None:
-        self._tail = bytearray()
-        self._limit = limit
-        super().__init__(loop, fd, advanced)
-
-    def keep(self, data: bytes) -> None:
-        self._tail += data
-        if len(self._tail) > self._limit:
-            del self._tail[: len(self._tail) - self._limit]
-
-    def value(self) -> bytes:
-        return bytes(self._tail)
-
-
-class Feed:
-    """Writes given bytes to the child's stdin as fast as it takes them, then closes it."""
-
-    __slots__ = ("_fd", "_left", "_loop")
-
-    def __init__(self, loop: asyncio.AbstractEventLoop, fd: int, data: bytes) -> None:
-        self._loop = loop
-        self._fd = fd
-        self._left = memoryview(data)
-        self._write()
-        if self._fd >= 0:
-            loop.add_writer(fd, self._write)
-
-    def _write(self) -> None:
-        try:
-            self._left = self._left[os.write(self._fd, self._left) :]
-        except BlockingIOError:
-            return
-        except BrokenPipeError:
-            self.close()
-            return
-        if not self._left:
-            self.close()
-
-    def close(self) -> None:
-        if self._fd < 0:
-            return
-        self._loop.remove_writer(self._fd)
-        os.close(self._fd)
-        self._fd = -1
+    return True

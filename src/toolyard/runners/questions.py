@@ -120,7 +120,7 @@ class Questions:
         answer = await self._ask(kind, request)
         await self._hold.take_up()
         try:
-            self._exchange.write(f"{kind.name}.response", compact(answer).encode())
+            self._exchange.write(f"{kind.name}.response", compact(answer))
         except OSError:  # the script took its folder away
             pass
 

@@ -30,10 +30,10 @@ class ScriptSpec:
 
     path: str  # a real path
     argv: tuple[str, ...] = ()
-    environ: Mapping[str, str] = field(default_factory=dict)
+    environ: Mapping[bytes, bytes] = field(default_factory=dict)
     extra_env: Mapping[str, str] = field(default_factory=dict)
     # JSON texts by name: each is passed as NAME_JSON, or by file as NAME_FILE when large.
-    payloads: Mapping[str, str] = field(default_factory=dict)
+    payloads: Mapping[bytes, bytes] = field(default_factory=dict)
     cwd: str | None = None
     timeout: Limit | None = None
     max_output: int | None = None
@@ -62,6 +62,7 @@ class Shared:
     settings: RunnerSettings
     gate: Gate
     pool: ExchangePool
+    mark: bytes  # what tells our children from others, should we be gone
     watcher: Watcher
     announce: Announce
     live: set[Run] = field(default_factory=set)
@@ -87,13 +88,18 @@ class Shared:
 class Run:
     __slots__ = (
         "_abandoned",
+        "_call",
+        "_channel",
         "_deadline",
+        "_drained",
         "_exchange",
         "_give_up_at",
         "_has_place",
         "_laid_down",
         "_look_again",
         "_questions",
+        "_reporter",
+        "_retired",
         "_row",
         "_shared",
         "_timed_out",
@@ -107,36 +113,29 @@ class Run:
         self._shared = shared
         self._exchange = exchange
         self._deadline = Deadline(limit, shared.loop.time())
+        self._call: Call | None = None
+        self._channel: Channel | None = None
+        self._reporter: Reporter | None = None
+        self._questions: Questions | None = None
         self._timed_out: Expiry | None = None
         self._give_up_at = 0.0
-        self._questions: Questions | None = None
-        self._abandoned = False
+        self._abandoned = self._retired = self._drained = False
         self._has_place = True
         self._laid_down = 0
         self._look_again = FIRST_LOOK
         self._row = -1
 
+    def connect(self, call: Call | None, channel: Channel) -> None:
+        """Let the script be heard, and ask."""
+        self._call = call
+        self._channel = channel
+        if self._exchange is not None:
+            self._exchange.on_line = self._heard
+
     def started(self, process: Process) -> None:
         self.process = process
         self._row = self._shared.watcher.watch(process.pid)
         self._shared.live.add(self)
-
-    def connect(self, call: Call | None, channel: Channel) -> None:
-        """Let the script be heard, and ask."""
-        if self._exchange is None:
-            return
-        settings, clock = self._shared.settings, self._shared.loop.time
-        self._exchange.on_line = Reporter(
-            channel,
-            self._shared.announce,
-            self._progressed,
-            Allowance(settings.max_progress_per_minute, clock),
-            Allowance(settings.max_logs_per_minute, clock),
-        ).line
-        if call is not None:
-            self._questions = Questions(
-                self._exchange, call, channel, self, settings.question_timeout
-            )
 
     async def finished(self) -> Finished:
         try:
@@ -155,6 +154,8 @@ class Run:
         if self._exchange is not None:
             self._exchange.on_line = None
             self._exchange.cancel()
+        if self._questions is not None:
+            self._questions.close()
         self.process.terminate(self._shared.settings.kill_grace)
         if self.process.over:
             self.retire()
@@ -165,6 +166,8 @@ class Run:
             self.retire()
 
     def tick(self, now: float, now_ns: int) -> None:
+        if self._abandoned:
+            return
         if self._timed_out is not None:
             if now >= self._give_up_at:
                 self.process.give_up()
@@ -173,24 +176,30 @@ class Run:
         if self._timed_out is not None:
             self._give_up_at = now + self._shared.settings.kill_grace + GIVE_UP_AFTER
             self.process.terminate(self._shared.settings.kill_grace)
-        elif self._questions is not None:
-            self._questions.look(now_ns)
+        else:
+            self._look_for_questions(now_ns)
 
     def retire(self) -> None:
         """Give everything back as soon as the process group is gone."""
+        if self._retired:
+            return
         if self._questions is not None:
             self._questions.close()
-        if not (self.process.over and self.process.group_is_gone()):
+        process = self.process
+        if not (process.over and (process.group_gone or process.kill_group())):
             self._abandoned = True
             self._shared.loop.call_later(self._look_again, self.retire)
             self._look_again = min(2 * self._look_again, SLOWEST_LOOK)
             return
+        self._retired = True
         self._shared.watcher.forget(self._row)
         self._shared.gone(self)
         self.release()
 
     def release(self) -> None:
         if self._exchange is not None:
+            if not self._drained:
+                self._exchange.discard()
             self._shared.pool.give_back(self._exchange)
             self._exchange = None
         if self._has_place:
@@ -213,13 +222,33 @@ class Run:
         self._has_place = True
         self._deadline.resume(self._shared.loop.time())
 
-    def _progressed(self) -> None:
-        self._deadline.progressed(self._shared.loop.time())
+    def _heard(self, line: bytes) -> None:
+        if self._reporter is None and self._channel is not None:
+            settings, clock = self._shared.settings, self._shared.loop.time
+            self._reporter = Reporter(
+                self._channel,
+                self._shared.announce,
+                lambda: self._deadline.progressed(clock()),
+                Allowance(settings.max_progress_per_minute, clock),
+                Allowance(settings.max_logs_per_minute, clock),
+            )
+        if self._reporter is not None:
+            self._reporter.line(line)
+
+    def _look_for_questions(self, now_ns: int) -> None:
+        if self._exchange is None or self._call is None or self._channel is None:
+            return
+        if self._questions is None:
+            timeout = self._shared.settings.question_timeout
+            self._questions = Questions(self._exchange, self._call, self._channel, self, timeout)
+        self._questions.look(now_ns)
 
     def _finished(self, ended: Exit) -> Finished:
         said_error = said_resources = None
         if self._exchange is not None:
             self._exchange.finish()
+            self._exchange.on_line = None
+            self._drained = self.process.group_gone
             said_error = self._exchange.read(ERROR, MAX_SAID)
             said_resources = self._exchange.read(RESOURCES, MAX_SAID)
         return Finished(

@@ -7,9 +7,9 @@ resources, providers, hooks) is run with
         ScriptSpec(
             path=real_path,
             argv=(uri,),
-            environ=runner.environ,           # or environ.kept(os.environ, ISOLATED) + own
+            environ=runner.environ,           # or kept(os.environ, ISOLATED)
             extra_env={"MCP_COMPLETION_NAME": name},
-            payloads={"MCP_COMPLETION_ARGS": compact(arguments)},
+            payloads={b"MCP_COMPLETION_ARGS": compact(arguments)},
             cwd=runner.paths.root,
             timeout=Limit(5.0),
         ),
@@ -36,19 +36,25 @@ from toolyard.errors import ToolError
 from toolyard.protocol.call import Call, Channel, JsonObject
 from toolyard.runners.deadline import Limit
 from toolyard.runners.environ import (
+    INPUT_RESPONSES,
+    LONGEST_VALUE,
     RUN_ROOT,
+    Environ,
     Roots,
+    Told,
     call_environ,
-    call_payloads,
-    fits,
+    client_environ,
+    compact,
+    encoded,
     project_environ,
 )
 from toolyard.runners.exchange import Exchange, ExchangePool
 from toolyard.runners.gate import Gate
 from toolyard.runners.launch import check_script, launch
-from toolyard.runners.process import Command, Process
+from toolyard.runners.process import Process
 from toolyard.runners.run import Finished, Run, ScriptSpec, Shared
 from toolyard.runners.settings import ProjectPaths, RunnerSettings
+from toolyard.runners.spawn import Command
 from toolyard.runners.watcher import Watcher
 
 PULSE = 0.025
@@ -78,9 +84,11 @@ class Runner:
         self._shared: Shared | None = None
         self._pulse: asyncio.TimerHandle | None = None
         self._closed = False
+        self._last_told: Told | None = None
+        self._last_environ: Environ = {}
 
     @cached_property
-    def environ(self) -> dict[str, str]:
+    def environ(self) -> Environ:
         """What every script of the project gets, before anything of its own."""
         return project_environ(os.environ, self.settings, self.paths)
 
@@ -97,6 +105,7 @@ class Runner:
                 settings=self.settings,
                 gate=Gate(self.settings.max_concurrent),
                 pool=pool,
+                mark=os.fsencode(pool.root),
                 watcher=Watcher(pool.root),
                 announce=lambda method, params: self.announce(method, params),
             )
@@ -142,7 +151,7 @@ class Runner:
             self._pulse = shared.loop.call_later(PULSE, self._beat, shared)
         return run
 
-    def _command(self, spec: ScriptSpec, argv: list[str], env: dict[str, str]) -> Command:
+    def _command(self, spec: ScriptSpec, argv: list[str], env: Environ) -> Command:
         settings = self.settings
         return Command(
             argv=[*argv, *spec.argv],
@@ -160,22 +169,36 @@ class Runner:
         exchange: Exchange | None,
         call: Call | None,
         channel: Channel | None,
-    ) -> dict[str, str]:
-        env = {**spec.environ, RUN_ROOT: shared.pool.root}
+    ) -> Environ:
+        env = {**spec.environ, RUN_ROOT: shared.mark}
         payloads = spec.payloads
         if exchange is not None and channel is not None:
             env.update(exchange.environ)
             if call is not None:
-                env.update(call_environ(call, self._roots_of(call, channel)))
-                payloads = {**payloads, **call_payloads(call)}
-        env.update(spec.extra_env)
+                env.update(self._client_environ(call, self._roots_of(call, channel)))
+                env.update(call_environ(call))
+                if call.input_responses is not None:
+                    payloads = {**payloads, INPUT_RESPONSES: compact(call.input_responses)}
+        if spec.extra_env:
+            env.update(encoded(spec.extra_env))
+        limit = min(self.settings.payload_threshold, LONGEST_VALUE)
         for name, payload in payloads.items():
-            if fits(payload, self.settings.payload_threshold):
-                env[f"{name}_JSON"] = payload
+            if len(payload) <= limit:
+                env[name + b"_JSON"] = payload
             elif exchange is not None:
-                env[f"{name}_JSON"] = ""
-                env[f"{name}_FILE"] = exchange.write(f"{name}.json", payload.encode())
+                env[name + b"_JSON"] = b""
+                env[name + b"_FILE"] = exchange.write(f"{name.decode()}.json", payload)
         return env
+
+    def _client_environ(self, call: Call, roots: Roots) -> Environ:
+        """Computed anew only when another client calls than the last time."""
+        last = self._last_told
+        if last is None or not (
+            last.client is call.client and last.revision is call.revision and last.roots is roots
+        ):
+            self._last_told = Told(call.client, call.revision, roots)
+            self._last_environ = client_environ(self._last_told)
+        return self._last_environ
 
     def _beat(self, shared: Shared) -> None:
         """Look after deadlines and questions of all runs, only while there are any."""

@@ -7,7 +7,7 @@ from functools import cached_property
 from toolyard.protocol.call import Call, Channel, Json, JsonObject
 from toolyard.runners.deadline import Limit
 from toolyard.runners.embedded import Refused, embed, named_in
-from toolyard.runners.environ import compact, tool_environ
+from toolyard.runners.environ import ARGUMENTS, META, METADATA, Environ, compact, tool_environ
 from toolyard.runners.results import Shaping, result_of
 from toolyard.runners.run import Finished, ScriptSpec
 from toolyard.runners.runner import Runner
@@ -36,11 +36,11 @@ class ScriptTarget:
         return result
 
     @cached_property
-    def _environ(self) -> dict[str, str]:
+    def _environ(self) -> Environ:
         return {**self._runner.environ, **tool_environ(self.name, self.path)}
 
     @cached_property
-    def _metadata(self) -> str:
+    def _metadata(self) -> bytes:
         return compact(self.metadata)
 
     @cached_property
@@ -74,13 +74,13 @@ class ScriptTarget:
             path=self.path,
             environ=self._environ,
             payloads={
-                "MCP_TOOL_ARGS": payload,
-                "MCP_TOOL_METADATA": self._metadata,
-                "MCP_TOOL_META": compact(call.meta),
+                ARGUMENTS: payload,
+                METADATA: self._metadata,
+                META: compact(call.meta),
             },
             cwd=paths.root,
             timeout=limit,
-            stdin=payload.encode() if self.metadata.get("stdin") == "arguments" else None,
+            stdin=payload if self.metadata.get("stdin") == "arguments" else None,
             folder=paths.tools_dir,
         )
 

@@ -55,29 +55,16 @@ rm -rf -- "$root" || rm -rf -- "$root"
 class Watcher:
     """Starts with the first child; `close` has it sweep and waits for its end."""
 
-    __slots__ = ("_free", "_pipe", "_popen", "_root", "_table")
+    __slots__ = ("_free", "_pipe", "_table", "pid")
 
     def __init__(self, root: str) -> None:
-        self._root = root
         self._free = list(range(ROWS - 1, -1, -1))
         self._table = create_table(Path(root) / TABLE)
         reading, self._pipe = os.pipe()
         try:
-            self._popen = subprocess.Popen(
-                ["/bin/sh", "-c", SCRIPT, "toolyard-watcher", root],
-                stdin=reading,
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
-                cwd="/",
-                env={"PATH": os.environ.get("PATH") or os.defpath},
-                start_new_session=True,
-            )
+            self.pid = start_watching(reading, root)
         finally:
             os.close(reading)
-
-    @property
-    def pid(self) -> int:
-        return self._popen.pid
 
     def watch(self, group: int) -> int:
         """Remember a process group; the row to give back to `forget` (-1: the table is full)."""
@@ -98,17 +85,30 @@ class Watcher:
     async def close(self) -> None:
         os.close(self._pipe)
         self._table.close()
-        loop = asyncio.get_running_loop()
         ended = asyncio.Event()
-        exit_watch = watch_exit(loop, self._popen, ended.set)
+        exit_watch = watch_exit(asyncio.get_running_loop(), self.pid, ended.set)
         try:
             async with asyncio.timeout(PATIENCE):
                 await ended.wait()
         except TimeoutError:
-            self._popen.send_signal(signal.SIGKILL)
+            os.kill(self.pid, signal.SIGKILL)
         finally:
             exit_watch.close()
-            self._popen.wait()
+            exit_watch.reap()
+
+
+def start_watching(pipe: int, root: str) -> int:
+    child = subprocess.Popen(
+        ["/bin/sh", "-c", SCRIPT, "toolyard-watcher", root],
+        stdin=pipe,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        cwd="/",
+        env={"PATH": os.environ.get("PATH") or os.defpath},
+        start_new_session=True,
+    )
+    child.returncode = 0  # it is ours to reap, not its finalizer's
+    return child.pid
 
 
 def create_table(path: Path) -> mmap.mmap:

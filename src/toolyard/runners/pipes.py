@@ -1,0 +1,153 @@
+"""Our ends of a child's pipes: what it prints is kept within bounds, what it reads is fed."""
+
+from __future__ import annotations
+
+import asyncio
+import fcntl
+import os
+from collections.abc import Callable
+
+READ_SIZE = 65536
+DRAIN_READS = 32  # more than a pipe holds; an endless writer must not hold us
+ROOM = 256 * 1024
+
+
+class Incoming:
+    """The reading end of one pipe. Read when asked to, or by itself once attended."""
+
+    __slots__ = ("_advanced", "_attended", "_fd", "_loop", "closed")
+
+    def __init__(
+        self, loop: asyncio.AbstractEventLoop, fd: int, advanced: Callable[[], None]
+    ) -> None:
+        self._loop = loop
+        self._fd = fd
+        self._advanced = advanced
+        self._attended = False
+        self.closed = False
+
+    def attend(self) -> None:
+        if not (self.closed or self._attended):
+            self._attended = True
+            self._loop.add_reader(self._fd, self._readable)
+
+    def keep(self, data: bytes) -> None:
+        raise NotImplementedError
+
+    def _readable(self) -> None:
+        self._read()
+        self._advanced()
+
+    def drain(self) -> None:
+        for _ in range(DRAIN_READS):
+            if self.closed or not self._read():
+                return
+
+    def _read(self) -> bool:
+        try:
+            data = os.read(self._fd, READ_SIZE)
+        except BlockingIOError:
+            return False
+        if data:
+            self.keep(data)
+            return True
+        self.close()
+        return False
+
+    def close(self) -> None:
+        if self.closed:
+            return
+        self.closed = True
+        if self._attended:
+            self._loop.remove_reader(self._fd)
+        os.close(self._fd)
+
+
+class Collected(Incoming):
+    """Keeps everything up to a limit; says when there was more."""
+
+    __slots__ = ("_chunks", "_left", "overflowed")
+
+    def __init__(
+        self,
+        loop: asyncio.AbstractEventLoop,
+        fd: int,
+        advanced: Callable[[], None],
+        limit: int,
+    ) -> None:
+        super().__init__(loop, fd, advanced)
+        self._chunks: list[bytes] = []
+        self._left = limit
+        self.overflowed = False
+
+    def keep(self, data: bytes) -> None:
+        if self.overflowed:
+            return
+        self._left -= len(data)
+        self.overflowed = self._left < 0
+        self._chunks.append(data)
+
+    def make_room(self) -> bool:
+        """Let the child say a good deal before anybody has to read."""
+        try:
+            fcntl.fcntl(self._fd, fcntl.F_SETPIPE_SZ, ROOM)
+        except (AttributeError, OSError):  # another system, or too many large pipes already
+            return False
+        return True
+
+    def value(self) -> bytes:
+        return b"".join(self._chunks)
+
+
+class Tail(Incoming):
+    """Keeps the last bytes only."""
+
+    __slots__ = ("_limit", "_tail")
+
+    def __init__(
+        self,
+        loop: asyncio.AbstractEventLoop,
+        fd: int,
+        advanced: Callable[[], None],
+        limit: int,
+    ) -> None:
+        super().__init__(loop, fd, advanced)
+        self._tail = b""
+        self._limit = limit
+
+    def keep(self, data: bytes) -> None:
+        if self._limit:
+            self._tail = (self._tail + data)[-self._limit :]
+
+    def value(self) -> bytes:
+        return self._tail
+
+
+class Feed:
+    """Writes given bytes to the child's stdin as fast as it takes them, then closes it."""
+
+    __slots__ = ("_fd", "_left", "_loop")
+
+    def __init__(self, loop: asyncio.AbstractEventLoop, fd: int, data: bytes) -> None:
+        self._loop = loop
+        self._fd = fd
+        self._left = memoryview(data)
+        loop.add_writer(fd, self._write)
+
+    def _write(self) -> None:
+        try:
+            self._left = self._left[os.write(self._fd, self._left) :]
+        except BlockingIOError:
+            return
+        except BrokenPipeError:
+            self.close()
+            return
+        if not self._left:
+            self.close()
+
+    def close(self) -> None:
+        if self._fd < 0:
+            return
+        self._loop.remove_writer(self._fd)
+        os.close(self._fd)
+        self._fd = -1
