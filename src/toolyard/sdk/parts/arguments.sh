@@ -34,10 +34,10 @@ mcp_args_require() {
 
 # FILTER [--default true|false]: prints true or false.
 mcp_args_bool() {
-	local filter default min max
+	local filter default given min max
 	__mcp_parse_options "$@"
 	__mcp_load_arguments
-	__mcp_get_present "$filter" || __mcp_text=${default-}
+	__mcp_get_present "$filter" || __mcp_text=$default
 	case $__mcp_text in
 	true | True | TRUE | 1 | yes | on) printf 'true\n' ;;
 	false | False | FALSE | 0 | no | off) printf 'false\n' ;;
@@ -48,25 +48,25 @@ mcp_args_bool() {
 
 # FILTER [--default N] [--min N] [--max N]: prints the integer.
 mcp_args_int() {
-	local filter default min max value pattern='^-?[0-9]{1,18}$'
+	local filter default given min max value pattern='^-?[0-9]{1,18}$'
 	__mcp_parse_options "$@"
 	__mcp_load_arguments
-	__mcp_get_present "$filter" || __mcp_text=${default-}
+	__mcp_get_present "$filter" || __mcp_text=$default
 	value=${__mcp_text%.0}
 	[ -n "$value" ] || mcp_fail_invalid_args "Missing required argument: ${filter#.}"
 	[[ $value =~ $pattern ]] || mcp_fail_invalid_args "${filter#.} must be an integer, not: $value"
-	if [ -n "${min-}" ] && [ "$value" -lt "$min" ]; then
+	if [ -n "$min" ] && [ "$value" -lt "$min" ]; then
 		mcp_fail_invalid_args "${filter#.} must be at least $min, not $value"
 	fi
-	if [ -n "${max-}" ] && [ "$value" -gt "$max" ]; then
+	if [ -n "$max" ] && [ "$value" -gt "$max" ]; then
 		mcp_fail_invalid_args "${filter#.} must be at most $max, not $value"
 	fi
 	printf '%s\n' "$value"
 }
 
-# -> `filter`, `default`, `min` and `max` of its caller; what was not given stays unset.
+# -> `filter`, `default`, `min` and `max` of its caller, and `given`: is there a default?
 __mcp_parse_options() {
-	unset filter default min max
+	filter=. default='' given=false min='' max=''
 	while [ $# -gt 0 ]; do
 		case $1 in
 		--default | --min | --max)
@@ -75,7 +75,7 @@ __mcp_parse_options() {
 				return 2
 			fi
 			case $1 in
-			--default) default=$2 ;;
+			--default) default=$2 given=true ;;
 			--min) min=$2 ;;
 			--max) max=$2 ;;
 			esac
@@ -85,14 +85,13 @@ __mcp_parse_options() {
 		esac
 		shift
 	done
-	filter=${filter-.}
 }
 
 # FILTER [--default VALUE], on __mcp_document.
 __mcp_print_from() {
-	local filter default min max status=0
+	local filter default given min max status=0
 	__mcp_parse_options "$@"
-	if [ -n "${default+set}" ]; then
+	if $given; then
 		__mcp_get_present "$filter" || __mcp_text=$default
 		printf '%s\n' "$__mcp_text"
 		return 0

@@ -34,11 +34,11 @@ mcp_config_load() {
 
 # FILTER [--default VALUE]: status 1 when it is missing and has no default.
 mcp_config_get() {
-	local filter default min max
+	local filter default given min max
 	__mcp_parse_options "$@"
 	__mcp_document=${MCP_CONFIG_JSON:-'{}'}
 	if ! __mcp_get_present "$filter"; then
-		[ -n "${default+set}" ] || return 1
+		$given || return 1
 		__mcp_text=$default
 	fi
 	printf '%s\n' "$__mcp_text"

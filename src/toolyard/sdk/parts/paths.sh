@@ -86,7 +86,10 @@ __mcp_follow_link() {
 __mcp_resolve_parent() {
 	local name=${1##*/}
 	case $name in
-	'') __mcp_resolve "${1%/}" && return ;;
+	'')
+		__mcp_resolve "${1%/}"
+		return
+		;;
 	. | ..) return 1 ;;
 	esac
 	__mcp_resolve "${1%/*}/" || return 1
