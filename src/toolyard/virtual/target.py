@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 import orjson
 
+from toolyard.catalog.validation import Checker, checker_or_reason
 from toolyard.errors import ToolError
 from toolyard.protocol.call import Call, Channel, Encoded, Json, JsonObject, Result, Target
 from toolyard.virtual.codec import dumps
@@ -15,7 +16,9 @@ from toolyard.virtual.listings import TextExtraction
 from toolyard.virtual.paths import MISSING
 from toolyard.virtual.projection import Projection
 from toolyard.virtual.stages import Stages
-from toolyard.virtual.validation import Validate, lazy_validator
+
+# A complaint quotes the value, which may be the whole result.
+SHOWN = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,12 +26,12 @@ class Output:
     """What the registry's outputSchema makes of a result."""
 
     projection: Projection
-    validate: Validate
+    check: Checker
     text_extraction: TextExtraction | None = None
 
     @classmethod
     def of(cls, projection: Projection, text_extraction: TextExtraction | None = None) -> Output:
-        return cls(projection, lazy_validator(projection.advertised), text_extraction)
+        return cls(projection, lazy_checker(projection.advertised), text_extraction)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +56,18 @@ class VirtualTarget:
         return result if self.output is None else project(result, self.output, stages)
 
 
+def lazy_checker(schema: JsonObject) -> Checker:
+    """Compiled at the first use: what lists and never calls does not pay for it."""
+    compiled: list[Checker] = []
+
+    def check(value: Json) -> str | None:
+        if not compiled:
+            compiled.append(checker_or_reason(schema))
+        return compiled[0](value)
+
+    return check
+
+
 def project(result: Result, output: Output, stages: Stages | None = None) -> Result:
     """The result as the output schema has it. Raises ToolError where it does not fit."""
     result = _decoded(result)
@@ -66,9 +81,9 @@ def project(result: Result, output: Output, stages: Stages | None = None) -> Res
     projected = output.projection.apply(value)
     if stages:
         stages.mark("projection", projected)
-    complaint = output.validate(projected)
+    complaint = output.check(projected)
     if complaint is not None:
-        raise ToolError(f"the projected result does not fit its outputSchema: {complaint}")
+        raise ToolError(f"the projected result does not fit its outputSchema: {complaint[:SHOWN]}")
     shaped = {
         "content": [{"type": "text", "text": dumps(projected)}],
         "structuredContent": projected,
