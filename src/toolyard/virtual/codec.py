@@ -7,6 +7,7 @@ from typing import NoReturn
 
 import orjson
 
+from toolyard.protocol import jsonrpc
 from toolyard.protocol.call import Json
 
 # Integers past 64 bits have at least this many digits; orjson would make floats of them.
@@ -24,10 +25,7 @@ def loads(text: str) -> Json:
 
 
 def dumps(value: Json) -> str:
-    try:
-        return orjson.dumps(value).decode()
-    except TypeError:  # an integer past 64 bits
-        return json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    return jsonrpc.dumps(value).decode()
 
 
 def _has_long_number(data: bytes) -> bool:

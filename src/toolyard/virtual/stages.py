@@ -1,0 +1,30 @@
+"""What a virtual tool's call went through, for those who ask. Knows nothing of tools."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from toolyard.protocol.call import Json
+from toolyard.virtual.codec import dumps
+
+
+class Stage(NamedTuple):
+    name: str
+    value: Json
+    size: int  # bytes of the value as JSON
+    seconds: float  # since the stage before
+
+
+class Stages:
+    """Records each stage of one call."""
+
+    def __init__(self, clock: Callable[[], float]) -> None:
+        self._clock = clock
+        self._last = clock()
+        self.taken: list[Stage] = []
+
+    def mark(self, name: str, value: Json) -> None:
+        seconds = self._clock() - self._last
+        self.taken.append(Stage(name, value, len(dumps(value).encode()), seconds))
+        self._last = self._clock()

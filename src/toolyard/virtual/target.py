@@ -1,0 +1,127 @@
+"""The Target of a virtual tool: defaults in, projection out. Knows not where the source runs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import orjson
+
+from toolyard.catalog.validation import Checker, checker_or_reason
+from toolyard.errors import ToolError
+from toolyard.protocol.call import Call, Channel, Encoded, Json, JsonObject, Result, Target
+from toolyard.virtual.codec import dumps
+from toolyard.virtual.extract import find_embedded, find_stated, texts_of, value_of
+from toolyard.virtual.listings import TextExtraction
+from toolyard.virtual.paths import MISSING
+from toolyard.virtual.projection import Projection
+from toolyard.virtual.stages import Stages
+
+# A complaint quotes the value, which may be the whole result.
+SHOWN = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """What the registry's outputSchema makes of a result."""
+
+    projection: Projection
+    check: Checker
+    text_extraction: TextExtraction | None = None
+
+    @classmethod
+    def of(cls, projection: Projection, text_extraction: TextExtraction | None = None) -> Output:
+        return cls(projection, lazy_checker(projection.advertised), text_extraction)
+
+
+@dataclass(frozen=True, slots=True)
+class VirtualTarget:
+    source: Target
+    defaults: Mapping[str, Json] = field(default_factory=dict)
+    output: Output | None = None
+
+    async def call(self, arguments: JsonObject, call: Call, channel: Channel) -> Result:
+        result = await self.source.call({**arguments, **self.defaults}, call, channel)
+        return result if self.output is None else project(result, self.output)
+
+    async def explain(
+        self, arguments: JsonObject, call: Call, channel: Channel, stages: Stages
+    ) -> Result:
+        """The same call, with each stage recorded."""
+        stages.mark("arguments", arguments)
+        complete = {**arguments, **self.defaults}
+        stages.mark("with defaults", complete)
+        result = _decoded(await self.source.call(complete, call, channel))
+        stages.mark("result", result)
+        return result if self.output is None else project(result, self.output, stages)
+
+
+def lazy_checker(schema: JsonObject) -> Checker:
+    """Compiled at the first use: what lists and never calls does not pay for it."""
+    compiled: list[Checker] = []
+
+    def check(value: Json) -> str | None:
+        if not compiled:
+            compiled.append(checker_or_reason(schema))
+        return compiled[0](value)
+
+    return check
+
+
+def project(result: Result, output: Output, stages: Stages | None = None) -> Result:
+    """The result as the output schema has it. Raises ToolError where it does not fit."""
+    result = _decoded(result)
+    if result.get("isError") or result.get("resultType", "complete") != "complete":
+        return result
+    value = _value(result, output.text_extraction)
+    if value is MISSING:
+        return _without_json(result)
+    if stages:
+        stages.mark("json", value)
+    projected = output.projection.apply(value)
+    if stages:
+        stages.mark("projection", projected)
+    complaint = output.check(projected)
+    if complaint is not None:
+        raise ToolError(f"the projected result does not fit its outputSchema: {complaint[:SHOWN]}")
+    shaped = {
+        "content": [{"type": "text", "text": dumps(projected)}],
+        "structuredContent": projected,
+    }
+    if stages:
+        stages.mark("shaped", shaped)
+    return shaped
+
+
+def _decoded(result: Result) -> JsonObject:
+    if isinstance(result, Encoded):
+        decoded: JsonObject = orjson.loads(result.body)
+        return decoded
+    return result
+
+
+def _value(result: JsonObject, extraction: TextExtraction | None) -> Json:
+    if extraction is None or result.get("structuredContent") is not None:
+        value = value_of(result)
+        return _extracted(result, extraction) if value is MISSING else value
+    value = find_stated(texts_of(result))
+    return _extracted(result, extraction) if value is MISSING else value
+
+
+def _extracted(result: JsonObject, extraction: TextExtraction | None) -> Json:
+    """What the patterns find; a list item like `[2]` is no reason to leave the list unread."""
+    texts = texts_of(result)
+    if extraction is None or not texts:
+        return MISSING
+    extracted = extraction.of("\n".join(texts))
+    if extracted[extraction.list_field]:
+        return extracted
+    embedded = find_embedded(texts)
+    return extracted if embedded is MISSING else embedded
+
+
+def _without_json(result: JsonObject) -> JsonObject:
+    said = "The result holds no JSON to project. It was:"
+    content = result.get("content")
+    original = content if isinstance(content, list) else []
+    return {"content": [{"type": "text", "text": said}, *original], "isError": True}
