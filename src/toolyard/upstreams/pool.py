@@ -12,8 +12,9 @@ from toolyard.telemetry import logger
 from toolyard.upstreams.definition import ServerDefinition
 from toolyard.upstreams.health import Health
 from toolyard.upstreams.link import Down
+from toolyard.upstreams.setup import Setup
 from toolyard.upstreams.target import Targets
-from toolyard.upstreams.upstream import NO_ONE, Setup, Upstream
+from toolyard.upstreams.upstream import NO_ONE, Upstream
 
 log = logger("upstreams")
 SWEEPS_PER_IDLE_STOP = 4
@@ -121,6 +122,7 @@ class Pool:
             self._sweeper.cancel()
         ends = [upstream.close() for upstream in self._by_identity.values()]
         await asyncio.gather(*ends, *self._closing)
+        await self._setup.http.close()
 
 
 def _key(definition: ServerDefinition) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Coroutine, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any
 
 from toolyard.catalog.listing import Listing
@@ -14,26 +14,18 @@ from toolyard.protocol.headers import header_parameters, parameters
 from toolyard.telemetry import logger
 from toolyard.upstreams import listing as lists
 from toolyard.upstreams.backoff import Backoff
-from toolyard.upstreams.connect import CannotConnect, Connector, Learnt
+from toolyard.upstreams.connect import CannotConnect, Connector
 from toolyard.upstreams.connections import Connections
 from toolyard.upstreams.definition import ServerDefinition
 from toolyard.upstreams.health import Health, State, masked
-from toolyard.upstreams.kept import Kept, KeptListings
+from toolyard.upstreams.kept import Kept, Learnt
 from toolyard.upstreams.link import Down, LinkError, Lost, NotSent, TimedOut
-from toolyard.upstreams.running import Limits, Owner, Running
+from toolyard.upstreams.running import Owner, Running
 from toolyard.upstreams.session import NOBODY, UpstreamSession
+from toolyard.upstreams.setup import Setup
 
 log = logger("upstreams")
 NO_ONE = Caller(id="", name="")
-
-
-@dataclass(frozen=True, slots=True)
-class Setup:
-    """What all upstreams of a pool share."""
-
-    limits: Limits = field(default_factory=Limits)
-    kept: KeptListings = field(default_factory=lambda: KeptListings(None))
-    idle_stop: float = 600.0  # seconds without a call after which a connection is closed
 
 
 class Upstream:
@@ -43,13 +35,15 @@ class Upstream:
         self.definition = definition
         self._setup = setup
         self._changed = changed
-        self._limits = replace(setup.limits, call=definition.timeout or setup.limits.call)
+        limits = replace(setup.limits, call=definition.timeout or setup.limits.call)
         kept = (
             None
             if definition.auth == "oauth"
             else setup.kept.load(definition.identity, definition.name)
         )
-        self._connector = Connector(definition, self._limits, kept.learnt if kept else Learnt())
+        self._connector = Connector(
+            definition, replace(setup, limits=limits), kept.learnt if kept else Learnt()
+        )
         era = self._connector.learnt.era
         self._connections = Connections(
             definition, self._connect, modern=None if era is None else era == "modern"
