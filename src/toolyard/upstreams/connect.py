@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TypeAlias
 
 from toolyard.protocol.call import Caller, JsonObject
@@ -133,12 +134,10 @@ class Connector:
         return CannotConnect(str(error), link.diagnosis(), error)
 
 
+@dataclass(frozen=True, slots=True)
 class Attempt:
-    __slots__ = ("era", "transport")
-
-    def __init__(self, transport: str, era: Era | None) -> None:
-        self.transport = transport
-        self.era = era
+    transport: str
+    era: Era | None
 
     @property
     def era_to_greet(self) -> Era | None:

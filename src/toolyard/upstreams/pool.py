@@ -29,7 +29,7 @@ class Pool:
         self._closing: set[asyncio.Task[None]] = set()
         self._sweeper: asyncio.TimerHandle | None = None
         self._closed = False
-        self.targets = Targets(self._perform)
+        self.targets = Targets(self._perform, self._watch)
         self.update(definitions)
 
     def update(self, definitions: Iterable[ServerDefinition]) -> None:
@@ -82,6 +82,11 @@ class Pool:
         if self._sweeper is None:
             self._sweep_later()
         return await self._named(server).perform(method, params, call, channel)
+
+    async def _watch(
+        self, server: str, uri: str, caller: Caller, changed: Callable[[], None]
+    ) -> None:
+        await self._named(server).watch(uri, caller, changed)
 
     def _named(self, server: str) -> Upstream:
         found = self._by_name.get(server)
