@@ -38,9 +38,6 @@ class EventParser:
 
     def _normalised(self, chunk: bytes) -> bytes:
         """CR, LF and CRLF all end a line, also where a chunk ends between CR and LF."""
-        if not self._started and chunk:
-            self._started = True
-            chunk = chunk.removeprefix(BOM)
         if self._after_cr and chunk.startswith(b"\n"):
             chunk = chunk[1:]
         self._after_cr = chunk.endswith(b"\r")
@@ -49,6 +46,9 @@ class EventParser:
         return chunk
 
     def _on_line(self, line: bytes | bytearray) -> None:
+        if not self._started:
+            self._started = True
+            line = line.removeprefix(BOM)
         if not line:
             self._dispatch()
             return

@@ -180,10 +180,12 @@ def encode_head(method: str, url: Url, headers: Mapping[str, str], body: bytes) 
     lines += [f"{name}: {value}" for name, value in headers.items()]
     if body or method == "POST":
         lines.append(f"Content-Length: {len(body)}")
-    if any("\r" in line or "\n" in line or "\0" in line for line in lines):
+    head = "\r\n".join(lines)
+    breaks = len(lines) - 1
+    if head.count("\r") != breaks or head.count("\n") != breaks or "\0" in head:
         raise CannotReach("a header holds a line break")
     try:
-        return "\r\n".join([*lines, "\r\n"]).encode("latin-1")
+        return head.encode("latin-1") + b"\r\n\r\n"
     except UnicodeEncodeError:
         raise CannotReach("a header or the URL holds characters that HTTP cannot carry") from None
 

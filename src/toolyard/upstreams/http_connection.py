@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
+from typing import cast
 
 import httptools
 
@@ -31,11 +32,10 @@ class Connection(asyncio.Protocol):
         self._wake: asyncio.Future[None] | None = None
         self._error: Broken | None = None
         self._rested_at: float | None = None
-        self.reused = False
+        self._parser = httptools.HttpResponseParser(self)
         self._begin()
 
     def _begin(self) -> None:
-        self._parser = httptools.HttpResponseParser(self)
         self.status = 0
         self.headers: dict[str, str] = {}
         self._head_size = 0
@@ -52,7 +52,7 @@ class Connection(asyncio.Protocol):
         assert transport is not None
         if self._rested_at is not None:
             self._begin()
-            self.reused, self._rested_at = True, None
+            self._rested_at = None
         if len(body) < COPIED:
             transport.write(head + body)
         else:
@@ -110,8 +110,7 @@ class Connection(asyncio.Protocol):
     # -- from the transport ------------------------------------------------------------
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        assert isinstance(transport, asyncio.Transport)
-        self._transport = transport
+        self._transport = cast(asyncio.Transport, transport)  # uvloop's is no subclass
 
     def data_received(self, data: bytes) -> None:
         self._answered = True
