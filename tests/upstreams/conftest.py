@@ -15,19 +15,25 @@ from toolyard.upstreams.pool import Pool
 MakePool = Callable[..., Pool]
 
 
-def children() -> set[int]:
-    """Our child processes, zombies included."""
-    found = set()
+def processes() -> Iterator[tuple[int, list[str]]]:
+    """Every process, with what /proc says of it from its state on."""
     for entry in Path("/proc").iterdir():
         if not entry.name.isdigit():
             continue
         try:
-            fields = (entry / "stat").read_text().rpartition(")")[2].split()
+            yield int(entry.name), (entry / "stat").read_text().rpartition(")")[2].split()
         except OSError:
             continue
-        if int(fields[1]) == os.getpid():
-            found.add(int(entry.name))
-    return found
+
+
+def children() -> set[int]:
+    """Our child processes, zombies included."""
+    return {pid for pid, fields in processes() if int(fields[1]) == os.getpid()}
+
+
+def alive_in(group: int) -> set[int]:
+    """The processes of a group that still run."""
+    return {pid for pid, fields in processes() if int(fields[2]) == group and fields[0] != "Z"}
 
 
 @pytest.fixture

@@ -10,6 +10,7 @@ import os
 import signal
 import sys
 import time
+from collections.abc import Callable
 from typing import Any
 
 JsonObject = dict[str, Any]
@@ -177,14 +178,14 @@ TOOL_TABLE = {
     "grow": grow,
     "environment": environment,
 }
-METHODS = {
+METHODS: dict[str, Callable[[JsonObject], None]] = {
     "server/discover": on_discover,
     "initialize": on_initialize,
     "tools/list": on_list,
     "tools/call": on_call,
-    "prompts/get": echo,
-    "resources/read": echo,
-    "completion/complete": echo,
+    "prompts/get": lambda request: echo(request, {}),
+    "resources/read": lambda request: echo(request, {}),
+    "completion/complete": lambda request: echo(request, {}),
     "logging/setLevel": lambda request: reply(request, {}),
     "ping": lambda request: reply(request, {}),
 }
@@ -198,8 +199,6 @@ def main() -> None:
         method = METHODS.get(message["method"])
         if method is None:
             fail(message, -32601, "Method not found")
-        elif method is echo:
-            echo(message, {})
         else:
             method(message)
 

@@ -14,7 +14,7 @@ from toolyard.protocol.revisions import LATEST, LATEST_HANDSHAKE
 from toolyard.upstreams.definition import ServerDefinition
 from toolyard.upstreams.pool import Pool
 from toolyard.upstreams.running import Limits
-from toolyard.upstreams.upstream import Setup
+from toolyard.upstreams.setup import Setup
 
 FAKE = str(Path(__file__).with_name("fake_stdio.py"))
 QUICK = Limits(start=20.0, silence=0.3, call=20.0, probe=0.5)

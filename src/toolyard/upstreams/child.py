@@ -10,6 +10,8 @@ from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
+from toolyard.upstreams.lines import Lines, TooLong
+
 READ_SIZE = 256 * 1024
 MAX_BACKLOG = 256 * 1024 * 1024
 TAIL_SIZE = 8 * 1024
@@ -38,36 +40,6 @@ def minimal_environment(extra: Mapping[str, str]) -> dict[str, str]:
         if name in _INHERITED or name.startswith("LC_")
     }
     return {**kept, **extra}
-
-
-class TooLong(Exception):
-    """A line that does not end."""
-
-
-class Lines:
-    """Cuts a byte stream into lines. A long one is gathered in place, never copied again."""
-
-    def __init__(self, on_line: Callable[[bytes | bytearray], None], max_size: int) -> None:
-        self._on_line = on_line
-        self._max_size = max_size
-        self._rest = bytearray()
-
-    def feed(self, chunk: bytes) -> None:
-        start = 0
-        while (end := chunk.find(b"\n", start)) >= 0:
-            self._on_line(self._complete(chunk, start, end))
-            start = end + 1
-        if start < len(chunk):
-            self._rest += memoryview(chunk)[start:]
-            if len(self._rest) > self._max_size:
-                raise TooLong
-
-    def _complete(self, chunk: bytes, start: int, end: int) -> bytes | bytearray:
-        if not self._rest:
-            return chunk[start:end]
-        line, self._rest = self._rest, bytearray()
-        line += memoryview(chunk)[start:end]
-        return line
 
 
 class Child:

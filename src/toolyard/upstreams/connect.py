@@ -7,90 +7,139 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from toolyard.protocol.call import Caller, JsonObject
+from toolyard.upstreams.auth import Credentials
 from toolyard.upstreams.child import Command
 from toolyard.upstreams.definition import ServerDefinition
 from toolyard.upstreams.greeting import Era, greet
+from toolyard.upstreams.http import StreamableLink
+from toolyard.upstreams.http_client import Url
+from toolyard.upstreams.http_post import Requester
+from toolyard.upstreams.kept import Learnt
 from toolyard.upstreams.link import Link, LinkError, Lost, Refused, TimedOut
-from toolyard.upstreams.running import Limits, Owner
+from toolyard.upstreams.running import Owner
 from toolyard.upstreams.session import UpstreamSession
+from toolyard.upstreams.setup import Setup
+from toolyard.upstreams.sse import SseLink
 from toolyard.upstreams.stdio import StdioLink
 
 Heard: TypeAlias = Callable[[str, JsonObject], None]
+
+# The order of trying, by what the definition says. Older files say "sse" for any URL.
+_TRANSPORTS = {
+    "stdio": ("stdio",),
+    "streamablehttp": ("streamablehttp",),
+    "sse": ("sse", "streamablehttp"),
+    "auto": ("streamablehttp", "sse"),
+}
+# How a server refuses a transport that it does not know.
+_UNKNOWN_TRANSPORT = (200, 400, 404, 405, 406, 415, 501)
 
 
 class CannotConnect(LinkError):
     """With what the upstream said on stderr before it gave up."""
 
-    def __init__(self, reason: str, diagnosis: str = "") -> None:
+    def __init__(self, reason: str, diagnosis: str = "", cause: LinkError | None = None) -> None:
         super().__init__(reason)
         self.diagnosis = diagnosis
-
-
-@dataclass(slots=True)
-class Learnt:
-    """What connecting has taught us about an upstream: it is not asked twice."""
-
-    era: Era | None = None
-    transport: str | None = None
+        self.cause = cause
 
 
 class Connector:
     """Opens connections to one upstream."""
 
-    def __init__(self, definition: ServerDefinition, limits: Limits, learnt: Learnt) -> None:
+    def __init__(self, definition: ServerDefinition, setup: Setup, learnt: Learnt) -> None:
         self._definition = definition
-        self._limits = limits
+        self._setup = setup
         self.learnt = learnt
 
     async def connect(self, owner: Owner, caller: Caller, heard: Heard) -> UpstreamSession:
+        """Raises CannotConnect."""
+        known = Attempt(self.learnt.transport or self._transports()[0], self.learnt.era)
         try:
-            session = await self._greeted(owner, caller, heard, self.learnt.era)
-        except _EndedByProbe:
-            # Some servers of the handshake era exit when anything precedes `initialize`.
-            session = await self._greeted(owner, caller, heard, "handshake")
-        except _Changed:
-            session = await self._greeted(owner, caller, heard, None)
+            session = await self._greeted(known, owner, caller, heard)
+        except CannotConnect as error:
+            session = await self._otherwise(known, error, owner, caller, heard)
         self.learnt.era = "modern" if session.modern else "handshake"
         self.learnt.transport = session.link.transport
         return session
 
-    async def _greeted(
-        self, owner: Owner, caller: Caller, heard: Heard, era: Era | None
+    def _transports(self) -> tuple[str, ...]:
+        return ("stdio",) if self._definition.command else _TRANSPORTS[self._definition.transport]
+
+    async def _otherwise(
+        self, failed: Attempt, error: CannotConnect, owner: Owner, caller: Caller, heard: Heard
     ) -> UpstreamSession:
-        link = self._link(caller)
+        """Try what else the failure leaves possible; the first error is the one that counts."""
+        for attempt in self._alternatives(failed, error):
+            try:
+                return await self._greeted(attempt, owner, caller, heard)
+            except CannotConnect as other:
+                if not isinstance(other.cause, Refused):
+                    raise
+        raise error
+
+    def _alternatives(self, failed: Attempt, error: CannotConnect) -> list[Attempt]:
+        if failed.transport == "stdio":
+            if isinstance(error.cause, Lost) and failed.era != "handshake":
+                # Some servers of the handshake era exit when anything precedes `initialize`.
+                return [Attempt("stdio", "handshake")]
+            changed = isinstance(error.cause, Refused) and failed.era == "handshake"
+            return [Attempt("stdio", None)] if changed else []
+        if not isinstance(error.cause, Refused) or error.cause.status not in _UNKNOWN_TRANSPORT:
+            return []
+        # Another version may run there now: what worked before does not bind us.
+        return [
+            Attempt(transport, None)
+            for transport in self._transports()
+            if transport != failed.transport or failed.era is not None
+        ]
+
+    async def _greeted(
+        self, attempt: Attempt, owner: Owner, caller: Caller, heard: Heard
+    ) -> UpstreamSession:
+        link = self._link(attempt.transport, caller)
         session = UpstreamSession(
-            self._definition.name, link, limits=self._limits, owner=owner, on_notification=heard
+            self._definition.name,
+            link,
+            limits=self._setup.limits,
+            owner=owner,
+            on_notification=heard,
         )
         try:
             await link.open()
-            await greet(session, era)
+            await greet(session, attempt.era_to_greet)
         except BaseException as error:
             await session.close()
-            raise self._explained(error, link, era) from None
+            raise self._explained(error, link) from None
         return session
 
-    def _link(self, caller: Caller) -> Link:
-        definition = self._definition
-        assert definition.command is not None
-        return StdioLink(
-            Command(definition.command, definition.args, definition.cwd, definition.env)
-        )
+    def _link(self, transport: str, caller: Caller) -> Link:
+        definition, setup = self._definition, self._setup
+        if transport == "stdio":
+            program = definition.command or ""
+            return StdioLink(Command(program, definition.args, definition.cwd, definition.env))
+        try:
+            url = Url.parse(definition.url or "")
+        except ValueError as error:
+            raise CannotConnect(str(error)) from None
+        credentials = Credentials(definition, caller, setup.authorize, setup.on_challenge)
+        requester = Requester(url, definition.headers, setup.http, credentials)
+        return SseLink(requester) if transport == "sse" else StreamableLink(requester)
 
-    def _explained(self, error: BaseException, link: Link, era: Era | None) -> BaseException:
+    def _explained(self, error: BaseException, link: Link) -> BaseException:
         if isinstance(error, TimeoutError):
-            error = TimedOut(f"was not ready within {self._limits.start:g} s")
+            error = TimedOut(f"was not ready within {self._setup.limits.start:g} s")
         if not isinstance(error, LinkError):
             return error
-        if isinstance(error, Lost) and era is None and link.transport == "stdio":
-            return _EndedByProbe(str(error), link.diagnosis())
-        if isinstance(error, Refused) and era is not None:
-            return _Changed(str(error), link.diagnosis())
-        return CannotConnect(str(error), link.diagnosis())
+        return CannotConnect(str(error), link.diagnosis(), error)
 
 
-class _EndedByProbe(CannotConnect):
-    pass
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    transport: str
+    era: Era | None
 
-
-class _Changed(CannotConnect):
-    """It does not answer the greeting that used to work: another version may run there now."""
+    @property
+    def era_to_greet(self) -> Era | None:
+        # The older transport is of the handshake era by definition.
+        return "handshake" if self.transport == "sse" else self.era

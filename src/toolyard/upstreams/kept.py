@@ -1,4 +1,4 @@
-"""The last known listing of each upstream, on disk, so that a start needs no upstream at all."""
+"""What is remembered of an upstream, and its last listing on disk: a start needs no upstream."""
 
 from __future__ import annotations
 
@@ -11,10 +11,18 @@ import orjson
 from toolyard.catalog.listing import Listing
 from toolyard.protocol.call import Json, JsonObject
 from toolyard.telemetry import logger
-from toolyard.upstreams.connect import Learnt
+from toolyard.upstreams.greeting import Era
 
 log = logger("upstreams")
 FORMAT = 1
+
+
+@dataclass(slots=True)
+class Learnt:
+    """What connecting has taught us about an upstream: it is not asked twice."""
+
+    era: Era | None = None
+    transport: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

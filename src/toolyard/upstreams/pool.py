@@ -12,8 +12,9 @@ from toolyard.telemetry import logger
 from toolyard.upstreams.definition import ServerDefinition
 from toolyard.upstreams.health import Health
 from toolyard.upstreams.link import Down
+from toolyard.upstreams.setup import Setup
 from toolyard.upstreams.target import Targets
-from toolyard.upstreams.upstream import NO_ONE, Setup, Upstream
+from toolyard.upstreams.upstream import NO_ONE, Upstream
 
 log = logger("upstreams")
 SWEEPS_PER_IDLE_STOP = 4
@@ -28,7 +29,7 @@ class Pool:
         self._closing: set[asyncio.Task[None]] = set()
         self._sweeper: asyncio.TimerHandle | None = None
         self._closed = False
-        self.targets = Targets(self._perform)
+        self.targets = Targets(self._perform, self._watch)
         self.update(definitions)
 
     def update(self, definitions: Iterable[ServerDefinition]) -> None:
@@ -82,6 +83,11 @@ class Pool:
             self._sweep_later()
         return await self._named(server).perform(method, params, call, channel)
 
+    async def _watch(
+        self, server: str, uri: str, caller: Caller, changed: Callable[[], None]
+    ) -> None:
+        await self._named(server).watch(uri, caller, changed)
+
     def _named(self, server: str) -> Upstream:
         found = self._by_name.get(server)
         if found is None:
@@ -121,6 +127,7 @@ class Pool:
             self._sweeper.cancel()
         ends = [upstream.close() for upstream in self._by_identity.values()]
         await asyncio.gather(*ends, *self._closing)
+        await self._setup.http.close()
 
 
 def _key(definition: ServerDefinition) -> str:

@@ -15,8 +15,8 @@ from toolyard.errors import INTERNAL_ERROR, METHOD_NOT_FOUND, ProtocolError, Too
 from toolyard.protocol.call import LOG_LEVELS, Json, JsonObject
 from toolyard.protocol.revisions import LATEST, Revision
 from toolyard.telemetry import logger
-from toolyard.upstreams.envelope import result_of, seal, unstamped
-from toolyard.upstreams.link import Link, LinkError, Outgoing, TimedOut
+from toolyard.upstreams.envelope import protocol_error, result_of, seal, unstamped
+from toolyard.upstreams.link import Link, LinkError, Outgoing, Refused, TimedOut
 from toolyard.upstreams.running import Limits, Owner, Running, latest_of_one_caller
 
 log = logger("upstreams")
@@ -91,7 +91,12 @@ class UpstreamSession:
         """The result. Raises ProtocolError for the upstream's error, else a LinkError."""
         params = seal(params, self.peer.revision, running.call if running else None)
         out = self._outgoing(method, params, running, headers or {})
-        message = await self._exchange(out, running, timeout or self.limits.call)
+        try:
+            message = await self._exchange(out, running, timeout or self.limits.call)
+        except Refused as refused:
+            if refused.error is None:
+                raise
+            raise protocol_error(refused.error) from None
         return unstamped(result_of(message))
 
     async def greet(self, method: str, params: JsonObject, *, modern: bool) -> JsonObject:

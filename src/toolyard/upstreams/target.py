@@ -6,11 +6,13 @@ from collections.abc import Awaitable, Callable
 from typing import TypeAlias
 
 from toolyard.errors import UpstreamError
-from toolyard.protocol.call import Call, Channel, JsonObject, Result, Target
+from toolyard.protocol.call import Call, Caller, Channel, JsonObject, Result, Target
 from toolyard.upstreams.link import LinkError, Lost, TimedOut
 
 # (server, method, params, call, channel) -> result
 Perform: TypeAlias = Callable[[str, str, JsonObject, Call, Channel], Awaitable[JsonObject]]
+# (server, uri, caller, changed): runs until it is cancelled
+WatchUri: TypeAlias = Callable[[str, str, Caller, Callable[[], None]], Awaitable[None]]
 
 # Of the client's params these are ours to set, or end at this hop.
 _REPLACED = frozenset({"name", "arguments", "uri", "task", "_meta"})
@@ -49,6 +51,23 @@ class UpstreamTarget:
             raise UpstreamError(self._server, str(error)) from None
 
 
+class ResourceTarget(UpstreamTarget):
+    """Reads resources, and knows when one has changed."""
+
+    __slots__ = ("_watch",)
+
+    def __init__(self, server: str, perform: Perform, watch: WatchUri) -> None:
+        super().__init__(server, "resources/read", lambda given: {"uri": given["uri"]}, perform)
+        self._watch = watch
+
+    async def watch(self, arguments: JsonObject, call: Call, changed: Callable[[], None]) -> None:
+        """Call `changed` whenever the resource may have changed, until cancelled."""
+        try:
+            await self._watch(self._server, arguments["uri"], call.caller, changed)
+        except LinkError as error:
+            raise UpstreamError(self._server, str(error)) from None
+
+
 def _unknown(params: JsonObject) -> JsonObject:
     return {key: value for key, value in params.items() if key not in _REPLACED}
 
@@ -56,8 +75,9 @@ def _unknown(params: JsonObject) -> JsonObject:
 class Targets:
     """The targets of every upstream, by the name its definition gave it."""
 
-    def __init__(self, perform: Perform) -> None:
+    def __init__(self, perform: Perform, watch: WatchUri) -> None:
         self._perform = perform
+        self._watch = watch
 
     def tool(self, server: str, name: str) -> Target:
         def shape(arguments: JsonObject) -> JsonObject:
@@ -72,10 +92,7 @@ class Targets:
         return UpstreamTarget(server, "prompts/get", shape, self._perform)
 
     def resource(self, server: str) -> Target:
-        def shape(arguments: JsonObject) -> JsonObject:
-            return {"uri": arguments["uri"]}
-
-        return UpstreamTarget(server, "resources/read", shape, self._perform)
+        return ResourceTarget(server, self._perform, self._watch)
 
     def completion(self, server: str) -> Target:
         return UpstreamTarget(server, "completion/complete", dict, self._perform)

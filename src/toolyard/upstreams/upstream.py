@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Coroutine, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any
 
 from toolyard.catalog.listing import Listing
@@ -14,26 +14,19 @@ from toolyard.protocol.headers import header_parameters, parameters
 from toolyard.telemetry import logger
 from toolyard.upstreams import listing as lists
 from toolyard.upstreams.backoff import Backoff
-from toolyard.upstreams.connect import CannotConnect, Connector, Learnt
+from toolyard.upstreams.connect import CannotConnect, Connector
 from toolyard.upstreams.connections import Connections
 from toolyard.upstreams.definition import ServerDefinition
 from toolyard.upstreams.health import Health, State, masked
-from toolyard.upstreams.kept import Kept, KeptListings
+from toolyard.upstreams.kept import Kept, Learnt
 from toolyard.upstreams.link import Down, LinkError, Lost, NotSent, TimedOut
-from toolyard.upstreams.running import Limits, Owner, Running
+from toolyard.upstreams.running import Owner, Running
 from toolyard.upstreams.session import NOBODY, UpstreamSession
+from toolyard.upstreams.setup import Setup
+from toolyard.upstreams.watch import Watch
 
 log = logger("upstreams")
 NO_ONE = Caller(id="", name="")
-
-
-@dataclass(frozen=True, slots=True)
-class Setup:
-    """What all upstreams of a pool share."""
-
-    limits: Limits = field(default_factory=Limits)
-    kept: KeptListings = field(default_factory=lambda: KeptListings(None))
-    idle_stop: float = 600.0  # seconds without a call after which a connection is closed
 
 
 class Upstream:
@@ -43,13 +36,15 @@ class Upstream:
         self.definition = definition
         self._setup = setup
         self._changed = changed
-        self._limits = replace(setup.limits, call=definition.timeout or setup.limits.call)
+        limits = replace(setup.limits, call=definition.timeout or setup.limits.call)
         kept = (
             None
             if definition.auth == "oauth"
             else setup.kept.load(definition.identity, definition.name)
         )
-        self._connector = Connector(definition, self._limits, kept.learnt if kept else Learnt())
+        self._connector = Connector(
+            definition, replace(setup, limits=limits), kept.learnt if kept else Learnt()
+        )
         era = self._connector.learnt.era
         self._connections = Connections(
             definition, self._connect, modern=None if era is None else era == "modern"
@@ -58,6 +53,7 @@ class Upstream:
         self._fresh: set[str] = set()  # whose listing is current
         self._listing_locks: dict[str, asyncio.Lock] = {}
         self._headers: dict[str, Mapping[tuple[str, ...], str]] = {}
+        self._watches: dict[str, Watch] = {}
         self._backoff = Backoff()
         self._down: str | None = None
         self._last_error: str | None = None
@@ -140,9 +136,9 @@ class Upstream:
     async def _connect(self, owner: Owner, caller: Caller) -> UpstreamSession:
         self._refuse_while_down()
         key = self._connections.key_of(caller)
-        heard = self._heard(key)
+        watch = self._watch(key)
         try:
-            session = await self._connector.connect(owner, caller, heard)
+            session = await self._connector.connect(owner, caller, watch.heard)
         except LinkError as error:
             self._backoff.refused(_now())
             self._failed(error, error.diagnosis if isinstance(error, CannotConnect) else "")
@@ -152,6 +148,7 @@ class Upstream:
         was_down, self._down = self._down, None
         if owner is NOBODY:
             self._fresh.discard(key)
+            watch.attach(session)
         if was_down or (owner is NOBODY and self._starts > 1):
             self._changed()
         return session
@@ -186,7 +183,10 @@ class Upstream:
     async def _revive(self, caller: Caller) -> None:
         """Bring a lost connection back while it is wanted."""
         slot = self._connections.shared_slot(caller)
-        while not self._closed and _now() - slot.last_used < self._setup.idle_stop:
+        watch = self._watch(self._connections.key_of(caller))
+        while not self._closed and (
+            watch.wanted or _now() - slot.last_used < self._setup.idle_stop
+        ):
             await asyncio.sleep(self._backoff.left(_now()))
             try:
                 await slot.get()
@@ -236,13 +236,24 @@ class Upstream:
         except ValueError:
             pass  # only over stdio, where such a tool is listed and no header is sent
 
-    def _heard(self, key: str) -> Callable[[str, JsonObject], None]:
-        def heard(method: str, params: JsonObject) -> None:
-            if method.endswith("/list_changed"):
-                self._fresh.discard(key)
-                self._changed()
+    # -- what it announces -------------------------------------------------------------
 
-        return heard
+    def _watch(self, key: str) -> Watch:
+        def lists_changed() -> None:
+            self._fresh.discard(key)
+            self._changed()
+
+        return self._watches.setdefault(key, Watch(lists_changed))
+
+    async def watch(self, uri: str, caller: Caller, changed: Callable[[], None]) -> None:
+        """Call `changed` whenever the resource may have changed, until cancelled."""
+        watch = self._watch(self._connections.key_of(caller))
+        await self._connections.shared(caller)
+        try:
+            await watch.add(uri, changed)
+            await asyncio.Event().wait()
+        finally:
+            await watch.remove(uri, changed)
 
     # -- how it is doing ---------------------------------------------------------------
 
@@ -283,7 +294,7 @@ class Upstream:
     # -- the end -----------------------------------------------------------------------
 
     def sweep(self) -> None:
-        self._connections.sweep(self._setup.idle_stop, lambda key: False)
+        self._connections.sweep(self._setup.idle_stop, lambda key: self._watch(key).wanted)
 
     def roots_changed(self, session_key: str) -> None:
         for session in self._connections.roots_changed(session_key):
@@ -296,6 +307,7 @@ class Upstream:
 
     async def close(self) -> None:
         self._closed = True
+        await asyncio.gather(*(watch.close() for watch in self._watches.values()))
         await self._connections.close()
         for task in tuple(self._tasks):
             task.cancel()

@@ -1,0 +1,43 @@
+"""The credentials of one caller at one upstream. Knows hooks, and no way to get a token."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from toolyard.protocol.call import Caller
+from toolyard.upstreams.definition import ServerDefinition
+
+
+@dataclass(frozen=True, slots=True)
+class Challenge:
+    """An upstream refused a request, and said what it wants instead."""
+
+    status: int  # 401 or 403
+    header: str  # WWW-Authenticate
+    url: str
+
+
+# The headers that authorize this caller at this upstream.
+Authorize: TypeAlias = Callable[[ServerDefinition, Caller], Awaitable[Mapping[str, str]]]
+# True when other credentials are there now and the request is worth another try.
+OnChallenge: TypeAlias = Callable[[ServerDefinition, Caller, Challenge], Awaitable[bool]]
+
+
+@dataclass(frozen=True, slots=True)
+class Credentials:
+    definition: ServerDefinition
+    caller: Caller
+    authorize: Authorize | None = None
+    on_challenge: OnChallenge | None = None
+
+    async def headers(self) -> Mapping[str, str]:
+        if self.authorize is None or self.definition.auth == "none":
+            return {}
+        return await self.authorize(self.definition, self.caller)
+
+    async def renewed(self, challenge: Challenge) -> bool:
+        if self.on_challenge is None or self.definition.auth == "none":
+            return False
+        return await self.on_challenge(self.definition, self.caller, challenge)

@@ -1,0 +1,216 @@
+"""A small keep-alive HTTP/1.1 client: no more of HTTP than MCP needs. Knows nothing about MCP."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import ssl
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from typing import TypeAlias
+from urllib.parse import urljoin, urlsplit
+
+from toolyard.upstreams.http_connection import Broken, Connection, HttpError
+
+CONNECT_TIMEOUT = 10.0
+ATTEMPT_TIMEOUT = 3.0  # for each address of a host but the last
+MAX_IDLE = 16
+MAX_OPEN = 512
+# Common servers drop an idle connection after 5 s; a request must not meet that moment.
+IDLE_SECONDS = 3.0
+
+# Connects to a host and port; replaced where the address has to be checked before it is dialled.
+Dial: TypeAlias = Callable[[str, int], Awaitable[socket.socket]]
+
+
+class CannotReach(HttpError):
+    """Nothing was sent: there is no connection."""
+
+
+@dataclass(frozen=True, slots=True)
+class Url:
+    scheme: str
+    host: str
+    port: int
+    target: str  # path and query
+    text: str
+
+    @classmethod
+    def parse(cls, text: str) -> Url:
+        parts = urlsplit(text)
+        if parts.scheme not in ("http", "https") or not parts.hostname:
+            raise ValueError(f"{text} is no http(s) URL")
+        port = parts.port or (443 if parts.scheme == "https" else 80)
+        target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+        return cls(parts.scheme, parts.hostname, port, target, text)
+
+    @property
+    def origin(self) -> tuple[str, str, int]:
+        return self.scheme, self.host, self.port
+
+    def join(self, reference: str) -> Url:
+        return Url.parse(urljoin(self.text, reference))
+
+    @property
+    def host_header(self) -> str:
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        default = 443 if self.scheme == "https" else 80
+        return host if self.port == default else f"{host}:{self.port}"
+
+
+class Response:
+    """The head is here; the body comes as it is read. Must be closed."""
+
+    def __init__(self, connection: Connection, release: Callable[[Connection], None]) -> None:
+        self._connection = connection
+        self._release: Callable[[Connection], None] | None = release
+        self.status = connection.status
+        self.headers = connection.headers
+
+    @property
+    def complete(self) -> bool:
+        return self._connection.complete and not self._connection.buffered
+
+    @property
+    def content_type(self) -> str:
+        return self.headers.get("content-type", "").partition(";")[0].strip().lower()
+
+    async def chunk(self) -> bytes:
+        """Some of the body; empty at its end. Raises Broken when it was cut off."""
+        return await self._connection.chunk()
+
+    async def read(self, limit: int) -> bytes:
+        first = await self.chunk()
+        if self.complete:
+            _check_size(first, limit)
+            return first
+        body = bytearray(first)
+        while more := await self.chunk():
+            body += more
+            _check_size(body, limit)
+        return body  # type: ignore[return-value] # as good as bytes, and not copied
+
+    def close(self) -> None:
+        """Back to the pool if all of it was received, else the connection is cut."""
+        release, self._release = self._release, None
+        if release is not None:
+            release(self._connection)
+
+
+def _check_size(body: bytes | bytearray, limit: int) -> None:
+    if len(body) > limit:
+        raise Broken("the answer is too big")
+
+
+class HttpClient:
+    def __init__(self, dial: Dial | None = None, tls: ssl.SSLContext | None = None) -> None:
+        self._dial = dial or connected
+        self._tls = tls
+        self._idle: dict[tuple[str, str, int], list[Connection]] = {}
+        self._open: set[Connection] = set()
+
+    async def request(
+        self, method: str, url: Url, headers: Mapping[str, str], body: bytes = b""
+    ) -> Response:
+        """Send it and wait for the head of the answer."""
+        head = encode_head(method, url, headers, body)
+        connection = self._take_idle(url) or await self._connect(url)
+        try:
+            await connection.send(head, body)
+        except BaseException:
+            self._discard(connection)
+            raise
+        return Response(connection, lambda done: self._give_back(url, done))
+
+    def _take_idle(self, url: Url) -> Connection | None:
+        idle = self._idle.get(url.origin)
+        while idle:
+            connection = idle.pop()
+            if connection.usable(IDLE_SECONDS):
+                return connection
+            self._discard(connection)
+        return None
+
+    async def _connect(self, url: Url) -> Connection:
+        if len(self._open) >= MAX_OPEN:
+            raise CannotReach(f"{MAX_OPEN} connections are open already")
+        connection = Connection()
+        context = self._context() if url.scheme == "https" else None
+        name = url.host if context else None
+        loop = asyncio.get_running_loop()
+        try:
+            async with asyncio.timeout(CONNECT_TIMEOUT):
+                sock = await self._dial(url.host, url.port)
+                await loop.create_connection(
+                    lambda: connection, sock=sock, ssl=context, server_hostname=name
+                )
+        except TimeoutError:
+            raise CannotReach(f"no connection to {url.host_header} in time") from None
+        except OSError as error:
+            raise CannotReach(f"cannot connect to {url.host_header}: {_why(error)}") from None
+        self._open.add(connection)
+        return connection
+
+    def _context(self) -> ssl.SSLContext:
+        if self._tls is None:
+            self._tls = ssl.create_default_context()
+        return self._tls
+
+    def _give_back(self, url: Url, connection: Connection) -> None:
+        idle = self._idle.setdefault(url.origin, [])
+        if not connection.reusable or len(idle) >= MAX_IDLE:
+            self._discard(connection)
+            return
+        connection.rest()
+        idle.append(connection)
+
+    def _discard(self, connection: Connection) -> None:
+        self._open.discard(connection)
+        connection.abort()
+
+    async def close(self) -> None:
+        for connection in tuple(self._open):
+            self._discard(connection)
+        self._idle.clear()
+        await asyncio.sleep(0)  # let the transports say that they are gone
+
+
+def encode_head(method: str, url: Url, headers: Mapping[str, str], body: bytes) -> bytes:
+    lines = [f"{method} {url.target} HTTP/1.1", f"Host: {url.host_header}"]
+    lines += [f"{name}: {value}" for name, value in headers.items()]
+    if body or method == "POST":
+        lines.append(f"Content-Length: {len(body)}")
+    head = "\r\n".join(lines)
+    breaks = len(lines) - 1
+    if head.count("\r") != breaks or head.count("\n") != breaks or "\0" in head:
+        raise CannotReach("a header holds a line break")
+    try:
+        return head.encode("latin-1") + b"\r\n\r\n"
+    except UnicodeEncodeError:
+        raise CannotReach("a header or the URL holds characters that HTTP cannot carry") from None
+
+
+async def connected(host: str, port: int) -> socket.socket:
+    """A socket to the first address of the host that answers."""
+    loop = asyncio.get_running_loop()
+    found = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    for position, (family, kind, protocol, _, address) in enumerate(found, 1):
+        sock = socket.socket(family, kind, protocol)
+        sock.setblocking(False)
+        last = position == len(found)
+        try:
+            async with asyncio.timeout(None if last else ATTEMPT_TIMEOUT):
+                await loop.sock_connect(sock, address)
+            return sock
+        except (OSError, TimeoutError):
+            sock.close()
+            if last:
+                raise
+        except BaseException:
+            sock.close()
+            raise
+    raise OSError("the host has no address")
+
+
+def _why(error: OSError) -> str:
+    return error.strerror or str(error) or type(error).__name__

@@ -1,0 +1,171 @@
+"""One HTTP/1.1 connection: a request out, its response in, then the next one."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from typing import cast
+
+import httptools
+
+# An event stream that nobody reads must not fill the memory.
+MAX_BUFFERED = 1024 * 1024
+MAX_HEAD = 64 * 1024
+COPIED = 64 * 1024  # up to here one copy is cheaper than a second write
+
+
+class HttpError(Exception):
+    """The exchange failed; the text says how."""
+
+
+class Broken(HttpError):
+    """The connection ended, or spoke no HTTP, before the answer was complete."""
+
+    def __init__(self, reason: str, *, unanswered: bool = False) -> None:
+        super().__init__(reason)
+        self.unanswered = unanswered  # not one byte of the answer had come
+
+
+class Connection(asyncio.Protocol):
+    def __init__(self) -> None:
+        self._transport: asyncio.Transport | None = None
+        self._wake: asyncio.Future[None] | None = None
+        self._error: Broken | None = None
+        self._rested_at: float | None = None
+        self._parser = httptools.HttpResponseParser(self)
+        self._begin()
+
+    def _begin(self) -> None:
+        self.status = 0
+        self.headers: dict[str, str] = {}
+        self._head_size = 0
+        self._head_done = self.complete = self._keep_alive = self._answered = False
+        self._chunks: deque[bytes] = deque()
+        self._buffered = 0
+        self._paused = False
+
+    # -- for the client ----------------------------------------------------------------
+
+    async def send(self, head: bytes, body: bytes) -> None:
+        """Write a request and wait for the head of its response."""
+        transport = self._transport
+        assert transport is not None
+        if self._rested_at is not None:
+            self._begin()
+            self._rested_at = None
+        if len(body) < COPIED:
+            transport.write(head + body)
+        else:
+            transport.write(head)
+            transport.write(body)
+        while not self._head_done:
+            await self._progress()
+
+    async def chunk(self) -> bytes:
+        while not self._chunks:
+            if self.complete:
+                return b""
+            await self._progress()
+        chunk = self._chunks.popleft()
+        self._buffered -= len(chunk)
+        if self._paused and self._buffered < MAX_BUFFERED and self._transport is not None:
+            self._paused = False
+            self._transport.resume_reading()
+        return chunk
+
+    @property
+    def buffered(self) -> bool:
+        return bool(self._chunks)
+
+    @property
+    def reusable(self) -> bool:
+        return self.complete and self._keep_alive and self._error is None
+
+    def rest(self) -> None:
+        self._rested_at = asyncio.get_running_loop().time()
+
+    def usable(self, idle: float) -> bool:
+        """Still open, and not idle for so long that the peer may be about to close it."""
+        if self._error is not None or self._transport is None or self._transport.is_closing():
+            return False
+        return self._rested_at is None or _now() - self._rested_at < idle
+
+    def abort(self) -> None:
+        if self._transport is not None:
+            self._transport.abort()
+
+    async def _progress(self) -> None:
+        if self._error is not None:
+            raise self._error
+        self._wake = asyncio.get_running_loop().create_future()
+        try:
+            await self._wake
+        finally:
+            self._wake = None
+
+    def _stir(self) -> None:
+        if self._wake is not None and not self._wake.done():
+            self._wake.set_result(None)
+
+    # -- from the transport ------------------------------------------------------------
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._transport = cast(asyncio.Transport, transport)  # uvloop's is no subclass
+
+    def data_received(self, data: bytes) -> None:
+        self._answered = True
+        try:
+            self._parser.feed_data(data)
+        except httptools.HttpParserError:
+            self._break("the answer is no HTTP")
+            return
+        if not self._head_done:
+            self._head_size += len(data)
+            if self._head_size > MAX_HEAD:
+                self._break("the head of the answer is too long")
+        if self._buffered > MAX_BUFFERED and not self._paused and self._transport is not None:
+            self._paused = True
+            self._transport.pause_reading()
+        self._stir()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        # Without a length the end of the connection is the end of the body.
+        if self._head_done and not self.complete and not self._has_length() and exc is None:
+            self.complete = True
+        self._break("the connection was closed")
+
+    def _has_length(self) -> bool:
+        return "content-length" in self.headers or "transfer-encoding" in self.headers
+
+    def _break(self, reason: str) -> None:
+        if self._error is None:
+            self._error = Broken(reason, unanswered=not self._answered)
+        self._stir()
+        self.abort()
+
+    # -- from the parser ---------------------------------------------------------------
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        key, text = name.decode("latin-1").lower(), value.decode("latin-1")
+        self.headers[key] = f"{self.headers[key]}, {text}" if key in self.headers else text
+
+    def on_headers_complete(self) -> None:
+        self.status = self._parser.get_status_code()
+        if self.status >= 200:
+            self._head_done = True
+            self._keep_alive = self._parser.should_keep_alive()
+
+    def on_body(self, body: bytes) -> None:
+        self._chunks.append(body)
+        self._buffered += len(body)
+
+    def on_message_complete(self) -> None:
+        if not self._head_done:
+            self.headers = {}  # an informational response; the real one follows
+            return
+        self.complete = True
+        self._keep_alive = self._keep_alive and self._parser.should_keep_alive()
+
+
+def _now() -> float:
+    return asyncio.get_running_loop().time()

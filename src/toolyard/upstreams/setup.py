@@ -1,0 +1,20 @@
+"""What all upstreams of a pool share."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from toolyard.upstreams.auth import Authorize, OnChallenge
+from toolyard.upstreams.http_client import HttpClient
+from toolyard.upstreams.kept import KeptListings
+from toolyard.upstreams.running import Limits
+
+
+@dataclass(frozen=True, slots=True)
+class Setup:
+    limits: Limits = field(default_factory=Limits)
+    kept: KeptListings = field(default_factory=lambda: KeptListings(None))
+    idle_stop: float = 600.0  # seconds without a call after which a connection is closed
+    http: HttpClient = field(default_factory=HttpClient)
+    authorize: Authorize | None = None
+    on_challenge: OnChallenge | None = None

@@ -1,0 +1,137 @@
+"""The HTTP client on its own: framing, keep-alive, limits."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+
+import pytest
+
+from tests.upstreams.fake_http import FakeHttp, Handle, Request, fake_http
+from toolyard.upstreams.http_client import CannotReach, HttpClient, Url, connected, encode_head
+from toolyard.upstreams.http_connection import Broken
+
+
+async def fetch(client: HttpClient, server: FakeHttp, limit: int = 10_000) -> bytes:
+    response = await client.request("POST", Url.parse(server.url), {"A": "b"}, b"{}")
+    try:
+        return bytes(await response.read(limit))
+    finally:
+        response.close()
+
+
+def writing(*parts: bytes, then_close: bool = False) -> Handle:
+    async def handle(request: Request) -> None:
+        for part in parts:
+            request.raw(part)
+            await request.writer.drain()
+            await asyncio.sleep(0.01)  # so that the parts arrive apart
+        if then_close:
+            request.writer.close()
+
+    return handle
+
+
+OK = b"HTTP/1.1 200 OK\r\n"
+CHUNKED = OK + b"Transfer-Encoding: chunked\r\n\r\n"
+
+
+@pytest.mark.parametrize(
+    ("parts", "close", "connections"),
+    [
+        ((OK + b"Content-Length: 5\r\n\r\nhello",), False, 1),
+        ((OK[:7], OK[7:] + b"content-le", b"ngth: 5\r\n\r\nhe", b"llo"), False, 1),
+        ((CHUNKED + b"2\r\nhe\r\n3;x=y\r\nllo\r\n0\r\n\r\n",), False, 1),
+        ((CHUNKED, b"5\r", b"\nhel", b"lo\r\n0\r\n", b"\r\n"), False, 1),
+        ((OK + b"\r\nhel", b"lo"), True, 2),
+        ((OK + b"Connection: close\r\nContent-Length: 5\r\n\r\nhello",), True, 2),
+        ((b"HTTP/1.1 100 Continue\r\n\r\n", OK + b"Content-Length: 5\r\n\r\nhello"), False, 1),
+    ],
+)
+async def test_every_framing_of_a_body_is_understood(
+    parts: tuple[bytes, ...], close: bool, connections: int
+) -> None:
+    client = HttpClient()
+    async with fake_http(writing(*parts, then_close=close)) as server:
+        for _ in range(2):
+            assert await fetch(client, server) == b"hello"
+        assert server.connections == connections
+        await client.close()
+
+
+@pytest.mark.parametrize(
+    ("part", "close", "reason"),
+    [
+        (OK + b"Content-Length: 50\r\n\r\nhello", True, "closed"),
+        (CHUNKED + b"5\r\nhello\r\n", True, "closed"),
+        (b"", True, "closed"),
+        (b"SSH-2.0-OpenSSH_9\r\n", False, "no HTTP"),
+        (OK + b"X: y\r\n" * 20_000, False, "too long"),
+        (OK + b"Content-Length: 20000\r\n\r\n" + b"x" * 20_000, False, "too big"),
+    ],
+)
+async def test_an_answer_that_is_none_is_broken(part: bytes, close: bool, reason: str) -> None:
+    client = HttpClient()
+    async with fake_http(writing(part, then_close=close)) as server:
+        with pytest.raises(Broken, match=reason):
+            await fetch(client, server)
+        await client.close()
+
+
+async def test_the_address_to_dial_is_the_dialers_choice() -> None:
+    dialled = []
+
+    async def dial(host: str, port: int) -> socket.socket:
+        dialled.append((host, port))
+        return await connected("127.0.0.1", server.port)
+
+    client = HttpClient(dial)
+    async with fake_http(writing(OK + b"Content-Length: 2\r\n\r\nok")) as server:
+        response = await client.request("GET", Url.parse("http://example.test:81/x?y=1"), {})
+        assert await response.read(10) == b"ok"
+        response.close()
+        assert server.requests[0].headers["host"] == "example.test:81"
+        assert server.requests[0].target == "/x?y=1"
+        await client.close()
+    assert dialled == [("example.test", 81)]
+
+
+async def test_a_dialer_that_refuses_sends_nothing() -> None:
+    async def dial(host: str, port: int) -> socket.socket:
+        raise PermissionError(1, "private address")
+
+    with pytest.raises(CannotReach, match="private address"):
+        await HttpClient(dial).request("GET", Url.parse("http://10.0.0.1/"), {})
+
+
+@pytest.mark.parametrize("value", ["a\r\nX: y", "a\nb", "a\0b", "日本"])
+def test_a_header_cannot_smuggle_another(value: str) -> None:
+    with pytest.raises(CannotReach):
+        encode_head("POST", Url.parse("http://h/"), {"A": value}, b"")
+
+
+async def test_a_stream_that_nobody_reads_is_held_back() -> None:
+    client = HttpClient()
+    sent = 0
+    full = asyncio.Event()
+
+    async def handle(request: Request) -> None:
+        nonlocal sent
+        request.open_events()
+        piece = b"10000\r\n" + b"x" * 0x10000 + b"\r\n"
+        while not full.is_set():
+            request.raw(piece)
+            try:
+                async with asyncio.timeout(0.5):
+                    await request.writer.drain()
+            except TimeoutError:
+                full.set()
+            sent += 1
+
+    async with fake_http(handle) as server:
+        response = await client.request("GET", Url.parse(server.url), {})
+        async with asyncio.timeout(20):
+            await full.wait()
+        assert sent * 0x10000 < 64 * 1024 * 1024
+        response.close()
+        await client.close()
