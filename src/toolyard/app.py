@@ -16,11 +16,10 @@ from toolyard.methods.offer import Offer, PageSizes
 from toolyard.methods.table import Methods, methods_of
 from toolyard.methods.tools import Permit
 from toolyard.policy.allowlist import allowlist
-from toolyard.protocol.call import Call, JsonObject, Target
+from toolyard.protocol.call import Call, JsonObject
 from toolyard.protocol.identity import Identity
 from toolyard.protocol.modern import stamp
 from toolyard.runners.runner import Runner
-from toolyard.runners.script import ScriptTarget
 from toolyard.runners.settings import EnvMode, ProjectPaths, RunnerSettings
 from toolyard.settings import Settings, secret_variables
 from toolyard.sources.project.layout import Project
@@ -71,7 +70,7 @@ def build(plan: Plan) -> App:
     runner = None
     if plan.project is not None:
         runner = Runner(runner_settings(plan.settings), project_paths(plan))
-        sources.append(project_source(plan, plan.project, runner))
+        sources.append(ProjectSource(plan.project, plan.settings, runner=runner))
     keeper = Keeper(sources)
     if runner is not None:
         runner.announce = Announced(keeper)
@@ -86,13 +85,6 @@ def build(plan: Plan) -> App:
         batches=plan.settings.compat_batches,
     )
     return App(keeper, methods, edge, runner)
-
-
-def project_source(plan: Plan, project: Project, runner: Runner) -> ProjectSource:
-    def tool_target(path: str, name: str, metadata: JsonObject) -> Target:
-        return ScriptTarget(name, path, metadata, runner)
-
-    return ProjectSource(project, plan.settings, make_tool_target=tool_target)
 
 
 class Announced:

@@ -4,7 +4,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-from tests.project.conftest import Folder
+from tests.project.conftest import Folder, runner_of
 from toolyard.catalog.entries import Entries, Tool
 from toolyard.protocol.call import Call, Channel, JsonObject, Result
 from toolyard.settings import Settings
@@ -24,9 +24,9 @@ class Remembered:
 
 def read(folder: Folder, **settings: object) -> Entries:
     chosen = Settings(**settings)
-    return ProjectSource(
-        project_at(str(folder.root), chosen), chosen, make_tool_target=Remembered
-    ).read()
+    project = project_at(str(folder.root), chosen)
+    runner = runner_of(folder.root)
+    return ProjectSource(project, chosen, runner=runner, make_tool_target=Remembered).read()
 
 
 def names(entries: Entries) -> list[str]:

@@ -1,14 +1,188 @@
-"""RFC 6570 templates matched in reverse: which variables make this URI?"""
+"""RFC 6570 templates matched in reverse: which variables make this URI?
+
+Pure. Every operator is understood; a match takes a bounded number of steps.
+"""
 
 from __future__ import annotations
 
-import re
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
+from typing import NamedTuple, TypeAlias
+from urllib.parse import unquote
+
+MOST_CHARACTERS = 8192
+_MOST_STEPS = 2000
+# Templates over paths are written as `file:///{path}` and meant for whole paths.
+_PATH_SCHEMES = ("file:", "git+")
+
+
+class _Style(NamedTuple):
+    """How one operator writes its variables."""
+
+    first: str
+    between: str
+    named: bool
+    forbidden: str
+
+
+_STYLES: Mapping[str, _Style] = {
+    "": _Style("", ",", False, "/?#"),
+    "+": _Style("", ",", False, ""),
+    "#": _Style("#", ",", False, ""),
+    ".": _Style(".", ".", False, "/?#"),
+    "/": _Style("/", "/", False, "?#"),
+    ";": _Style(";", ";", True, "/?#"),
+    "?": _Style("?", "&", True, "#"),
+    "&": _Style("&", "&", True, "#"),
+}
+
+
+class _Expression(NamedTuple):
+    style: _Style
+    names: tuple[str, ...]
+    exploded: bool
+
+    def take(self, text: str) -> dict[str, str] | None:
+        """The variables that expand to this text."""
+        first, between, named, forbidden = self.style
+        if named and not text:
+            return {}
+        if not text.startswith(first):
+            return None
+        text = text[len(first) :]
+        if not text or any(char in text for char in forbidden):
+            return None
+        if named:
+            return self._by_name(text.split(between))
+        return self._by_place(text, between)
+
+    def _by_place(self, text: str, between: str) -> dict[str, str] | None:
+        most = 0 if self.exploded else len(self.names) - 1
+        values = text.split(between, most) if most else [text]
+        if between in "./" and not self.exploded and values[-1].find(between) >= 0:
+            return None
+        return {name: unquote(value) for name, value in zip(self.names, values, strict=False)}
+
+    def _by_name(self, pairs: list[str]) -> dict[str, str] | None:
+        found: dict[str, str] = {}
+        for pair in pairs:
+            name, _, value = pair.partition("=")
+            if name not in self.names:
+                return None
+            found[name] = f"{found[name]},{unquote(value)}" if name in found else unquote(value)
+        return found
+
+
+_Part: TypeAlias = str | _Expression
+
+
+class NotATemplate(ValueError):
+    """Why this is no URI template."""
+
+
+@lru_cache(maxsize=4096)
+def parse(template: str) -> tuple[_Part, ...]:
+    """Literals and expressions, in order; raises NotATemplate."""
+    parts: list[_Part] = []
+    rest = template
+    while rest:
+        literal, brace, after = rest.partition("{")
+        if "}" in literal:
+            raise NotATemplate("a } without its {")
+        if literal:
+            parts.append(literal)
+        if not brace:
+            break
+        inside, closing, rest = after.partition("}")
+        if not closing or "{" in inside:
+            raise NotATemplate("a { without its }")
+        parts.append(_expression(inside))
+    if not any(isinstance(part, _Expression) for part in parts):
+        raise NotATemplate("at least one {variable} is needed")
+    return tuple(_whole_paths(template, parts))
+
+
+def _expression(inside: str) -> _Expression:
+    operator = inside[:1] if inside[:1] in _STYLES else ""
+    written = inside.removeprefix(operator).split(",")
+    names = tuple(name.strip().removesuffix("*").partition(":")[0] for name in written)
+    if not all(name and all(_is_name(char) for char in name) for name in names):
+        raise NotATemplate(f"{{{inside}}} names no variable")
+    return _Expression(_STYLES[operator], names, any(name.endswith("*") for name in written))
+
+
+def _is_name(char: str) -> bool:
+    return char.isalnum() or char in "_.%-"
+
+
+def _whole_paths(template: str, parts: list[_Part]) -> list[_Part]:
+    last = parts[-1]
+    is_path = template.startswith(_PATH_SCHEMES)
+    if is_path and isinstance(last, _Expression) and last.style is _STYLES[""]:
+        return [*parts[:-1], last._replace(style=_STYLES["+"])]
+    return parts
+
+
+def variables(template: str) -> tuple[str, ...]:
+    return tuple(n for part in parse(template) if isinstance(part, _Expression) for n in part.names)
 
 
 def match(template: str, uri: str) -> dict[str, str] | None:
-    pattern = "".join(
-        f"(?P<{part[1:-1]}>[^/]+)" if part.startswith("{") else re.escape(part)
-        for part in re.split(r"(\{\w+\})", template)
-    )
-    found = re.fullmatch(pattern, uri)
-    return found.groupdict() if found else None
+    """The variables with which the template expands to the URI; None where it does not."""
+    if len(uri) > MOST_CHARACTERS:
+        return None
+    try:
+        return _Search(parse(template), uri).from_part(0, 0)
+    except NotATemplate:
+        return None
+
+
+class _Search:
+    """One search, left to right, the shortest value first."""
+
+    def __init__(self, parts: tuple[_Part, ...], uri: str) -> None:
+        self._parts = parts
+        self._uri = uri
+        self._steps = _MOST_STEPS
+
+    def from_part(self, index: int, at: int) -> dict[str, str] | None:
+        if index == len(self._parts):
+            return {} if at == len(self._uri) else None
+        part = self._parts[index]
+        if isinstance(part, str):
+            if not self._uri.startswith(part, at):
+                return None
+            return self.from_part(index + 1, at + len(part))
+        return self._from_expression(part, index, at)
+
+    def _from_expression(self, part: _Expression, index: int, at: int) -> dict[str, str] | None:
+        for end in self._ends(index + 1, at):
+            self._steps -= 1
+            if self._steps < 0:
+                return None
+            taken = part.take(self._uri[at:end])
+            rest = None if taken is None else self.from_part(index + 1, end)
+            if taken is not None and rest is not None and _agree(taken, rest):
+                return {**taken, **rest}
+        return None
+
+    def _ends(self, index: int, at: int) -> Iterator[int]:
+        """Where the value before part `index` may end."""
+        if index == len(self._parts):
+            yield len(self._uri)
+            return
+        part = self._parts[index]
+        sought = part if isinstance(part, str) else part.style.first
+        if not sought:
+            yield from range(at, len(self._uri) + 1)
+            return
+        found = self._uri.find(sought, at)
+        while found >= 0:
+            yield found
+            found = self._uri.find(sought, found + 1)
+        if not isinstance(part, str):
+            yield len(self._uri)  # an optional part that is not there
+
+
+def _agree(one: dict[str, str], other: dict[str, str]) -> bool:
+    return all(one[name] == other[name] for name in one.keys() & other.keys())

@@ -3,18 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import NamedTuple
 
 from toolyard.protocol.call import JsonObject
 
 MANY = 500
-
-
-class Found(NamedTuple):
-    """The items of one kind, and what was wrong on the way."""
-
-    items: list[JsonObject]
-    warnings: list[str]
 
 
 def unique(

@@ -14,7 +14,7 @@ SERVER_META = os.path.join("server.d", "server.meta.json")
 
 
 class Project(NamedTuple):
-    """Absolute paths; a folder may be missing."""
+    """Real paths; a folder may be missing."""
 
     root: str
     tools: str
@@ -28,10 +28,10 @@ class Project(NamedTuple):
 
 
 def project_at(root: str, settings: Settings) -> Project:
-    root = os.path.abspath(root)
+    root = os.path.realpath(root)
 
     def below(folder: str) -> str:
-        return os.path.normpath(os.path.join(root, folder))
+        return os.path.realpath(os.path.join(root, folder))
 
     return Project(
         root=root,

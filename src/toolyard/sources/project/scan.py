@@ -5,20 +5,32 @@ Knows which module finds which kind; knows neither the cache nor the catalog.
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, field
 
-from toolyard.catalog.entries import Kind
+from toolyard.catalog.entries import KINDS, Kind
 from toolyard.protocol.call import JsonObject
 from toolyard.settings import Settings
 from toolyard.sources.project.cache import canonical
+from toolyard.sources.project.hooks import registered_by_script, script_path
 from toolyard.sources.project.identity import read_identity
-from toolyard.sources.project.items import warn_if_many
+from toolyard.sources.project.items import unique, warn_if_many
 from toolyard.sources.project.layout import Project
 from toolyard.sources.project.metadata import Metadata
+from toolyard.sources.project.prompts import discover_prompts
+from toolyard.sources.project.register import (
+    Registration,
+    RegistrationError,
+    read_register_json,
+)
+from toolyard.sources.project.registered import Adopting
+from toolyard.sources.project.resources import discover_resources
 from toolyard.sources.project.tools import discover_tools
-from toolyard.sources.project.walk import Stamps, Walk
+from toolyard.sources.project.ui import discover_pages
+from toolyard.sources.project.walk import Stamps, Walk, stamp_of
 
 Items = dict[Kind, list[JsonObject]]
+_DECIDING = ("register.json", "register.sh", "server.meta.json")
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,18 +39,124 @@ class Scan:
     stamps: Stamps
     warnings: tuple[str, ...] = ()
     broken: dict[Kind, str] = field(default_factory=dict)
+    # Completions registered by hand; those beside an entry are in its item.
+    completions: tuple[JsonObject, ...] = ()
 
 
 def scan(project: Project, settings: Settings, metadata: Metadata, only: str = "") -> Scan:
-    only = only or settings.registry_refresh_path
-    walk = Walk(project.tools, only)
-    server = read_identity(project).info["name"]
-    found = discover_tools(walk, metadata, server)
-    items: Items = {"tools": found.items}
-    warnings = list(found.warnings)
-    broken: dict[Kind, str] = {}
-    for kind, listed in items.items():
-        warn_if_many(kind, listed, warnings)
-        if len(canonical(listed)) > settings.registry_max_bytes:
-            broken[kind] = f"the {kind} registry exceeds {settings.registry_max_bytes} bytes"
-    return Scan(items, walk.stamps, tuple(warnings), broken)
+    scanner = _Scanner(project, settings, metadata, only or settings.registry_refresh_path)
+    try:
+        return scanner.run(registration_of(project, settings))
+    except RegistrationError as error:
+        return scanner.broken(str(error))
+
+
+def registration_of(project: Project, settings: Settings) -> Registration:
+    """From register.json; only where there is none, from register.sh."""
+    by_hand = read_register_json(project, settings.max_manual_registry_bytes)
+    return by_hand or registered_by_script(project, settings) or Registration()
+
+
+def provider_scripts(project: Project) -> dict[str, str]:
+    """The project's own providers: name -> path. NAME.sh, or any program called NAME."""
+    found: dict[str, str] = {}
+    try:
+        names = sorted(os.listdir(project.providers), key=lambda name: not name.endswith(".sh"))
+    except OSError:
+        return found
+    for name in names:
+        path = os.path.realpath(os.path.join(project.providers, name))
+        bare = name.partition(".")[0]
+        if bare and os.path.isfile(path) and (name.endswith(".sh") or os.access(path, os.X_OK)):
+            found.setdefault(bare, path)
+    return found
+
+
+class _Scanner:
+    def __init__(self, project: Project, settings: Settings, metadata: Metadata, only: str) -> None:
+        self._project = project
+        self._settings = settings
+        self._metadata = metadata
+        self._only = only
+        self._stamps: Stamps = {
+            path: stamp_of(path)
+            for path in (
+                project.server,
+                project.providers,
+                *(os.path.join(project.server, name) for name in _DECIDING),
+            )
+        }
+        self._warnings: list[str] = []
+
+    def run(self, registration: Registration) -> Scan:
+        project, metadata = self._project, self._metadata
+        server = read_identity(project).info["name"]
+        providers = frozenset(provider_scripts(project))
+        adopting = Adopting(registration, self._warnings)
+        tools_walk, resources_walk = self._walk(project.tools), self._walk(project.resources)
+        prompts_walk, pages_walk = self._walk(project.prompts), self._walk(project.ui)
+        tools = discover_tools(tools_walk, metadata, server)
+        found = discover_resources(resources_walk, metadata, providers)
+        prompts = discover_prompts(prompts_walk, metadata)
+        pages = discover_pages(tools.pages, pages_walk, metadata, server, project.root)
+        for walk in (tools_walk, resources_walk, prompts_walk, pages_walk):
+            self._stamps.update(walk.stamps)
+            self._warnings += walk.warnings
+        resources = _chosen(adopting.resources(project.resources, providers), found.resources)
+        items: Items = {
+            "tools": _chosen(adopting.tools(project.tools), tools.items),
+            "resources": unique([*resources, *pages], "name", "resource", self._warnings),
+            "prompts": _chosen(adopting.prompts(project.prompts), prompts),
+            "templates": self._templates(
+                adopting.templates(project.resources), found.templates, resources
+            ),
+        }
+        self._mention_idle_hook()
+        completions = tuple(registration.get("completions") or ())
+        broken = self._oversized(items)
+        return Scan(items, self._stamps, tuple(self._warnings), broken, completions)
+
+    def broken(self, why: str) -> Scan:
+        """A registration that cannot be read: nothing is served rather than the wrong thing."""
+        items: Items = {kind: [] for kind in KINDS}
+        reasons: dict[Kind, str] = {
+            kind: f"Unable to load the {kind} registry: {why}" for kind in KINDS
+        }
+        warning = f"{why}: no tools, resources or prompts are served until this is mended"
+        return Scan(items, self._stamps, (warning,), reasons)
+
+    def _mention_idle_hook(self) -> None:
+        path = script_path(self._project)
+        if not self._settings.allow_project_hooks and os.path.exists(path):
+            self._warnings.append(f"{path}: is not run without MCPBASH_ALLOW_PROJECT_HOOKS=true")
+
+    def _walk(self, root: str) -> Walk:
+        return Walk(root, self._only)
+
+    def _templates(
+        self,
+        by_hand: list[JsonObject] | None,
+        found: list[JsonObject],
+        resources: list[JsonObject],
+    ) -> list[JsonObject]:
+        """Those registered by hand lie over those found; none may share a resource's name."""
+        if by_hand is not None and not by_hand:
+            return []
+        merged = {item["name"]: item for item in (*found, *(by_hand or ()))}
+        taken = {item["name"] for item in resources}
+        for name in sorted(merged.keys() & taken):
+            self._warnings.append(f"template {name!r}: a resource has the same name; skipped")
+        return [merged[name] for name in sorted(merged) if name not in taken]
+
+    def _oversized(self, items: Items) -> dict[Kind, str]:
+        limit = self._settings.registry_max_bytes
+        broken: dict[Kind, str] = {}
+        for kind, listed in items.items():
+            warn_if_many(kind, listed, self._warnings)
+            if len(canonical(listed)) > limit:
+                broken[kind] = f"the {kind} registry exceeds {limit} bytes"
+        return broken
+
+
+def _chosen(by_hand: list[JsonObject] | None, found: list[JsonObject]) -> list[JsonObject]:
+    return found if by_hand is None else by_hand

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import gc
 import os
 import threading
@@ -11,15 +10,30 @@ from contextlib import contextmanager
 from typing import NamedTuple
 
 from toolyard.catalog.entries import Entries, Kind
+from toolyard.protocol.call import JsonObject, Target
+from toolyard.runners.changes import FileChanges
+from toolyard.runners.completions import IssuedCursors
+from toolyard.runners.runner import Runner
+from toolyard.runners.script import ScriptTarget
 from toolyard.settings import Settings
 from toolyard.sources.project import cache
+from toolyard.sources.project.entries import Builder
+from toolyard.sources.project.hooks import is_active
 from toolyard.sources.project.layout import Project
 from toolyard.sources.project.metadata import Metadata
-from toolyard.sources.project.scan import Items, Scan, scan
-from toolyard.sources.project.tools import MakeToolTarget, tool_entry
+from toolyard.sources.project.scan import Items, Scan, registration_of, scan
+from toolyard.sources.project.tools import MakeToolTarget
 from toolyard.sources.project.walk import unchanged
+from toolyard.sources.project.watching import Watching
+from toolyard.telemetry import logger
 
-FILES: dict[Kind, str] = {"tools": "tools.json"}
+FILES: dict[Kind, str] = {
+    "tools": "tools.json",
+    "resources": "resources.json",
+    "prompts": "prompts.json",
+    "templates": "resource-templates.json",
+}
+log = logger("project")
 
 
 class _Known(NamedTuple):
@@ -31,64 +45,96 @@ class ProjectSource:
     """Yields the entries of one project folder."""
 
     def __init__(
-        self, project: Project, settings: Settings, *, make_tool_target: MakeToolTarget
+        self,
+        project: Project,
+        settings: Settings,
+        *,
+        runner: Runner,
+        make_tool_target: MakeToolTarget | None = None,
     ) -> None:
         self._project = project
         self._settings = settings
-        self._make_tool_target = make_tool_target
+        self._changes = FileChanges()
+        self._builder = Builder(
+            project,
+            settings,
+            runner,
+            make_tool_target or _scripts_of(runner),
+            self._changes,
+            IssuedCursors(),
+        )
         self._metadata = Metadata()
         self._scanning = threading.Lock()
         self._known: _Known | None = None
 
     def read(self) -> Entries:
         with self._scanning, _collector_paused():
-            if self._known is None or not unchanged(self._known.scan.stamps):
+            if self._known is None or self.may_have_changed():
                 scanned = self._scan()
-                self._known = _Known(scanned, self._entries(scanned))
-                self._keep(scanned.items)
+                self._known = _Known(scanned, self._builder.entries(scanned))
+                self._keep(scanned)
             return self._known.entries
 
     async def settle(self) -> None:
-        """A folder is read at once."""
+        """Nothing to wait for: a first read finds everything."""
 
     async def watch(self, changed: Callable[[], None]) -> None:
-        while True:
-            await asyncio.sleep(self._settings.tools_ttl)
-            known = self._known
-            if known and not await asyncio.to_thread(unchanged, known.scan.stamps):
-                changed()
+        """Where files can be watched, on each event; everywhere, when the TTL has passed."""
+        if self._settings.static_registry:
+            return
+        watching = Watching(self._project, self._settings, self._changes)
+        await watching.run(self.may_have_changed, changed)
+
+    def may_have_changed(self) -> bool:
+        """The fast path: a look at every folder and file that the last scan saw."""
+        known = self._known
+        if known is None:
+            return True
+        if self._settings.static_registry:
+            return False
+        return is_active(self._project, self._settings) or not unchanged(known.scan.stamps)
 
     def _scan(self) -> Scan:
-        if self._settings.static_registry:
-            cached = self._from_cache()
-            if cached is not None:
-                return cached
-        return scan(self._project, self._settings, self._metadata)
+        cached = self._from_cache() if self._settings.static_registry else None
+        return cached or scan(self._project, self._settings, self._metadata)
 
     def _from_cache(self) -> Scan | None:
+        """The files as they are; a missing, broken or oversized one means a scan."""
         items: Items = {}
-        for kind, name in FILES.items():
-            path = os.path.join(self._project.registry, name)
+        for kind, path in cache_paths(self._project).items():
             cached = cache.read(path, self._settings.registry_max_bytes)
             if cached is None:
                 return None
             items[kind] = cached.items
-        return Scan(items, {})
+        completions = registration_of(self._project, self._settings).get("completions")
+        return Scan(items, {}, completions=tuple(completions or ()))
 
-    def _entries(self, scanned: Scan) -> Entries:
-        tools = () if "tools" in scanned.broken else scanned.items["tools"]
-        return Entries(
-            tools=tuple(
-                tool_entry(item, self._project.tools, self._make_tool_target) for item in tools
-            ),
-            broken=scanned.broken,
-            warnings=scanned.warnings,
-        )
-
-    def _keep(self, items: Items) -> None:
+    def _keep(self, scanned: Scan) -> None:
         """Write the cache without making the first answer wait for it."""
-        if not self._settings.static_registry:
-            threading.Thread(target=keep, args=(self._project, items), name="registry").start()
+        if not self._settings.static_registry and not scanned.broken:
+            threading.Thread(
+                target=keep, args=(self._project, scanned.items), name="registry"
+            ).start()
+
+
+def cache_paths(project: Project) -> dict[Kind, str]:
+    return {kind: os.path.join(project.registry, name) for kind, name in FILES.items()}
+
+
+def keep(project: Project, items: Items) -> None:
+    for kind, path in cache_paths(project).items():
+        try:
+            cache.write(path, items[kind])
+        except OSError as error:
+            log.debug("%s is not written: %s", path, error)
+            return  # a read-only project is served without a cache
+
+
+def _scripts_of(runner: Runner) -> MakeToolTarget:
+    def make(path: str, name: str, metadata: JsonObject) -> Target:
+        return ScriptTarget(name, path, metadata, runner)
+
+    return make
 
 
 @contextmanager
@@ -101,11 +147,3 @@ def _collector_paused() -> Iterator[None]:
     finally:
         if was_on:
             gc.enable()
-
-
-def keep(project: Project, items: Items) -> None:
-    for kind, name in FILES.items():
-        try:
-            cache.write(os.path.join(project.registry, name), items[kind])
-        except OSError:
-            return  # a read-only project is served without a cache

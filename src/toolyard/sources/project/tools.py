@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
+from typing import NamedTuple
 
 from toolyard.catalog.entries import Origin, Tool
 from toolyard.protocol.call import JsonObject, Target
-from toolyard.sources.project.items import Found, split, unique
+from toolyard.sources.project.items import split, unique
 from toolyard.sources.project.metadata import (
     HEAD_BYTES,
     Metadata,
@@ -18,6 +19,7 @@ from toolyard.sources.project.metadata import (
     name_of,
     schema_of,
 )
+from toolyard.sources.project.ui import is_page
 from toolyard.sources.project.walk import (
     META_SUFFIX,
     File,
@@ -35,29 +37,36 @@ FIELDS = frozenset(
     {"name", "title", "description", "inputSchema", "outputSchema", "annotations", "icons", "_meta"}
     | {"execution"}
 )
-PAGE_FILES = frozenset({"index.html", "ui.meta.json"})
 _RUNNABLE = (b"#!", b"\x7fELF", b"\xcf\xfa\xed\xfe", b"\xca\xfe\xba\xbe", b"MZ")
 
 
-def discover_tools(walk: Walk, metadata: Metadata, server: str) -> Found:
+class FoundTools(NamedTuple):
+    items: list[JsonObject]
+    pages: list[Folder]  # the folders `ui` beside tools
+
+
+def discover_tools(walk: Walk, metadata: Metadata, server: str) -> FoundTools:
     warnings = walk.warnings
     items: list[JsonObject] = []
+    pages: list[Folder] = []
     for folder in walk.folders():
+        if _is_own_page(folder):
+            pages.append(folder)
+            continue
         for file, described in tools_in(folder):
             try:
-                items.append(_item(folder.relative, file, described, metadata, warnings))
+                items.append(_item(walk.relative(file), file, described, metadata, warnings))
             except MetadataError as problem:
                 warnings.append(str(problem))
     items.sort(key=_by_name)
+    folders = {os.path.dirname(page.relative) for page in pages}
     for item in items:
-        _offer_page(item, walk, server)
-    return Found(unique(items, "name", "tool", warnings), warnings)
+        _offer_page(item, folders, server)
+    return FoundTools(unique(items, "name", "tool", warnings), pages)
 
 
 def tools_in(folder: Folder) -> Iterator[tuple[File, File | None]]:
     """The tools in one folder, each with its metadata file."""
-    if _is_page(folder):
-        return
     files = [
         (file, metadata_file(folder, name))
         for name, file in folder.files.items()
@@ -69,8 +78,8 @@ def tools_in(folder: Folder) -> Iterator[tuple[File, File | None]]:
             yield file, meta
 
 
-def _is_page(folder: Folder) -> bool:
-    return os.path.basename(folder.relative) == "ui" and not PAGE_FILES.isdisjoint(folder.files)
+def _is_own_page(folder: Folder) -> bool:
+    return folder.relative.endswith("/ui") and is_page(folder)
 
 
 def _is_script(file: File) -> bool:
@@ -90,7 +99,7 @@ def _item(
     item: JsonObject = {
         "name": name_of(meta, stem_of(file.name), place),
         "description": meta.get("description", ""),
-        "path": f"{relative}/{file.name}" if relative else file.name,
+        "path": relative,
         "inputSchema": schema_of(meta, place),
         "timeoutSecs": None,
     }
@@ -101,13 +110,10 @@ def _item(
 _SET_ABOVE = frozenset({"name", "description", "path", "inputSchema", "arguments"})
 
 
-def _offer_page(item: JsonObject, walk: Walk, server: str) -> None:
+def _offer_page(item: JsonObject, folders: set[str], server: str) -> None:
     """A tool with a page of its own (`ui/` beside it) points clients at it."""
     folder = os.path.dirname(item["path"])
-    page = f"{walk.root}/{folder}/ui"
-    if not folder or page not in walk.stamps:
-        return
-    if not any(f"{page}/{name}" in walk.stamps for name in PAGE_FILES):
+    if folder not in folders:
         return
     meta: JsonObject = item.get("_meta", {})
     given = meta.get("ui")
@@ -129,6 +135,7 @@ def tool_entry(item: JsonObject, root: str, make_target: MakeToolTarget) -> Tool
         target=make_target(path, item["name"], item),
         origin=Origin("project", "", path),
         requires=tuple(item.get("requires", ())),
+        unavailable=item.get("unavailable"),
         check_output=True,
         extra=extra,
     )

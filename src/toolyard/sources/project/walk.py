@@ -26,7 +26,7 @@ class File(NamedTuple):
 
 class Folder(NamedTuple):
     path: str
-    relative: str  # to the root of the walk; "" for the root itself
+    relative: str  # to the root of the walk, as it is named there; "" for the root itself
     files: Mapping[str, File]
 
 
@@ -34,11 +34,10 @@ class Walk:
     """One walk. What it passes is recorded in `stamps`, what it refuses in `warnings`."""
 
     def __init__(self, root: str, only: str = "") -> None:
-        self.root = root
-        self.only = os.path.abspath(only) if only else ""
+        self.root = os.path.realpath(root)
+        self.only = os.path.realpath(only) if only else ""
         self.stamps: Stamps = {}
         self.warnings: list[str] = []
-        self._real_root = os.path.realpath(root)
 
     def folders(self) -> Iterator[Folder]:
         """Depth first, by name."""
@@ -47,13 +46,14 @@ class Walk:
         while waiting:
             path, relative, depth = waiting.pop()
             files: dict[str, File] = {}
-            below: list[str] = []
+            below: dict[str, str] = {}
             for name in self._names(path):
                 self._sort_out(path, name, files, below)
             yield Folder(path, relative, files)
             if depth < MAX_DEPTH:
                 under = f"{relative}/" if relative else ""
-                waiting += [(f"{path}/{name}", under + name, depth + 1) for name in below[::-1]]
+                found = [(real, under + name, depth + 1) for name, real in below.items()]
+                waiting += reversed(found)
 
     def _names(self, path: str) -> list[str]:
         try:
@@ -65,35 +65,40 @@ class Walk:
             return []
 
     # One lstat a name costs less than scandir and a stat a file, and dates folders as well.
-    def _sort_out(self, folder: str, name: str, files: dict[str, File], below: list[str]) -> None:
+    def _sort_out(
+        self, folder: str, name: str, files: dict[str, File], below: dict[str, str]
+    ) -> None:
         if name[0] == ".":
             return
         path = f"{folder}/{name}"
+        if not is_plain(name):
+            self.warnings.append(f"{path!r}: skipped: control characters in its name")
+            return
+        if self.only and not self._wanted(path):
+            return
         try:
             status = os.lstat(path)
             if S_ISLNK(status.st_mode):
-                status = self._followed(path)
+                path, status = self._followed(path)
         except OSError as error:
-            self.warnings.append(f"{shown(path)}: skipped: {error.strerror}")
+            self.warnings.append(f"{path}: skipped: {error.strerror}")
             return
-        if not is_plain(name):
-            self.warnings.append(f"{path!r}: skipped: control characters in its name")
-        elif self.only and not self._wanted(path):
-            return
-        elif S_ISREG(status.st_mode):
+        if S_ISREG(status.st_mode):
             stamp = self.stamps[path] = status.st_ctime_ns
             files[name] = File(name, path, stamp, status.st_mode & 0o111 != 0)
         elif S_ISDIR(status.st_mode):
             self.stamps[path] = status.st_ctime_ns
-            below.append(name)
+            below[name] = path
 
-    def _followed(self, path: str) -> os.stat_result:
-        if not self._inside(path):
+    def _followed(self, path: str) -> tuple[str, os.stat_result]:
+        real = os.path.realpath(path)
+        if not is_below(real, self.root):
             raise OSError(EPERM, "a link that leads outside")
-        return os.stat(path)
+        return real, os.stat(real)
 
-    def _inside(self, path: str) -> bool:
-        return os.path.commonpath((self._real_root, os.path.realpath(path))) == self._real_root
+    def relative(self, file: File) -> str:
+        """The real place of a file below the root."""
+        return file.path[len(self.root) + 1 :]
 
     def _wanted(self, path: str) -> bool:
         """On the way to the path that the scan is narrowed to, or below it."""

@@ -1,0 +1,80 @@
+"""What `registry refresh` and `registry status` do, as plain JSON objects."""
+
+from __future__ import annotations
+
+import os
+from datetime import UTC, datetime
+
+from toolyard.catalog.entries import Kind
+from toolyard.protocol.call import JsonObject
+from toolyard.settings import Settings
+from toolyard.sources.project import cache
+from toolyard.sources.project.layout import Project
+from toolyard.sources.project.metadata import Metadata
+from toolyard.sources.project.scan import Scan, scan
+from toolyard.sources.project.source import cache_paths
+
+# How the kinds are called in the output of the commands.
+_SHOWN: dict[Kind, str] = {
+    "tools": "tools",
+    "resources": "resources",
+    "prompts": "prompts",
+    "templates": "resourceTemplates",
+}
+
+
+def refresh(project: Project, settings: Settings, only: str = "") -> JsonObject:
+    """Scan, write the files, and say what was found. `only` narrows the scan to a path."""
+    scanned = scan(project, settings, Metadata(), only)
+    status = {
+        _SHOWN[kind]: _refreshed(scanned, kind, path) for kind, path in cache_paths(project).items()
+    }
+    pages = sum(1 for item in scanned.items["resources"] if "page" in item)
+    return {
+        **status,
+        "ui": {"status": "ok", "count": pages, "error": None},
+        "notificationsSent": False,
+        "mode": "full",
+        "warnings": list(scanned.warnings),
+    }
+
+
+def _refreshed(scanned: Scan, kind: Kind, path: str) -> JsonObject:
+    if kind in scanned.broken:
+        return {"status": "failed", "count": 0, "error": scanned.broken[kind]}
+    items = scanned.items[kind]
+    try:
+        cache.write(path, items)
+    except OSError as error:
+        return {"status": "failed", "count": len(items), "error": f"{path}: {error.strerror}"}
+    return {"status": "ok", "count": len(items), "error": None}
+
+
+def is_ok(refreshed: JsonObject) -> bool:
+    """Did everything go well? The exit code of the command."""
+    return all(
+        part.get("status") != "failed" for part in refreshed.values() if isinstance(part, dict)
+    )
+
+
+def status(project: Project, settings: Settings) -> JsonObject:
+    """What the files hold at present; nothing is scanned or written."""
+    files = {
+        _SHOWN[kind]: _status(path, settings.registry_max_bytes)
+        for kind, path in cache_paths(project).items()
+    }
+    return {"projectRoot": project.root, **files}
+
+
+def _status(path: str, max_bytes: int) -> JsonObject:
+    kept = cache.read(path, max_bytes)
+    if kept is None:
+        return {"status": "missing", "path": path, "count": 0, "hash": None, "mtime": None}
+    changed = datetime.fromtimestamp(os.stat(path).st_mtime, UTC)
+    return {
+        "status": "present",
+        "path": path,
+        "count": len(kept.items),
+        "hash": kept.hash,
+        "mtime": changed.strftime("%Y-%m-%dT%H:%M:%SZ"),
+    }

@@ -1,0 +1,219 @@
+"""Resources and templates of a project: which files are which, and what their items say."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from urllib.parse import quote
+
+from toolyard.catalog.uritemplate import NotATemplate, parse
+from toolyard.protocol.call import JsonObject
+from toolyard.sources.project.files import (
+    completion_beside,
+    entries_in,
+    is_program,
+    type_by_name,
+)
+from toolyard.sources.project.items import unique
+from toolyard.sources.project.metadata import (
+    Metadata,
+    MetadataError,
+    checked,
+    head,
+    inline,
+    name_of,
+    normalised,
+)
+from toolyard.sources.project.walk import (
+    META_SUFFIX,
+    File,
+    Folder,
+    Walk,
+    is_below,
+    is_document,
+    metadata_file,
+    stem_of,
+)
+
+FIELDS = frozenset(
+    {"name", "title", "uri", "description", "mimeType", "annotations", "icons", "size", "_meta"}
+)
+TEMPLATE_FIELDS = (FIELDS - {"uri", "size"}) | {"uriTemplate"}
+_SET_FIRST = ("name", "description", "path", "inputSchema", "uri", "mimeType", "provider")
+
+
+@dataclass(frozen=True, slots=True)
+class FoundResources:
+    resources: list[JsonObject]
+    templates: list[JsonObject]
+
+
+def discover_resources(walk: Walk, metadata: Metadata, providers: frozenset[str]) -> FoundResources:
+    """`providers` are the names of the project's own."""
+    return _Discovery(walk, metadata, providers, FoundResources([], [])).run()
+
+
+@dataclass(frozen=True, slots=True)
+class _Discovery:
+    walk: Walk
+    metadata: Metadata
+    providers: frozenset[str]
+    found: FoundResources
+
+    def run(self) -> FoundResources:
+        for folder in self.walk.folders():
+            for file, meta in self._candidates(folder):
+                try:
+                    self._take(folder, file, meta)
+                except MetadataError as problem:
+                    self.walk.warnings.append(str(problem))
+        warnings = self.walk.warnings
+        self.found.resources.sort(key=_by_name_and_uri)
+        self.found.templates.sort(key=_by_name)
+        resources = unique(self.found.resources, "name", "resource", warnings)
+        return FoundResources(
+            unique(resources, "uri", "resource", warnings),
+            unique(self.found.templates, "name", "template", warnings),
+        )
+
+    def _candidates(self, folder: Folder) -> Iterator[tuple[File | None, File | None]]:
+        """Files with their metadata, then metadata that has no file."""
+        used: set[str] = set()
+        for file in entries_in(folder):
+            meta = metadata_file(folder, file.name)
+            if meta is not None:
+                used.add(meta.name)
+            yield file, meta
+        for name, meta in folder.files.items():
+            if name.endswith(META_SUFFIX) and name not in used and not is_document(name):
+                yield None, meta
+
+    def _take(self, folder: Folder, file: File | None, described: File | None) -> None:
+        place = described.path if described else file.path if file else folder.path
+        meta = self._metadata_of(file, described, place)
+        if meta.get("uriTemplate") is not None:
+            item = template_item(meta, place, self.walk.root)
+            self.found.templates.append(item)
+        else:
+            item = self._resource(file, meta, place)
+            self.found.resources.append(item)
+        script = completion_beside(folder, file.name if file else _bare(place))
+        if script is not None:
+            item["completion"] = self.walk.relative(script)
+
+    def _metadata_of(self, file: File | None, described: File | None, place: str) -> JsonObject:
+        if described is not None:
+            meta = self.metadata.read(described)
+        else:
+            meta = inline(head(file.path), file.path) if file else {}
+        return checked(meta, place, self.walk.warnings)
+
+    def _resource(self, file: File | None, meta: JsonObject, place: str) -> JsonObject:
+        file = file or self._named(meta, place)
+        uri = uri_of(meta, place) or (file_uri(file.path) if file else "")
+        if not uri:
+            raise MetadataError(f"{place}: has neither uri, uriTemplate nor a data file; skipped")
+        program = file is not None and is_program(file)
+        if file is not None and program and not meta:
+            raise MetadataError(f"{file.path}: a program without metadata is not served; skipped")
+        provider = provider_of(meta, uri, self.providers, place)
+        if provider == "file" and file is None and not uri.startswith("file:"):
+            raise MetadataError(f"{place}: nothing can read {uri!r}; skipped")
+        item: JsonObject = {
+            "name": name_of(meta, stem_of(file.name) if file else _bare(place), place),
+            "description": meta.get("description", ""),
+        }
+        if file is not None:
+            item["path"] = self.walk.relative(file)
+        if isinstance(meta.get("inputSchema"), dict):
+            item["inputSchema"] = normalised(meta["inputSchema"])
+        item["uri"] = uri
+        item["mimeType"] = meta.get("mimeType") or type_by_name(file.name if file else uri)
+        item["provider"] = provider
+        item.update((name, value) for name, value in meta.items() if name not in _SET_FIRST)
+        if program:
+            item["executable"] = True
+        return item
+
+    def _named(self, meta: JsonObject, place: str) -> File | None:
+        """The file that the field `path` names."""
+        if meta.get("path") is None:
+            return None
+        path = script_of(meta, place, self.walk.root)
+        executable = os.access(path, os.X_OK)
+        return File(os.path.basename(path), path, 0, executable)
+
+
+def template_item(meta: JsonObject, place: str, root: str) -> JsonObject:
+    """The item of a template; raises where it cannot be served."""
+    template = meta.get("uriTemplate")
+    if meta.get("uri") is not None:
+        raise MetadataError(f"{place}: has both uri and uriTemplate; skipped")
+    if not isinstance(template, str):
+        raise MetadataError(f"{place}: uriTemplate must be text; skipped")
+    try:
+        parse(template)
+    except NotATemplate as problem:
+        raise MetadataError(f"{place}: uriTemplate {template!r}: {problem}; skipped") from None
+    item = {"name": name_of(meta, _bare(place), place), **meta, "uriTemplate": template}
+    if meta.get("path") is not None:
+        item["path"] = script_of(meta, place, root)[len(root) + 1 :]
+    return item
+
+
+def script_of(meta: JsonObject, place: str, root: str) -> str:
+    """The real path that `path` names: beside the metadata, or from the root of its kind."""
+    path = meta["path"]
+    if not isinstance(path, str) or "\0" in path:
+        raise MetadataError(f"{place}: path must be text; skipped")
+    for folder in (os.path.dirname(place), root):
+        real = os.path.realpath(os.path.join(folder, path))
+        if os.path.isfile(real) and is_below(real, root):
+            return real
+    raise MetadataError(f"{place}: path {path!r} names no file below {root}; skipped")
+
+
+def uri_of(meta: JsonObject, place: str) -> str:
+    uri = meta.get("uri")
+    if uri is None or uri == "":
+        return ""
+    if not isinstance(uri, str) or ":" not in uri:
+        raise MetadataError(f"{place}: uri must be a URI; skipped")
+    return uri
+
+
+def provider_of(meta: JsonObject, uri: str, own: frozenset[str], place: str) -> str:
+    """The one that is named; else the one for the scheme; else `file`."""
+    named = meta.get("provider")
+    if named is None:
+        return provider_for(uri, own)
+    if isinstance(named, str) and (named in BUILT_IN or named in own):
+        return named
+    raise MetadataError(f"{place}: there is no provider {named!r}; skipped")
+
+
+BUILT_IN = frozenset({"file", "git", "https", "ui", "echo"})
+_BY_SCHEME = {"git+https": "git", "git": "git", "https": "https", "ui": "ui", "file": "file"}
+
+
+def provider_for(uri: str, own: frozenset[str]) -> str:
+    scheme = uri.partition(":")[0].lower()
+    return scheme if scheme in own else _BY_SCHEME.get(scheme, "file")
+
+
+def file_uri(path: str) -> str:
+    return "file://" + quote(path)
+
+
+def _bare(place: str) -> str:
+    name = os.path.basename(place)
+    return stem_of(name.removesuffix(META_SUFFIX)) if name.endswith(META_SUFFIX) else stem_of(name)
+
+
+def _by_name(item: JsonObject) -> str:
+    return str(item["name"])
+
+
+def _by_name_and_uri(item: JsonObject) -> tuple[str, str, str]:
+    return item["name"], item["uri"], item.get("path", "")
