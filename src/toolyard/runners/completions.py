@@ -67,7 +67,7 @@ class CompletionScript:
     path: str
     metadata: JsonObject = field(default_factory=dict)  # timeoutSecs
     told: Mapping[str, str] = field(default_factory=dict)
-    payloads: Mapping[str, str] = field(default_factory=dict)
+    payloads: Mapping[bytes, bytes] = field(default_factory=dict)
 
 
 class ScriptCompletion:
@@ -96,7 +96,7 @@ class ScriptCompletion:
                 "MCP_COMPLETION_CURSOR": query.cursor,
                 "MCP_COMPLETION_ARGS_HASH": query.digest,
             },
-            payloads={**script.payloads, "MCP_COMPLETION_ARGS": compact(query.arguments)},
+            payloads={**script.payloads, b"MCP_COMPLETION_ARGS": compact(query.arguments)},
             cwd=runner.paths.root,
             timeout=limit_for(script.metadata, call, runner.settings),
         )
@@ -149,7 +149,7 @@ def listed_values(schema: JsonObject, name: str) -> list[str]:
         choices = ["true", "false"]
     if not isinstance(choices, list):
         return []
-    return [value if isinstance(value, str) else compact(value) for value in choices]
+    return [value if isinstance(value, str) else compact(value).decode() for value in choices]
 
 
 def lists_values(schema: JsonObject) -> bool:

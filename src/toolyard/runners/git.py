@@ -18,6 +18,7 @@ from toolyard.runners.addresses import NotAllowed
 from toolyard.runners.contents import Body, not_found, unreadable
 from toolyard.runners.deadline import Limit
 from toolyard.runners.dial import Dialler
+from toolyard.runners.environ import encoded
 from toolyard.runners.limits import complaint, run_script
 from toolyard.runners.providers import provider_environ
 from toolyard.runners.run import Finished, ScriptSpec
@@ -147,9 +148,7 @@ class _Fetched:
             argv=arguments,
             environ={
                 **provider_environ("git", self.provider.runner.settings.withheld),
-                **_QUIET,
-                **trust,
-                "GIT_DIR": self.folder,
+                **encoded({**_QUIET, **trust, "GIT_DIR": self.folder}),
             },
             cwd=self.folder,
             timeout=Limit(min(self.provider.limits.seconds, MOST_SECONDS)),

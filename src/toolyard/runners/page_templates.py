@@ -133,6 +133,6 @@ def page_of(template: str, config: JsonObject) -> str:
         about=html.escape(about if isinstance(about, str) else ""),
         style=_STYLE,
         # `<` cannot end the element that the JSON stands in.
-        config=compact(config).replace("<", "\\u003c"),
+        config=compact(config).decode().replace("<", "\\u003c"),
         script=_BASE + _SCRIPTS[template] + "start();",
     )

@@ -52,8 +52,8 @@ class ProgramPrompt:
                 "MCP_PROMPT_PATH": self._path,
             },
             payloads={
-                "MCP_PROMPT_ARGS": compact(arguments),
-                "MCP_PROMPT_METADATA": compact(self._metadata),
+                b"MCP_PROMPT_ARGS": compact(arguments),
+                b"MCP_PROMPT_METADATA": compact(self._metadata),
             },
             cwd=runner.paths.root,
             timeout=limit_for(self._metadata, call, runner.settings),
@@ -93,7 +93,7 @@ def values_of(metadata: JsonObject, arguments: JsonObject) -> dict[str, str]:
 
 
 def _as_text(value: Json) -> str:
-    return value if isinstance(value, str) else compact(value)
+    return value if isinstance(value, str) else compact(value).decode()
 
 
 def rendered(template: str, values: Mapping[str, str]) -> str:

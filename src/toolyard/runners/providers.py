@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from toolyard.errors import INVALID_PARAMS, ProtocolError
 from toolyard.protocol.call import Call, Channel, JsonObject
 from toolyard.runners.contents import Body, not_found, unreadable
-from toolyard.runners.environ import ISOLATED, kept
+from toolyard.runners.environ import ISOLATED, Environ, encoded, kept
 from toolyard.runners.limits import complaint, limit_for, run_script
 from toolyard.runners.run import Finished, ScriptSpec
 from toolyard.runners.runner import Runner
@@ -45,7 +45,7 @@ class ScriptProvider:
         spec = ScriptSpec(
             path=self._path,
             argv=(uri,),
-            environ={**provider_environ(self._name, settings.withheld), **self._told},
+            environ={**provider_environ(self._name, settings.withheld), **encoded(self._told)},
             cwd=self._runner.paths.root,
             timeout=limit_for(self._metadata, call, settings),
             max_output=settings.max_resource_bytes,
@@ -59,14 +59,14 @@ class ScriptProvider:
         return ()
 
 
-def provider_environ(name: str, withheld: frozenset[str]) -> dict[str, str]:
+def provider_environ(name: str, withheld: frozenset[str]) -> Environ:
     """Little of ours: no tool's variables, no secrets."""
     also = {
         variable: os.environ[variable]
         for variable in (*_PROXIES, *_EXTRA.get(name, ()))
         if variable in os.environ
     }
-    return {**kept(os.environ, ISOLATED, withheld), **also}
+    return {**kept(os.environ, ISOLATED, withheld), **encoded(also)}
 
 
 _OUTSIDE, _MISSING, _BAD_URI = 2, 3, 4

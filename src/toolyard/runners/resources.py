@@ -64,7 +64,7 @@ class ResourceTarget:
             body = await self._reader.read(arguments, None, None)
         except ProtocolError as error:
             return f"error: {error.message}"
-        data = compact(body).encode() if isinstance(body, dict) else body.data
+        data = compact(body) if isinstance(body, dict) else body.data
         return hashlib.sha256(data).hexdigest()
 
     def _paths(self, arguments: JsonObject) -> tuple[str, ...]:
@@ -109,8 +109,8 @@ class Program:
                 "MCP_RESOURCE_PATH": self._path,
             },
             payloads={
-                "MCP_TEMPLATE_ARGS": compact(variables),
-                "MCP_RESOURCE_METADATA": compact(self._metadata),
+                b"MCP_TEMPLATE_ARGS": compact(variables),
+                b"MCP_RESOURCE_METADATA": compact(self._metadata),
             },
             cwd=runner.paths.root,
             timeout=limit_for(self._metadata, call, runner.settings),

@@ -171,5 +171,5 @@ def _with_schemas(scan: Scan) -> Iterator[tuple[JsonObject, str]]:
 
 def _short(item: JsonObject) -> str:
     """Metadata for a variable: icons are left out, they can be larger than one may be."""
-    text = compact({key: value for key, value in item.items() if key != "icons"})
+    text = compact({key: value for key, value in item.items() if key != "icons"}).decode()
     return text if len(text) < 65536 else "{}"
