@@ -98,14 +98,6 @@ class Process:
         if not self.done.done():
             self.done.set_result(self._exit(-signal.SIGKILL))
 
-    def kill_group(self) -> bool:
-        """End what is left of the group; True where nobody is. Only once it is over.
-
-        The leader is reaped by then, but its number stays taken while the group lives,
-        and is not given out again so soon after.
-        """
-        return not signal_group(self.pid, signal.SIGKILL)
-
     def _attend(self) -> None:
         self._out.attend()
         self._err.attend()
@@ -135,7 +127,9 @@ class Process:
             return
         self.over = True
         code = self._exit_watch.reap()
-        self.group_gone = self.kill_group()
+        # The leader's number stays taken while its group lives, and is not given out
+        # again so soon after. Who is still there is not able to do anything from here on.
+        self.group_gone = not signal_group(self.pid, signal.SIGKILL)
         self._close_pipes()
         if not self.done.done():
             self.done.set_result(self._exit(code))
