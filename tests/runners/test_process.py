@@ -27,7 +27,9 @@ def start(command: Command, watch: WatchExit = watch_exit) -> Process:
 
 
 async def run(command: Command, watch: WatchExit = watch_exit) -> Exit:
-    return await start(command, watch).done
+    process = start(command, watch)
+    process.attend()
+    return await process.done
 
 
 async def test_what_it_prints_and_how_it_ends_are_known() -> None:
@@ -83,6 +85,11 @@ async def test_much_output_is_read_while_it_runs() -> None:
     ended = await run(bash("head -c 3000000 /dev/zero; head -c 3000000 /dev/zero >&2; echo end"))
     assert len(ended.stdout) == 3_000_004
     assert len(ended.stderr) == 4096
+
+
+async def test_little_output_needs_nobody_who_attends() -> None:
+    ended = await start(bash("head -c 200000 /dev/zero; head -c 60000 /dev/zero >&2")).done
+    assert (len(ended.stdout), len(ended.stderr)) == (200_000, 4096)
 
 
 async def test_of_stderr_the_tail_is_kept() -> None:

@@ -20,6 +20,7 @@ from toolyard.runners.stream import Allowance, Announce, Reporter
 from toolyard.runners.watcher import Watcher
 
 GIVE_UP_AFTER = 2.0
+BRIEF = 0.025  # a run that ends sooner is never looked at
 MAX_SAID = 1024 * 1024
 
 
@@ -99,6 +100,7 @@ class Run:
         "_reporter",
         "_retired",
         "_row",
+        "_settled_at",
         "_shared",
         "_timed_out",
         "process",
@@ -110,7 +112,9 @@ class Run:
         """The caller has a place at the gate; it passes to the run."""
         self._shared = shared
         self._exchange = exchange
-        self._deadline = Deadline(limit, shared.loop.time())
+        now = shared.loop.time()
+        self._settled_at = now + BRIEF
+        self._deadline = Deadline(limit, now)
         self._call: Call | None = None
         self._channel: Channel | None = None
         self._reporter: Reporter | None = None
@@ -163,8 +167,9 @@ class Run:
             self.retire()
 
     def tick(self, now: float, now_ns: int) -> None:
-        if self._abandoned:
+        if now < self._settled_at or self._abandoned:
             return
+        self.process.attend()
         if self._timed_out is not None:
             if now >= self._give_up_at:
                 self.process.give_up()
