@@ -43,9 +43,14 @@ def named_by_json(items: list[Json]) -> Iterator[Named]:
             yield Named(item["path"], text(item.get("mimeType")), text(item.get("uri")))
 
 
-def embed(named: Named, roots: Sequence[str], limit: int) -> JsonObject:
-    """The content block of one file; refused unless it lies below one of the real `roots`."""
-    real = os.path.realpath(named.path)
+def embed(named: Named, folder: str, roots: Sequence[str], limit: int) -> JsonObject:
+    """The content block of one file; refused unless it lies below one of the `roots`.
+
+    A relative path starts where the script did, in `folder`.
+    """
+    if "\0" in named.path:
+        raise Refused("a path with a NUL in it names no file")
+    real = os.path.realpath(os.path.join(folder, named.path))
     if not any(is_below(real, root) for root in roots):
         raise Refused(f"{named.path} is outside the allowed roots")
     data = read_plain_file(real, limit)

@@ -10,6 +10,7 @@ rest of it.
 
 from __future__ import annotations
 
+import base64
 import json
 import os
 from collections.abc import Callable, Mapping
@@ -108,6 +109,7 @@ PER_CLIENT: Mapping[bytes, Callable[[Told], bytes]] = {
 }
 ARGUMENTS, METADATA, META = b"MCP_TOOL_ARGS", b"MCP_TOOL_METADATA", b"MCP_TOOL_META"
 PROGRESS_TOKEN = b"MCP_PROGRESS_TOKEN"
+WORKER_KEY = b"MCPBASH_WORKER_KEY"  # the request's id, as a file name would have it
 TOOL_NAME, TOOL_PATH = b"MCP_TOOL_NAME", b"MCP_TOOL_PATH"
 # A second round of a question asked with `input_required`.
 INPUT_RESPONSES, REQUEST_STATE = b"MCP_INPUT_RESPONSES", b"MCP_REQUEST_STATE"
@@ -115,7 +117,7 @@ INPUT_RESPONSES, REQUEST_STATE = b"MCP_INPUT_RESPONSES", b"MCP_REQUEST_STATE"
 # Set by us or not at all: what the server was itself started with would mislead.
 NEVER_KEPT = frozenset(
     {*PER_CLIENT, *EXCHANGE_VARIABLES, RUN_ROOT, TOOL_NAME, TOOL_PATH}
-    | {PROGRESS_TOKEN, REQUEST_STATE}
+    | {PROGRESS_TOKEN, PROGRESS_TOKEN + b"_JSON", REQUEST_STATE, WORKER_KEY}
     | {
         name + form
         for name in (ARGUMENTS, METADATA, META, INPUT_RESPONSES)
@@ -179,7 +181,10 @@ def client_environ(told: Told) -> Environ:
 
 def call_environ(call: Call) -> Environ:
     token = call.meta.get("progressToken")
-    environ = {PROGRESS_TOKEN: b"" if token is None else plain(token)}
+    environ = {
+        PROGRESS_TOKEN: b"" if token is None else plain(token),
+        WORKER_KEY: base64.urlsafe_b64encode(orjson.dumps(call.id)).rstrip(b"="),
+    }
     if call.request_state is not None:
         environ[REQUEST_STATE] = plain(call.request_state)
     return environ

@@ -131,12 +131,6 @@ class Exchange:
             last, self._partial = self._partial, b""
             self._pass_on([last])
 
-    def discard(self) -> None:
-        """What was said that nobody is to hear."""
-        self.on_line = None
-        self.drain()
-        self._partial = b""
-
     def drain(self) -> None:
         """At most a pipe's worth, so that an endless writer cannot hold us."""
         for _ in range(DRAIN_READS):
@@ -217,7 +211,10 @@ class ExchangePool:
         """Only when the process group that used it is gone."""
         if exchange.reset() and len(self._free) < MAX_POOLED:
             self._free.append(exchange)
-            return
+        else:
+            self.discard(exchange)
+
+    def discard(self, exchange: Exchange) -> None:
         self._all.discard(exchange)
         exchange.close()
 

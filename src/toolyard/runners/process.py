@@ -16,9 +16,6 @@ from toolyard.runners.exits import WatchExit, reap, watch_exit
 from toolyard.runners.pipes import Collected, Feed, Tail
 from toolyard.runners.spawn import Command, spawn
 
-# Most children say little and end soon: they are read once, at their end, from a pipe
-# that has room for it. Only one that runs longer is read as it speaks.
-ATTEND_AFTER = 0.05
 # A process substitution (`> >(tee log)`) still writes a moment after its shell has ended.
 LINGER = 0.05
 
@@ -37,11 +34,12 @@ class Process:
     """One running child, leader of its own session and process group.
 
     Creating it spawns (OSError where that fails). `done` resolves when it has ended;
-    who stops waiting calls `terminate`, and `ended` is called whoever waits.
+    who stops waiting calls `terminate`, and `ended` is called whoever waits. Most
+    children say little and end soon: they are read once, at their end, from a pipe with
+    room for it. Who sees one run on calls `attend` to have it read as it speaks.
     """
 
     __slots__ = (
-        "_attending",
         "_ended",
         "_err",
         "_exit_watch",
@@ -74,8 +72,8 @@ class Process:
         self._out = Collected(loop, out, self._advanced, command.max_stdout)
         self._err = Tail(loop, err, self._advanced, command.stderr_tail)
         self._in = Feed(loop, into, command.stdin) if command.stdin is not None else None
-        pause = ATTEND_AFTER if self._out.make_room() else 0.0
-        self._attending = loop.call_later(pause, self._attend)
+        if not self._out.make_room():
+            self.attend()
         try:
             self._exit_watch = watch_exit(loop, self.pid, self._exited)
         except OSError:  # no file descriptor left for it: a child unwatched must not run
@@ -83,6 +81,10 @@ class Process:
             reap(self.pid)
             self._close_pipes()
             raise
+
+    def attend(self) -> None:
+        self._out.attend()
+        self._err.attend()
 
     def terminate(self, grace: float) -> None:
         """Stdin closed first, then TERM to the whole group, KILL to it after `grace`."""
@@ -98,18 +100,6 @@ class Process:
         if not self.done.done():
             self.done.set_result(self._exit(-signal.SIGKILL))
 
-    def kill_group(self) -> bool:
-        """End what is left of the group; True where nobody is. Only once it is over.
-
-        The leader is reaped by then, but its number stays taken while the group lives,
-        and is not given out again so soon after.
-        """
-        return not signal_group(self.pid, signal.SIGKILL)
-
-    def _attend(self) -> None:
-        self._out.attend()
-        self._err.attend()
-
     def _advanced(self) -> None:
         """More was read: too much of it, or the last of it after the exit."""
         if self._out.overflowed:
@@ -124,7 +114,7 @@ class Process:
         if self._at_end() or self._stopping is not None:
             self._finish()
         else:
-            self._attend()
+            self.attend()
             self._linger = self._loop.call_later(LINGER, self._finish)
 
     def _at_end(self) -> bool:
@@ -135,14 +125,16 @@ class Process:
             return
         self.over = True
         code = self._exit_watch.reap()
-        self.group_gone = self.kill_group()
+        # The leader's number stays taken while its group lives, and is not given out
+        # again so soon after. Who is still there is not able to do anything from here on.
+        self.group_gone = not signal_group(self.pid, signal.SIGKILL)
         self._close_pipes()
         if not self.done.done():
             self.done.set_result(self._exit(code))
         self._ended()
 
     def _close_pipes(self) -> None:
-        for timer in (self._attending, self._stopping, self._linger):
+        for timer in (self._stopping, self._linger):
             if timer is not None:
                 timer.cancel()
         if not self._at_end():

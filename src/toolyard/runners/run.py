@@ -1,4 +1,4 @@
-"""One run of a script, from its start until its process group is gone.
+"""One run of a script, from its start until nothing of it is left.
 
 Joins a process with its exchange folder, its deadline and its place at the gate.
 """
@@ -19,8 +19,8 @@ from toolyard.runners.settings import RunnerSettings
 from toolyard.runners.stream import Allowance, Announce, Reporter
 from toolyard.runners.watcher import Watcher
 
-FIRST_LOOK, SLOWEST_LOOK = 0.002, 0.25
 GIVE_UP_AFTER = 2.0
+BRIEF = 0.025  # a run that ends sooner is never looked at
 MAX_SAID = 1024 * 1024
 
 
@@ -96,11 +96,11 @@ class Run:
         "_give_up_at",
         "_has_place",
         "_laid_down",
-        "_look_again",
         "_questions",
         "_reporter",
         "_retired",
         "_row",
+        "_settled_at",
         "_shared",
         "_timed_out",
         "process",
@@ -112,7 +112,9 @@ class Run:
         """The caller has a place at the gate; it passes to the run."""
         self._shared = shared
         self._exchange = exchange
-        self._deadline = Deadline(limit, shared.loop.time())
+        now = shared.loop.time()
+        self._settled_at = now + BRIEF
+        self._deadline = Deadline(limit, now)
         self._call: Call | None = None
         self._channel: Channel | None = None
         self._reporter: Reporter | None = None
@@ -122,7 +124,6 @@ class Run:
         self._abandoned = self._retired = self._drained = False
         self._has_place = True
         self._laid_down = 0
-        self._look_again = FIRST_LOOK
         self._row = -1
 
     def connect(self, call: Call | None, channel: Channel) -> None:
@@ -166,8 +167,9 @@ class Run:
             self.retire()
 
     def tick(self, now: float, now_ns: int) -> None:
-        if self._abandoned:
+        if now < self._settled_at or self._abandoned:
             return
+        self.process.attend()
         if self._timed_out is not None:
             if now >= self._give_up_at:
                 self.process.give_up()
@@ -180,31 +182,33 @@ class Run:
             self._look_for_questions(now_ns)
 
     def retire(self) -> None:
-        """Give everything back as soon as the process group is gone."""
+        """Give everything back, once; a process that does not end holds it until it does."""
         if self._retired:
             return
         if self._questions is not None:
             self._questions.close()
-        process = self.process
-        if not (process.over and (process.group_gone or process.kill_group())):
+        if not self.process.over:
             self._abandoned = True
-            self._shared.loop.call_later(self._look_again, self.retire)
-            self._look_again = min(2 * self._look_again, SLOWEST_LOOK)
             return
         self._retired = True
         self._shared.watcher.forget(self._row)
-        self._shared.gone(self)
         self.release()
+        self._shared.gone(self)
 
     def release(self) -> None:
         if self._exchange is not None:
-            if not self._drained:
-                self._exchange.discard()
-            self._shared.pool.give_back(self._exchange)
+            self._give_back(self._exchange)
             self._exchange = None
         if self._has_place:
             self._has_place = False
             self._shared.gate.leave()
+
+    def _give_back(self, exchange: Exchange) -> None:
+        """Others may use the folder only if nobody of the group can still have it open."""
+        if self._drained:
+            self._shared.pool.give_back(exchange)
+        else:
+            self._shared.pool.discard(exchange)
 
     def lay_down(self) -> None:
         self._laid_down += 1

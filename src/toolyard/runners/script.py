@@ -31,7 +31,7 @@ class ScriptTarget:
         spec = self._spec(arguments, call, limit)
         finished = await self._runner.run(spec, call, channel)
         result = result_of(finished, limit, self._shaping)
-        if finished.said_resources and not result.get("isError"):
+        if finished.said_resources and result.get("isError") is False:
             self._embed(finished, result, call, channel)
         return result
 
@@ -85,11 +85,11 @@ class ScriptTarget:
         )
 
     def _embed(self, finished: Finished, result: JsonObject, call: Call, channel: Channel) -> None:
-        roots = (*self._runner.paths.allowed_roots, *self._runner.roots_of(call, channel).paths)
-        blocks = result.setdefault("content", [])
+        paths, limit = self._runner.paths, self._runner.settings.max_resource_bytes
+        roots = (*paths.allowed_roots, *self._runner.roots_of(call, channel).paths)
         for named in named_in(finished.said_resources):
             try:
-                blocks.append(embed(named, roots, self._runner.settings.max_resource_bytes))
+                result["content"].append(embed(named, paths.root, roots, limit))
             except Refused as refusal:
                 channel.log("warning", str(refusal), self.name)
 

@@ -1,0 +1,35 @@
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any, Protocol
+
+import pytest
+
+from tests.runners.yard import Yard, make_yard
+
+
+class MakeYard(Protocol):
+    def __call__(self, **settings: Any) -> Yard: ...
+
+
+@pytest.fixture
+async def a_yard(tmp_path: Path) -> AsyncIterator[MakeYard]:
+    """Make a yard with settings of one's own; it is closed, and must leave nothing."""
+    made: list[Yard] = []
+
+    def make(**settings: Any) -> Yard:
+        root = tmp_path.resolve() / f"project{len(made)}"
+        root.mkdir()
+        made.append(make_yard(root, settings))
+        return made[-1]
+
+    yield make
+    for yard in made:
+        await yard.runner.close()
+        assert yard.run_folders == []
+
+
+@pytest.fixture
+def yard(a_yard: MakeYard) -> Yard:
+    return a_yard()

@@ -1,0 +1,136 @@
+"""Nothing outlives its call or the server: no process, no open file, no temporary file."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import random
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.runners.conftest import MakeYard
+from tests.runners.yard import (
+    Yard,
+    alive,
+    calling,
+    children,
+    open_files,
+    run,
+    text_of,
+    until_dead,
+    until_exists,
+)
+
+SERVER = """
+import asyncio, sys
+from pathlib import Path
+from tests.runners.yard import make_yard, run
+
+async def main():
+    yard = make_yard(Path(sys.argv[1]))
+    tool = yard.bash("stay.sh", sys.argv[2])
+    await run(tool)
+
+asyncio.run(main())
+"""
+STAY = """
+echo $$ > leader
+sleep 600 & echo $! > grandchild
+bash -c 'trap "" TERM; echo $$ > deaf; while :; do sleep 1; done' &
+setsid bash -c 'echo $$ > escaped; sleep 600' > /dev/null 2>&1 &
+wait
+"""
+NAMES = ("leader", "grandchild", "deaf", "escaped")
+
+
+def serve(root: Path, body: str) -> subprocess.Popen[bytes]:
+    return subprocess.Popen([sys.executable, "-c", SERVER, str(root), body])
+
+
+async def pids_in(root: Path) -> list[int]:
+    return [int(await until_exists(root / name)) for name in NAMES]
+
+
+async def until_empty(folder: Path) -> None:
+    async with asyncio.timeout(10):
+        while list(folder.iterdir()):
+            await asyncio.sleep(0.02)
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
+async def test_a_killed_server_leaves_neither_process_nor_file(tmp_path: Path, number: int) -> None:
+    root = tmp_path.resolve()
+    server = serve(root, STAY)
+    pids = await pids_in(root)
+    (run_folder,) = (root / "tmp").iterdir()
+    assert run_folder.stat().st_mode & 0o777 == 0o700
+    server.send_signal(number)
+    server.wait()
+    for pid in pids:
+        await until_dead(pid)
+    await until_empty(root / "tmp")
+    assert not watchers_of(run_folder)
+
+
+def watchers_of(run_folder: Path) -> list[str]:
+    listed = subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True, check=True)
+    return [line for line in listed.stdout.splitlines() if str(run_folder) in line]
+
+
+async def test_the_watcher_cannot_be_ended_by_a_signal_to_the_terminal(yard: Yard) -> None:
+    await run(yard.bash("a.sh", "echo a"))
+    pid = yard.runner.open().watcher.pid
+    assert os.getsid(pid) == pid
+    for number in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM):
+        os.kill(pid, number)
+    await asyncio.sleep(0.05)
+    assert alive(pid)
+
+
+async def test_who_left_its_group_ends_with_the_server(yard: Yard) -> None:
+    body = "setsid sleep 600 > /dev/null 2>&1 & echo $!"
+    pid = int(text_of(await run(yard.bash("escape.sh", body))))
+    assert alive(pid)
+    await yard.runner.close()
+    await until_dead(pid)
+
+
+async def test_a_closed_runner_leaves_no_child(yard: Yard) -> None:
+    before = children()
+    await run(yard.bash("a.sh", "echo a"))
+    assert len(children() - before) == 1  # the watcher
+    await yard.runner.close()
+    assert children() == before
+
+
+async def test_three_hundred_calls_leave_nothing(a_yard: MakeYard) -> None:
+    yard = a_yard(kill_grace=0.05)
+    quick = yard.bash("quick.sh", "sleep 600 & echo quick")
+    slow = yard.bash("slow.sh", "sleep 600 & sleep 600 > /dev/null & wait")
+    await run(quick)
+    folder = yard.run_folders[0]
+    files, processes, before = open_files(), children(), len(list(folder.iterdir()))
+
+    async def one(kind: int) -> None:
+        if kind == 0:
+            assert text_of(await run(quick)) == "quick"
+        elif kind == 1:
+            assert (await run(slow, call=calling(params={"timeoutSecs": 0.1})))["isError"]
+        else:
+            task = asyncio.create_task(run(slow))
+            await asyncio.sleep(random.random() * 0.1)
+            task.cancel()
+
+    for start in range(0, 300, 30):
+        await asyncio.gather(*(one(number % 3) for number in range(start, start + 30)))
+    await yard.runner.open().until_idle(10)
+    groups = (folder / "groups").read_text().split()
+    assert groups == []
+    assert children() == processes
+    pooled = len(list(folder.iterdir())) - before
+    assert open_files() == files + pooled  # one FIFO each, kept for the next calls
+    assert pooled <= 64
