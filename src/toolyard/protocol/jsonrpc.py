@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TypeAlias
@@ -18,6 +19,7 @@ RequestId: TypeAlias = str | int
 _BOM = b"\xef\xbb\xbf"
 _ONLY_DIGITS = bytes(48 if 48 <= byte <= 57 else 32 for byte in range(256))
 _NOT_BRACKETS = bytes(byte for byte in range(256) if byte not in b"[]{}")
+_INNERMOST = re.compile(rb"\[\]|\{\}")
 # From 19 digits on a number may not fit 64 bits, where orjson would make it a float.
 _LONG_NUMBER = b"0" * 19
 
@@ -96,7 +98,7 @@ def too_deep(data: bytes, value: Json) -> bool:
         return False
     brackets = data.translate(None, _NOT_BRACKETS)
     for _ in range(MAX_DEPTH):
-        fewer = brackets.replace(b"[]", b"").replace(b"{}", b"")
+        fewer = _INNERMOST.sub(b"", brackets)
         if not fewer:
             return False
         if len(fewer) == len(brackets):

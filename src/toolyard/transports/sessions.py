@@ -28,6 +28,7 @@ from toolyard.protocol.jsonrpc import (
     encode_notification,
     encode_request,
     encode_result,
+    is_request_id,
 )
 from toolyard.protocol.revisions import LATEST_HANDSHAKE, Revision
 from toolyard.telemetry import logger
@@ -72,7 +73,7 @@ class HandshakeSession:
         self.greeted = Greeted()
         self.level = DEFAULT_LEVEL
         self._inflight: dict[RequestId, asyncio.Task[object]] = {}
-        self._cancelled: set[RequestId] = set()
+        self._cancelled: set[asyncio.Task[object]] = set()
         self._pending: dict[RequestId, asyncio.Future[Json]] = {}
         self._next_id = 0
         self._closers: list[Callable[[], None]] = []
@@ -101,13 +102,14 @@ class HandshakeSession:
         try:
             return await self._answer(request)
         except asyncio.CancelledError:
-            if request.id not in self._cancelled:
+            if task not in self._cancelled:
                 raise
             task.uncancel()
             return None
         finally:
-            del self._inflight[request.id]
-            self._cancelled.discard(request.id)
+            if self._inflight.get(request.id) is task:
+                del self._inflight[request.id]
+            self._cancelled.discard(task)
 
     async def _answer(self, request: Request) -> bytes:
         try:
@@ -193,9 +195,9 @@ class HandshakeSession:
 
     def cancel(self, request_id: Json) -> None:
         """The client gave a request up: stop it, and say nothing more about it."""
-        task = self._inflight.get(request_id) if isinstance(request_id, str | int) else None
+        task = self._inflight.pop(request_id, None) if is_request_id(request_id) else None
         if task is not None:
-            self._cancelled.add(request_id)
+            self._cancelled.add(task)
             task.cancel()
 
     def settle(self, response: Response) -> None:

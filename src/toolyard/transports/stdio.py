@@ -13,7 +13,7 @@ from toolyard.errors import (
     METHOD_NOT_FOUND,
     ProtocolError,
 )
-from toolyard.protocol.call import Caller, Client
+from toolyard.protocol.call import Caller, Client, Json
 from toolyard.protocol.jsonrpc import (
     Message,
     Notification,
@@ -23,6 +23,7 @@ from toolyard.protocol.jsonrpc import (
     decode,
     encode_batch,
     encode_error,
+    is_request_id,
 )
 from toolyard.protocol.modern import is_modern, open_envelope
 from toolyard.protocol.revisions import ALL, Revision
@@ -170,7 +171,8 @@ class StdioTransport:
         except asyncio.CancelledError:
             return  # given up by its client, or by our end: nothing more is said about it
         finally:
-            self._modern.pop(request.id, None)
+            if self._modern.get(request.id) is asyncio.current_task():
+                del self._modern[request.id]
         self.send(answer)
 
     async def _modern_answer(self, request: Request) -> bytes:
@@ -199,14 +201,19 @@ class StdioTransport:
 
     def _notification(self, notification: Notification) -> None:
         if notification.method == "notifications/cancelled":
-            task = self._modern.get(notification.params.get("requestId", ""))
-            if task is not None:
-                task.cancel()
-                return
+            self._cancel(notification.params.get("requestId"))
+            return
         if notification.method == "exit" and self._session.greeted.shutting_down:
             self.stop()
             return
         self._start(self._session.hear(notification))
+
+    def _cancel(self, request_id: Json) -> None:
+        task = self._modern.pop(request_id, None) if is_request_id(request_id) else None
+        if task is not None:
+            task.cancel()
+        else:
+            self._session.cancel(request_id)
 
     async def _batch(self, messages: list[Message]) -> None:
         """One array in, one array out, where the revision has batches."""
