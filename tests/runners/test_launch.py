@@ -7,8 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from tests.runners.conftest import MakeYard
 from tests.runners.yard import Yard, run, text_of
 from toolyard.errors import ToolError
+from toolyard.runners.run import ScriptSpec
 
 
 async def refusal(yard: Yard, path: Path) -> str:
@@ -84,6 +86,27 @@ async def test_an_environment_that_is_too_large_is_said_to_be(yard: Yard) -> Non
     target.name = name
     with pytest.raises(ToolError, match="environment is too large"):
         await run(target)
+
+
+async def test_a_nul_in_an_argument_is_said_to_be(yard: Yard) -> None:
+    path = yard.script("a.sh", "#!/bin/sh\n")
+    for spec in (
+        ScriptSpec(str(path), argv=("a\0b",)),
+        ScriptSpec(str(path), extra_env={"A": "\0"}),
+    ):
+        with pytest.raises(ToolError, match="null"):
+            await yard.runner.run(spec)
+
+
+async def test_where_no_run_folder_can_be_made_it_is_said(a_yard: MakeYard) -> None:
+    yard = a_yard(max_concurrent=1)
+    (yard.root / "tmp").rmdir()
+    tool = yard.bash("a.sh", "echo a")
+    for _ in range(2):
+        with pytest.raises(ToolError, match=f"{yard.root}/tmp"):
+            await run(tool)
+    (yard.root / "tmp").mkdir()
+    assert text_of(await run(tool)) == "a"
 
 
 async def test_a_refused_run_keeps_no_place_and_no_folder(yard: Yard) -> None:

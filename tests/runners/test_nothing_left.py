@@ -91,8 +91,20 @@ async def test_the_watcher_cannot_be_ended_by_a_signal_to_the_terminal(yard: Yar
     assert alive(pid)
 
 
+async def test_a_watcher_that_was_killed_is_replaced(yard: Yard) -> None:
+    await run(yard.bash("a.sh", "echo a"))
+    watcher = yard.runner.open().watcher
+    first = watcher.pid
+    os.kill(first, signal.SIGKILL)
+    async with asyncio.timeout(5):
+        while watcher.pid == first:
+            await asyncio.sleep(0.01)
+    assert alive(watcher.pid)
+
+
 async def test_who_left_its_group_ends_with_the_server(yard: Yard) -> None:
-    body = "setsid sleep 600 > /dev/null 2>&1 & echo $!"
+    body = """setsid sh -c 'echo $$ > escaped; exec sleep 600' > /dev/null 2>&1 &
+    until [ -s escaped ]; do sleep 0.01; done; cat escaped"""
     pid = int(text_of(await run(yard.bash("escape.sh", body))))
     assert alive(pid)
     await yard.runner.close()

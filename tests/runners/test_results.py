@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -17,7 +16,7 @@ SHAPING = Shaping("tool", 100)
 
 
 def result(stdout: bytes = b"", limit: Limit | None = None, **changes: Any) -> JsonObject:
-    finished = replace(Finished(0, stdout, b""), **changes)
+    finished = Finished(0, stdout, b"")._replace(**changes)
     return result_of(finished, limit or Limit(5.0), SHAPING)
 
 
@@ -159,7 +158,7 @@ def test_too_much_output_is_an_error_result() -> None:
 def test_a_timeout_says_what_ran_out(
     reason: Any, limit: Limit, message: str, extra: JsonObject
 ) -> None:
-    shaping = replace(SHAPING, timeout_hint="try less")
+    shaping = SHAPING._replace(timeout_hint="try less")
     shown = result_of(Finished(143, b"partial", b"err", reason), limit, shaping)
     assert shown == {
         "name": "tool",

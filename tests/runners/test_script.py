@@ -8,22 +8,19 @@ import time
 from pathlib import Path
 
 import pytest
-import uvloop
 
 from tests.runners.conftest import MakeYard
 from tests.runners.yard import (
     Recorder,
     Yard,
-    able,
     calling,
-    make_yard,
     run,
     text_of,
     until_dead,
     until_exists,
 )
 from toolyard.errors import ProtocolError, ToolError
-from toolyard.protocol.call import JsonObject, Questions
+from toolyard.protocol.call import JsonObject
 
 ECHO_C = """
 #include <stdio.h>
@@ -344,27 +341,3 @@ async def test_the_metadata_item_is_passed_as_it_is(yard: Yard) -> None:
         "description": "d",
         "x_vendor": [1],
     }
-
-
-def test_everything_works_on_uvloop(tmp_path: Path) -> None:
-    async def answer(questions: Questions) -> JsonObject:
-        return {"elicit": {"action": "accept"}}
-
-    async def scene() -> tuple[Recorder, JsonObject]:
-        yard = make_yard(tmp_path.resolve())
-        channel = Recorder(answer)
-        asking = """printf '{"message":"m"}' > "$MCP_ELICIT_REQUEST_FILE"
-        until [ -s "$MCP_ELICIT_RESPONSE_FILE" ]; do sleep 0.01; done"""
-        result = await run(
-            yard.bash("all.sh", f"{asking}\n{REPORT}"), call=able(elicitation={}), channel=channel
-        )
-        slow = asyncio.create_task(run(yard.bash("slow.sh", "echo $$ > pid; sleep 60")))
-        pid = int(await until_exists(yard.root / "pid"))
-        slow.cancel()
-        await until_dead(pid)
-        await yard.runner.close()
-        return channel, result
-
-    channel, result = uvloop.run(scene())
-    assert [what[0] for what in channel.said] == ["ask", *["progress", "log"] * 3, "log"]
-    assert text_of(result) == "done"

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 Expiry: TypeAlias = Literal["fixed", "idle", "max_exceeded"]
 
 
-@dataclass(frozen=True, slots=True)
-class Limit:
+class Limit(NamedTuple):
     """`seconds` in all; with `extends`, `seconds` since the last progress and `maximum` in all."""
 
     seconds: float

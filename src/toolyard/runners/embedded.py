@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import base64
-import mimetypes
 import os
 import stat
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import NamedTuple
 
 import orjson
 
 from toolyard.protocol.call import Json, JsonObject
+from toolyard.runners.environ import file_uri
 
 
 class Named(NamedTuple):
@@ -55,7 +54,7 @@ def embed(named: Named, folder: str, roots: Sequence[str], limit: int) -> JsonOb
         raise Refused(f"{named.path} is outside the allowed roots")
     data = read_plain_file(real, limit)
     resource: JsonObject = {
-        "uri": named.uri or Path(real).as_uri(),
+        "uri": named.uri or file_uri(real),
         "mimeType": named.mime_type or guessed(real, data),
     }
     if is_text(data):
@@ -85,6 +84,8 @@ def read_plain_file(path: str, limit: int) -> bytes:
 
 
 def guessed(path: str, data: bytes) -> str:
+    import mimetypes  # noqa: PLC0415 (few results embed files, and a start should not pay for it)
+
     known, _ = mimetypes.guess_type(path)
     return known or ("text/plain" if is_text(data) else "application/octet-stream")
 

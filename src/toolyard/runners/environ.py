@@ -11,11 +11,10 @@ rest of it.
 from __future__ import annotations
 
 import base64
-import json
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import orjson
 
@@ -77,9 +76,12 @@ class Roots:
         paths = tuple(item["path"] for item in items)
         return cls(compact(items), paths, os.fsencode("\n".join(paths)))
 
+    @classmethod
+    def at(cls, paths: tuple[str, ...]) -> Roots:
+        return cls.of([{"uri": file_uri(p), "name": os.path.basename(p), "path": p} for p in paths])
 
-@dataclass(frozen=True, slots=True)
-class Told:
+
+class Told(NamedTuple):
     """What scripts are told of the client; the same for all of its calls."""
 
     client: Client
@@ -190,6 +192,12 @@ def call_environ(call: Call) -> Environ:
     return environ
 
 
+def file_uri(path: str) -> str:
+    from pathlib import Path  # noqa: PLC0415 (a start should not pay for it)
+
+    return Path(path).as_uri()
+
+
 def encoded(variables: Mapping[str, str]) -> Environ:
     return {os.fsencode(name): os.fsencode(value) for name, value in variables.items()}
 
@@ -198,6 +206,8 @@ def compact(value: Json) -> bytes:
     try:
         return orjson.dumps(value)
     except TypeError:  # integers beyond 64 bits, lone surrogates: rare, and still JSON
+        import json  # noqa: PLC0415 (rare, and a start should not pay for it)
+
         return json.dumps(value, separators=(",", ":")).encode()
 
 

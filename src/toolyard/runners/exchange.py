@@ -9,9 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-import shutil
 import stat
-import tempfile
 import time
 from collections.abc import Callable, Mapping
 
@@ -181,7 +179,7 @@ class Exchange:
     def close(self) -> None:
         self._loop.remove_reader(self._fifo)
         os.close(self._fifo)
-        shutil.rmtree(self.path, ignore_errors=True)
+        remove_folder(self.path)
 
 
 class ExchangePool:
@@ -191,7 +189,9 @@ class ExchangePool:
 
     def __init__(self, parent: str | None, loop: asyncio.AbstractEventLoop) -> None:
         self._loop = loop
-        self.root = tempfile.mkdtemp(prefix=f"toolyard-run.{os.getpid()}.", dir=parent)
+        parent = os.path.realpath(parent or os.environ.get("TMPDIR") or "/tmp")
+        self.root = f"{parent}/toolyard-run.{os.getpid()}.{os.urandom(6).hex()}"
+        os.mkdir(self.root, 0o700)
         self._free: list[Exchange] = []
         self._all: set[Exchange] = set()
         self._made = 0
@@ -203,7 +203,12 @@ class ExchangePool:
 
     def _make(self) -> Exchange:
         self._made += 1
-        exchange = Exchange(f"{self.root}/{self._made}", self._loop)
+        path = f"{self.root}/{self._made}"
+        try:
+            exchange = Exchange(path, self._loop)
+        except OSError:
+            remove_folder(path)
+            raise
         self._all.add(exchange)
         return exchange
 
@@ -223,7 +228,7 @@ class ExchangePool:
             exchange.close()
         self._all.clear()
         self._free.clear()
-        shutil.rmtree(self.root, ignore_errors=True)
+        remove_folder(self.root)
 
 
 def inodes(path: str) -> dict[str, int]:
@@ -240,3 +245,9 @@ def remove(path: str) -> None:
         os.unlink(path)
     except OSError:  # gone, or no longer a file: `reset` sees it
         pass
+
+
+def remove_folder(path: str) -> None:
+    import shutil  # noqa: PLC0415 (loads every compressor there is; a start should not)
+
+    shutil.rmtree(path, ignore_errors=True)

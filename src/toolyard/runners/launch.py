@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import errno
 import os
-import shutil
 import stat
 from collections.abc import Callable
+from functools import cache
 from typing import TypeVar
 
 from toolyard.errors import ToolError
@@ -43,21 +43,23 @@ def inside(path: str, folder: str) -> bool:
 
 def launch(path: str, mode: int, start: Callable[[list[str]], Started]) -> Started:
     """Start the file itself, or through its interpreter where the system cannot."""
-    if not mode & EXECUTABLE:
-        return started(path, interpreter(path), start)
+    try:
+        if mode & EXECUTABLE:
+            return started(path, start)
+        return start([*interpreter(path), path])
+    except OSError as error:
+        raise ToolError(why_not_started(path, error)) from error
+    except ValueError as error:  # a NUL in an argument or a variable
+        raise ToolError(f"{path} cannot be started: {error}") from error
+
+
+def started(path: str, start: Callable[[list[str]], Started]) -> Started:
     try:
         return start([path])
     except OSError as error:
         if error.errno not in (errno.ENOEXEC, errno.EACCES):
-            raise ToolError(why_not_started(path, error)) from error
-    return started(path, interpreter(path), start)
-
-
-def started(path: str, prefix: list[str], start: Callable[[list[str]], Started]) -> Started:
-    try:
-        return start([*prefix, path])
-    except OSError as error:
-        raise ToolError(why_not_started(path, error)) from error
+            raise
+    return start([*interpreter(path), path])
 
 
 def interpreter(path: str) -> list[str]:
@@ -73,7 +75,14 @@ def interpreter(path: str) -> list[str]:
         raise ToolError(
             f"{path} cannot be run: it is neither a script nor a program of this system"
         )
-    return [shutil.which("bash") or "/bin/sh"]
+    return [shell()]
+
+
+@cache
+def shell() -> str:
+    import shutil  # noqa: PLC0415 (loads every compressor there is; a start should not)
+
+    return shutil.which("bash") or "/bin/sh"
 
 
 def why_not_started(path: str, error: OSError) -> str:

@@ -10,7 +10,7 @@ import asyncio
 import os
 import signal
 from collections.abc import Callable
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from toolyard.runners.exits import WatchExit, reap, watch_exit
 from toolyard.runners.pipes import Collected, Feed, Tail
@@ -20,8 +20,7 @@ from toolyard.runners.spawn import Command, spawn
 LINGER = 0.05
 
 
-@dataclass(frozen=True, slots=True)
-class Exit:
+class Exit(NamedTuple):
     """How it ended. `code` is 128 + n for a process ended by signal n."""
 
     code: int

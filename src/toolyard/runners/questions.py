@@ -7,18 +7,19 @@ Knows files and the Channel; what stands still meanwhile is the business of its 
 from __future__ import annotations
 
 import asyncio
-import uuid
+import os
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import orjson
 
-from toolyard.errors import MISSING_CAPABILITY, ProtocolError, ToolError
+from toolyard import telemetry
+from toolyard.errors import INTERNAL_ERROR, MISSING_CAPABILITY, ProtocolError, ToolError
 from toolyard.protocol.call import Call, Channel, Json, JsonObject, elicitation_modes
 from toolyard.runners.environ import compact
 from toolyard.runners.exchange import Exchange
 
+log = telemetry.logger("runners")
 MAX_REQUEST = 4 * 1024 * 1024
 # A request that is not renamed into place may be seen half written: look again so often.
 HALF_WRITTEN_LOOKS = 40
@@ -33,8 +34,7 @@ class Hold(Protocol):
     async def take_up(self) -> None: ...
 
 
-@dataclass(frozen=True, slots=True)
-class Kind:
+class Kind(NamedTuple):
     name: str
     method: str
     params: Callable[[JsonObject], JsonObject]
@@ -43,10 +43,10 @@ class Kind:
 
 
 def elicitation(request: JsonObject) -> JsonObject:
-    common = {"mode": request.get("mode", "form"), "message": str(request.get("message", ""))}
+    common = {"mode": str(request.get("mode", "form")), "message": str(request.get("message", ""))}
     if common["mode"] == "url":
-        known = request.get("elicitationId")
-        return {**common, "url": request.get("url"), "elicitationId": known or uuid.uuid4().hex}
+        known = request.get("elicitationId") or os.urandom(16).hex()
+        return {**common, "url": request.get("url"), "elicitationId": known}
     schema = request.get("schema", request.get("requestedSchema"))
     return {**common, "requestedSchema": schema or {"type": "object", "properties": {}}}
 
@@ -117,7 +117,11 @@ class Questions:
 
     async def _answer(self, kind: Kind, request: JsonObject | None) -> None:
         self._hold.lay_down()
-        answer = await self._ask(kind, request)
+        try:
+            answer = await self._ask(kind, request)
+        except Exception:  # nobody above would catch it, and the script would wait for ever
+            log.exception("the question %s could not be asked", kind.method)
+            answer = kind.failed(INTERNAL_ERROR, "the question could not be asked")
         await self._hold.take_up()
         try:
             self._exchange.write(f"{kind.name}.response", compact(answer))

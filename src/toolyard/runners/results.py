@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import cast
+from typing import NamedTuple, cast
 
 import orjson
 
@@ -16,8 +15,7 @@ TIMEOUT_EXIT = 124
 NOT_JSON = object()
 
 
-@dataclass(frozen=True, slots=True)
-class Shaping:
+class Shaping(NamedTuple):
     """What of a tool its results depend on."""
 
     name: str

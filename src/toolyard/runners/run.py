@@ -8,6 +8,8 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import NamedTuple
 
 from toolyard.protocol.call import Call, Channel
 from toolyard.runners.deadline import Deadline, Expiry, Limit
@@ -24,16 +26,15 @@ BRIEF = 0.025  # a run that ends sooner is never looked at
 MAX_SAID = 1024 * 1024
 
 
-@dataclass(frozen=True, slots=True)
-class ScriptSpec:
+class ScriptSpec(NamedTuple):
     """What to run. `environ` is the whole environment but for what the call adds."""
 
     path: str  # a real path
     argv: tuple[str, ...] = ()
-    environ: Mapping[bytes, bytes] = field(default_factory=dict)
-    extra_env: Mapping[str, str] = field(default_factory=dict)
+    environ: Mapping[bytes, bytes] = MappingProxyType({})
+    extra_env: Mapping[str, str] = MappingProxyType({})
     # JSON texts by name: each is passed as NAME_JSON, or by file as NAME_FILE when large.
-    payloads: Mapping[bytes, bytes] = field(default_factory=dict)
+    payloads: Mapping[bytes, bytes] = MappingProxyType({})
     cwd: str | None = None
     timeout: Limit | None = None
     max_output: int | None = None
@@ -41,8 +42,7 @@ class ScriptSpec:
     folder: str | None = None  # where `path` must lie
 
 
-@dataclass(frozen=True, slots=True)
-class Finished:
+class Finished(NamedTuple):
     """How a run ended. `said_error` and `said_resources` come from the script's two files."""
 
     exit_code: int
@@ -108,10 +108,10 @@ class Run:
 
     process: Process
 
-    def __init__(self, shared: Shared, limit: Limit, exchange: Exchange | None) -> None:
+    def __init__(self, shared: Shared, limit: Limit) -> None:
         """The caller has a place at the gate; it passes to the run."""
         self._shared = shared
-        self._exchange = exchange
+        self._exchange: Exchange | None = None
         now = shared.loop.time()
         self._settled_at = now + BRIEF
         self._deadline = Deadline(limit, now)
@@ -125,6 +125,10 @@ class Run:
         self._has_place = True
         self._laid_down = 0
         self._row = -1
+
+    def take_exchange(self) -> Exchange:
+        self._exchange = self._shared.pool.take()
+        return self._exchange
 
     def connect(self, call: Call | None, channel: Channel) -> None:
         """Let the script be heard, and ask."""

@@ -29,7 +29,6 @@ import os
 import time
 from collections.abc import Callable
 from functools import cached_property
-from pathlib import Path
 from typing import TypeAlias
 
 from toolyard.errors import ToolError
@@ -98,18 +97,28 @@ class Runner:
     def open(self) -> Shared:
         """Make the run folder and start the watcher, once; the first run does it otherwise."""
         if self._shared is None:
-            loop = asyncio.get_running_loop()
-            pool = ExchangePool(self.settings.tmp_root, loop)
-            self._shared = Shared(
-                loop=loop,
-                settings=self.settings,
-                gate=Gate(self.settings.max_concurrent),
-                pool=pool,
-                mark=os.fsencode(pool.root),
-                watcher=Watcher(pool.root),
-                announce=lambda method, params: self.announce(method, params),
-            )
+            try:
+                self._shared = self._open(asyncio.get_running_loop())
+            except OSError as error:
+                raise ToolError(f"scripts cannot be run: {error}") from error
         return self._shared
+
+    def _open(self, loop: asyncio.AbstractEventLoop) -> Shared:
+        pool = ExchangePool(self.settings.tmp_root, loop)
+        try:
+            watcher = Watcher(pool.root, loop)
+        except OSError:
+            pool.close()
+            raise
+        return Shared(
+            loop=loop,
+            settings=self.settings,
+            gate=Gate(self.settings.max_concurrent),
+            pool=pool,
+            mark=os.fsencode(pool.root),
+            watcher=watcher,
+            announce=lambda method, params: self.announce(method, params),
+        )
 
     async def run(
         self, spec: ScriptSpec, call: Call | None = None, channel: Channel | None = None
@@ -133,9 +142,9 @@ class Runner:
         call: Call | None,
         channel: Channel | None,
     ) -> Run:
-        exchange = shared.pool.take() if channel is not None or spec.payloads else None
-        run = Run(shared, spec.timeout or Limit(self.settings.default_timeout), exchange)
+        run = Run(shared, spec.timeout or Limit(self.settings.default_timeout))
         try:
+            exchange = run.take_exchange() if channel is not None or spec.payloads else None
             env = self._environ(shared, spec, exchange, call, channel)
 
             def start(argv: list[str]) -> Process:
@@ -144,6 +153,9 @@ class Runner:
             if channel is not None:
                 run.connect(call, channel)
             run.started(launch(spec.path, mode, start))
+        except OSError as error:
+            run.release()
+            raise ToolError(f"{spec.path} cannot be started: {error.strerror}") from error
         except BaseException:
             run.release()
             raise
@@ -229,8 +241,4 @@ class Runner:
 
     @cached_property
     def _roots(self) -> Roots:
-        return Roots.of([root_item(path) for path in self.paths.allowed_roots])
-
-
-def root_item(path: str) -> dict[str, str]:
-    return {"uri": Path(path).as_uri(), "name": os.path.basename(path), "path": path}
+        return Roots.at(self.paths.allowed_roots)

@@ -11,7 +11,6 @@ import signal
 import subprocess
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
 from typing import NamedTuple
 
@@ -19,8 +18,7 @@ from typing import NamedTuple
 RESTORED = (signal.SIGPIPE, signal.SIGXFSZ)
 
 
-@dataclass(frozen=True, slots=True)
-class Command:
+class Command(NamedTuple):
     """What to run, and how much of what it prints to keep."""
 
     argv: list[str]  # the first is a path
@@ -59,7 +57,7 @@ def spawn(command: Command) -> Spawned:
 
 
 def start(command: Command, stdio: tuple[int, int, int]) -> int:
-    if sys.platform == "linux" and command.cwd in (None, os.getcwd()):
+    if sys.platform == "linux" and command.cwd in (None, here()):
         return start_here(command, stdio)
     child = subprocess.Popen(
         command.argv,
@@ -84,6 +82,13 @@ def start_here(command: Command, stdio: tuple[int, int, int]) -> int:
         setsid=True,
         setsigdef=RESTORED,
     )
+
+
+def here() -> str | None:
+    try:
+        return os.getcwd()
+    except FileNotFoundError:  # somebody removed it under us
+        return None
 
 
 @cache

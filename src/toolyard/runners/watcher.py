@@ -13,7 +13,6 @@ import mmap
 import os
 import signal
 import subprocess
-from pathlib import Path
 
 from toolyard.runners.exits import watch_exit
 
@@ -22,6 +21,7 @@ ROWS = 4096
 ROW_BYTES = 12
 BLANK_ROW = b" " * (ROW_BYTES - 1) + b"\n"
 PATIENCE = 5.0
+MOST_STARTS = 5
 
 # $1 is the run folder. Signals reach a group through the table and a process that left
 # its group through its environment, where the system shows environments.
@@ -53,18 +53,29 @@ rm -rf -- "$root" || rm -rf -- "$root"
 
 
 class Watcher:
-    """Starts with the first child; `close` has it sweep and waits for its end."""
+    """Holds the table and the pipe; `close` has the process sweep and waits for its end."""
 
-    __slots__ = ("_free", "_pipe", "_table", "pid")
+    __slots__ = (
+        "_exit_watch",
+        "_free",
+        "_gone",
+        "_loop",
+        "_pipe",
+        "_root",
+        "_starts",
+        "_table",
+        "pid",
+    )
 
-    def __init__(self, root: str) -> None:
+    def __init__(self, root: str, loop: asyncio.AbstractEventLoop) -> None:
+        self._root = root
+        self._loop = loop
         self._free = list(range(ROWS - 1, -1, -1))
-        self._table = create_table(Path(root) / TABLE)
-        reading, self._pipe = os.pipe()
-        try:
-            self.pid = start_watching(reading, root)
-        finally:
-            os.close(reading)
+        self._table = create_table(f"{root}/{TABLE}")
+        self._pipe = -1
+        self._gone = asyncio.Event()
+        self._starts = 0
+        self._start()
 
     def watch(self, group: int) -> int:
         """Remember a process group; the row to give back to `forget` (-1: the table is full)."""
@@ -83,18 +94,39 @@ class Watcher:
         self._free.append(row)
 
     async def close(self) -> None:
-        os.close(self._pipe)
-        self._table.close()
-        ended = asyncio.Event()
-        exit_watch = watch_exit(asyncio.get_running_loop(), self.pid, ended.set)
+        self._starts = MOST_STARTS
+        self._close_pipe()
         try:
             async with asyncio.timeout(PATIENCE):
-                await ended.wait()
+                await self._gone.wait()
         except TimeoutError:
             os.kill(self.pid, signal.SIGKILL)
+            await self._gone.wait()
+        self._table.close()
+
+    def _start(self) -> None:
+        self._starts += 1
+        reading, self._pipe = os.pipe()
+        try:
+            self.pid = start_watching(reading, self._root)
         finally:
-            exit_watch.close()
-            exit_watch.reap()
+            os.close(reading)
+        self._exit_watch = watch_exit(self._loop, self.pid, self._ended)
+
+    def _ended(self) -> None:
+        """After `close`, or because somebody killed it: then there must be another."""
+        self._exit_watch.close()
+        self._exit_watch.reap()
+        self._close_pipe()
+        if self._starts < MOST_STARTS:
+            self._start()
+        else:
+            self._gone.set()
+
+    def _close_pipe(self) -> None:
+        if self._pipe >= 0:
+            os.close(self._pipe)
+            self._pipe = -1
 
 
 def start_watching(pipe: int, root: str) -> int:
@@ -111,7 +143,8 @@ def start_watching(pipe: int, root: str) -> int:
     return child.pid
 
 
-def create_table(path: Path) -> mmap.mmap:
-    path.write_bytes(BLANK_ROW * ROWS)
-    with path.open("r+b") as file:
+def create_table(path: str) -> mmap.mmap:
+    with open(path, "w+b") as file:
+        file.write(BLANK_ROW * ROWS)
+        file.flush()
         return mmap.mmap(file.fileno(), 0)
