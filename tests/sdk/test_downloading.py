@@ -22,6 +22,8 @@ from tests.sdk.sandbox import Ran, Sandbox
 CURL = shutil.which("curl")
 pytestmark = pytest.mark.skipif(CURL is None, reason="curl is not installed")
 PUBLIC = "93.184.215.14"
+MEBIBYTE = 1 << 20
+sent_whole: list[str] = []
 
 
 class Pages(http.server.BaseHTTPRequestHandler):
@@ -35,8 +37,9 @@ class Pages(http.server.BaseHTTPRequestHandler):
             self.send_response(200)
             self.end_headers()
             try:
-                for _ in range(4000):
-                    self.wfile.write(b"x" * 1024)
+                for _ in range(64):
+                    self.wfile.write(b"x" * MEBIBYTE)
+                sent_whole.append(self.path)
             except OSError:
                 pass
             return
@@ -158,6 +161,12 @@ def test_anything_else_is_refused_and_leaves_no_file(
     ran = download(internet, url, options)
     assert (ran.json["success"], ran.json["error"]["type"]) == (False, error)
     assert (ran.code, [*internet.project.iterdir()]) == (0, [])
+
+
+def test_a_body_that_does_not_end_is_cut_off(internet: Sandbox) -> None:
+    sent_whole.clear()
+    download(internet, "https://files.example/endless", "--allow files.example --max-bytes 50000")
+    assert sent_whole == []
 
 
 PRIVATE = [
