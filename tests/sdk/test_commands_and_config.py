@@ -7,7 +7,11 @@ import pytest
 
 from tests.sdk.sandbox import Sandbox
 
-COUNTING = """attempt() { echo try >>tries; [ "$(wc -l <tries)" -ge "$1" ] || return "$2"; echo done; }
+COUNTING = """attempt() {
+    echo try >>tries
+    [ "$(wc -l <tries)" -ge "$1" ] || return "$2"
+    echo done
+}
 """
 
 
@@ -63,7 +67,8 @@ def test_progress_lines_of_a_command_are_passed_on(sandbox: Sandbox) -> None:
 
 def test_a_pattern_finds_the_percentage(sandbox: Sandbox) -> None:
     ran = sandbox.run(
-        "mcp_run_with_progress --quiet --pattern '([0-9]+)%' -- bash -c 'echo \"at 40%\" >&2; echo x >&2'"
+        """work() { echo 'at 40%' >&2; echo x >&2; }
+        mcp_run_with_progress --quiet --pattern '([0-9]+)%' -- work"""
     )
     assert (ran.out, ran.err, ran.code) == ("", "", 0)
     assert progress(sandbox) == [(40, None, "at 40%")]
@@ -80,7 +85,11 @@ def test_a_ratio_has_a_total(sandbox: Sandbox) -> None:
 
 def test_progress_can_come_from_a_file(sandbox: Sandbox) -> None:
     ran = sandbox.run(
-        """work() { echo '{"progress":1,"message":"a"}' >>p; echo '{"progress":2,"message":"b"}' >>p; return 4; }
+        """work() {
+            echo '{"progress":1,"message":"a"}' >>p
+            echo '{"progress":2,"message":"b"}' >>p
+            return 4
+        }
         mcp_run_with_progress --progress-file p --interval 0.05 -- work || echo "status $?" """
     )
     assert (ran.out, ran.err) == ("status 4\n", "")
@@ -99,7 +108,8 @@ def test_config_comes_from_the_file_over_defaults(sandbox: Sandbox) -> None:
     (sandbox.project / "c.json").write_text('{"host": "file", "deep": {"a": [1]}}')
     ran = sandbox.run(
         f"""mcp_config_load --env SETTINGS --file c.json {DEFAULTS}
-        mcp_config_get .host; mcp_config_get .port; mcp_config_get '.deep.a[0]'; echo "$MCP_CONFIG_JSON" """
+        mcp_config_get .host; mcp_config_get .port; mcp_config_get '.deep.a[0]'
+        echo "$MCP_CONFIG_JSON" """
     )
     *values, document = ran.out.splitlines()
     assert values == ["file", "1", "1"]

@@ -184,7 +184,8 @@ def test_random_documents_are_read_as_jq_reads_them(
     documents = [json.dumps(v, ensure_ascii=a, indent=i) for v, _, a, i in cases]
     filters = [path_of(steps) + " // ." for _, steps, _, _ in cases]
     script = PRELUDE + (
-        'while [ $# -gt 0 ]; do MCP_TOOL_ARGS_JSON=$1; mcp_args_get "$2"; printf "\\0"; shift 2; done'
+        "while [ $# -gt 0 ]; do MCP_TOOL_ARGS_JSON=$1\n"
+        'mcp_args_get "$2"; printf "\\0"; shift 2; done'
     )
     arguments = [text for pair in zip(documents, filters, strict=True) for text in pair]
     env = {"MCP_SDK": str(SDK), "PATH": "/nonexistent", "LANG": "C.UTF-8"}

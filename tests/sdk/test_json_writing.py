@@ -46,7 +46,7 @@ def test_the_locale_makes_no_difference(sandbox: Sandbox, locale: str) -> None:
 def test_bytes_that_are_not_utf8_do_not_spoil_the_json(
     sandbox: Sandbox, raw: bytes, expected: str
 ) -> None:
-    env = {**sandbox.environment, "TEXT": raw}
+    env: dict[str, str | bytes] = {**sandbox.environment, "TEXT": raw}
     done = subprocess.run(
         [BASH, "-c", PRELUDE + 'mcp_json_escape "$TEXT"'], env=env, capture_output=True, check=True
     )

@@ -20,8 +20,6 @@ esac
 . "$__mcp_home/parts/json-query.sh"
 # shellcheck source=parts/arguments.sh
 . "$__mcp_home/parts/arguments.sh"
-# shellcheck source=parts/report.sh
-. "$__mcp_home/parts/report.sh"
 # shellcheck source=parts/results.sh
 . "$__mcp_home/parts/results.sh"
 
@@ -33,6 +31,26 @@ __mcp_load() {
 	. "$__mcp_home/parts/$part.sh"
 	"$@"
 }
+
+mcp_progress() { __mcp_load report mcp_progress "$@"; }
+mcp_log() { __mcp_load report mcp_log "$@"; }
+mcp_log_debug() { __mcp_load report mcp_log_debug "$@"; }
+mcp_log_info() { __mcp_load report mcp_log_info "$@"; }
+mcp_log_warn() { __mcp_load report mcp_log_warn "$@"; }
+mcp_log_error() { __mcp_load report mcp_log_error "$@"; }
+mcp_debug() { __mcp_load report mcp_debug "$@"; }
+
+mcp_result_error() { __mcp_load failures mcp_result_error "$@"; }
+mcp_error() { __mcp_load failures mcp_error "$@"; }
+mcp_fail() { __mcp_load failures mcp_fail "$@"; }
+mcp_fail_invalid_args() { __mcp_load failures mcp_fail_invalid_args "$@"; }
+__mcp_summarize() { __mcp_load failures __mcp_summarize "$@"; }
+
+__mcp_escape_controls() { __mcp_load strings __mcp_escape_controls; }
+__mcp_mend_utf8() { __mcp_load strings __mcp_mend_utf8; }
+__mcp_is_utf8() { __mcp_load strings __mcp_is_utf8 "$@"; }
+__mcp_is_string() { __mcp_load strings __mcp_is_string "$@"; }
+__mcp_unescape_string() { __mcp_load strings __mcp_unescape_string; }
 
 mcp_json_truncate() { __mcp_load truncate mcp_json_truncate "$@"; }
 

@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# What the client sent: the tool's arguments and the request's _meta.
+# What the client sent: the tool's arguments, the request's _meta, and its cancellation.
 
 mcp_args_raw() {
 	__mcp_load_arguments
@@ -130,4 +130,8 @@ __mcp_arguments_read() {
 	__mcp_document=${MCP_TOOL_ARGS_JSON-}
 	[ -n "$__mcp_document" ] || return 0
 	__mcp_scan "$__mcp_document" || return 0
+}
+
+mcp_is_cancelled() {
+	[ -n "${MCP_CANCEL_FILE-}" ] && [ -e "$MCP_CANCEL_FILE" ]
 }

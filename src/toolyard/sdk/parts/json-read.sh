@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# Read JSON in the shell itself: a scanner, and a reader for simple jq paths.
+# Read JSON in the shell itself: cut a document into tokens, and print values of it.
 #
 # The scanner cuts a document at its quotation marks, so that what lies between is by
 # turns structure and string, and checks the whole grammar. Internal functions leave
@@ -12,13 +12,9 @@ __mcp_not_in_string=$'[\001\004-\037]'
 __mcp_blank=$'[ \t\n\r]'
 __mcp_not_blank=$'[! \t\n\r]'
 __mcp_number='^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?$'
-__mcp_hex='[0-9a-fA-F]'
 # A document of more pieces, or of a longer run without a string, goes to the JSON tool.
 __mcp_most_pieces=6000
 __mcp_longest_run=16384
-
-__mcp_slash=/
-__mcp_unicode='\u'
 
 __mcp_scanned=''
 __mcp_tok=()
@@ -179,19 +175,6 @@ __mcp_close() {
 	__mcp_value_done
 }
 
-# Are the escapes of this string (\\ and \" are marked already) those of JSON?
-__mcp_is_string() {
-	local s=$1
-	case $s in
-	*$__mcp_not_in_string*) return 1 ;;
-	esac
-	s=${s//\\[bfnrt\/]/ }
-	s=${s//\\u$__mcp_hex$__mcp_hex$__mcp_hex$__mcp_hex/ }
-	case $s in
-	*\\*) return 1 ;;
-	esac
-}
-
 # TEXT -> __mcp_json: the same value on one line. 1: not JSON.
 __mcp_compact() {
 	local status=0
@@ -238,61 +221,4 @@ __mcp_raw_text() {
 __mcp_unmark() {
 	__mcp_unmarked=${1//"$__mcp_double"/"$__mcp_backslash"}
 	__mcp_unmarked=${__mcp_unmarked//"$__mcp_quote_mark"/\"}
-}
-
-# Works on its caller's `s`. Marks go last and piecewise: \u0002 must not become one.
-__mcp_unescape_string() {
-	local code
-	s=${s//"${__mcp_backslash}n"/"$__mcp_newline"}
-	s=${s//"${__mcp_backslash}t"/"$__mcp_tab"}
-	s=${s//"${__mcp_backslash}r"/"$__mcp_return"}
-	s=${s//"${__mcp_backslash}b"/"$__mcp_backspace"}
-	s=${s//"${__mcp_backslash}f"/"$__mcp_feed"}
-	s=${s//"$__mcp_backslash$__mcp_slash"/"$__mcp_slash"}
-	__mcp_text=''
-	while :; do
-		__mcp_unmark "${s%%"$__mcp_unicode"*}"
-		__mcp_text=$__mcp_text$__mcp_unmarked
-		case $s in
-		*"$__mcp_unicode"*) s=${s#*"$__mcp_unicode"} ;;
-		*) break ;;
-		esac
-		code=$((16#${s:0:4}))
-		s=${s:4}
-		__mcp_pair_surrogates
-		__mcp_utf8 $code
-		__mcp_text=$__mcp_text$__mcp_char
-	done
-}
-
-# Works on `code` and `s` of the string being read; a half without its other is U+FFFD.
-__mcp_pair_surrogates() {
-	[ "$code" -ge 55296 ] && [ "$code" -le 57343 ] || return 0
-	local high=$code low=0
-	code=65533
-	case $s in
-	"$__mcp_unicode"*) low=$((16#${s:2:4})) ;;
-	esac
-	[ "$high" -le 56319 ] && [ $low -ge 56320 ] && [ $low -le 57343 ] || return 0
-	code=$((65536 + (high - 55296) * 1024 + low - 56320))
-	s=${s:6}
-}
-
-# CODE POINT -> __mcp_char: its UTF-8 bytes. NUL is nothing, as in any shell string.
-__mcp_utf8() {
-	local code=$1 format
-	if [ "$code" -lt 128 ]; then
-		printf -v format '\\%03o' "$code"
-	elif [ "$code" -lt 2048 ]; then
-		printf -v format '\\%03o\\%03o' $((192 | code >> 6)) $((128 | code & 63))
-	elif [ "$code" -lt 65536 ]; then
-		printf -v format '\\%03o\\%03o\\%03o' \
-			$((224 | code >> 12)) $((128 | code >> 6 & 63)) $((128 | code & 63))
-	else
-		printf -v format '\\%03o\\%03o\\%03o\\%03o' \
-			$((240 | code >> 18)) $((128 | code >> 12 & 63)) $((128 | code >> 6 & 63)) $((128 | code & 63))
-	fi
-	__mcp_char=''
-	# shellcheck disable=SC2059  # the format is the character
-	[ "$code" -eq 0 ] || printf -v __mcp_char "$format"
 }

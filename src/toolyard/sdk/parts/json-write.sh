@@ -9,8 +9,6 @@ __mcp_escaped_quote='\"'
 __mcp_newline=$'\n'
 __mcp_tab=$'\t'
 __mcp_return=$'\r'
-__mcp_backspace=$'\b'
-__mcp_feed=$'\f'
 __mcp_control=$'[\001-\037]'
 __mcp_above_ascii=$'[\200-\377]'
 # Bash's ${text//a/b} takes quadratic time; pieces of this size keep it linear.
@@ -93,68 +91,14 @@ __mcp_escape_piece() {
 	*\"*) s=${s//\"/"$__mcp_escaped_quote"} ;;
 	esac
 	case $s in
+	*$__mcp_control*)
+		s=${s//"$__mcp_newline"/"${__mcp_backslash}n"}
+		s=${s//"$__mcp_tab"/"${__mcp_backslash}t"}
+		s=${s//"$__mcp_return"/"${__mcp_backslash}r"}
+		;;
+	esac
+	case $s in
 	*$__mcp_control*) __mcp_escape_controls ;;
 	esac
 	__mcp_escaped=$s
-}
-
-# Works on its caller's `s`.
-__mcp_escape_controls() {
-	local code char escape
-	s=${s//"$__mcp_newline"/"${__mcp_backslash}n"}
-	s=${s//"$__mcp_tab"/"${__mcp_backslash}t"}
-	s=${s//"$__mcp_return"/"${__mcp_backslash}r"}
-	for ((code = 1; code < 32; code++)); do
-		case $s in
-		*$__mcp_control*) ;;
-		*) return 0 ;;
-		esac
-		printf -v char '\\%03o' "$code"
-		# shellcheck disable=SC2059  # the format is the escape we have just built
-		printf -v char "$char"
-		printf -v escape '\\u%04x' "$code"
-		s=${s//"$char"/"$escape"}
-	done
-}
-
-# Works on its caller's `text`, in the C locale: bytes that are not UTF-8 become U+FFFD,
-# because one latin-1 file name would otherwise spoil the whole result.
-__mcp_mend_utf8() {
-	[ ${#text} -le 131072 ] || return 0
-	__mcp_is_utf8 "$text" && return 0
-	local rest=$text ascii size
-	text=''
-	while [ -n "$rest" ]; do
-		ascii=${rest%%$__mcp_above_ascii*}
-		text=$text$ascii
-		rest=${rest:${#ascii}}
-		[ -n "$rest" ] || break
-		for size in 2 3 4 0; do
-			[ $size -ne 0 ] && [ ${#rest} -ge $size ] || continue
-			__mcp_is_utf8 "${rest:0:size}" && break
-		done
-		if [ $size -eq 0 ]; then
-			text=$text$'\357\277\275'
-			rest=${rest:1}
-		else
-			text=$text${rest:0:size}
-			rest=${rest:size}
-		fi
-	done
-}
-
-# Replace every well-formed sequence by a space (not by nothing: what was apart must not
-# join); what then remains above ASCII is not UTF-8.
-__mcp_is_utf8() {
-	local s=$1 next=$'[\200-\277]' pattern
-	for pattern in $'[\302-\337]'$next $'\340[\240-\277]'$next $'[\341-\354\356\357]'$next$next \
-		$'\355[\200-\237]'$next $'\360[\220-\277]'$next$next $'[\361-\363]'$next$next$next \
-		$'\364[\200-\217]'$next$next; do
-		s=${s//$pattern/ }
-		case $s in
-		*$__mcp_above_ascii*) ;;
-		*) return 0 ;;
-		esac
-	done
-	return 1
 }

@@ -3,10 +3,6 @@
 #
 # A notification is one line, written at once, so that lines of several writers do not mix.
 
-mcp_is_cancelled() {
-	[ -n "${MCP_CANCEL_FILE-}" ] && [ -e "$MCP_CANCEL_FILE" ]
-}
-
 # PROGRESS MESSAGE [TOTAL]
 mcp_progress() {
 	[ -n "${MCP_PROGRESS_STREAM-}" ] || return 0
