@@ -9,8 +9,8 @@ from typing import Any
 
 from toolyard.errors import ConfigError
 from toolyard.protocol.call import Json, JsonObject
-from toolyard.sources.registry.fields import FILE, PROJECT, read_fields
 from toolyard.sources.registry.converted import Converted
+from toolyard.sources.registry.fields import FILE, PROJECT, read_fields
 from toolyard.sources.registry.formats import to_native
 from toolyard.sources.registry.links import check_links, check_names
 from toolyard.sources.registry.model import Expose, Registry, ToolDefinition
