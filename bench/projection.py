@@ -91,8 +91,9 @@ def main() -> None:
 
 def peer_projection() -> Callable[[Any], Any]:
     environment = JSONPathEnvironment(strict=True)
-    total, items = environment.compile("$.total_count"), environment.compile("$.items[*]")
-    fields = {name: environment.compile(path) for name, path in PATHS.items()}
+    total: Any = environment.compile("$.total_count")
+    items: Any = environment.compile("$.items[*]")
+    fields: dict[str, Any] = {name: environment.compile(path) for name, path in PATHS.items()}
 
     def project(value: Any) -> Any:
         repos = [

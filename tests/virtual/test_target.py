@@ -40,7 +40,7 @@ async def answer_to(result: Any, **virtual: Any) -> Any:
 
 async def test_defaults_are_added_and_win() -> None:
     source = Answers(text("ok"))
-    defaults = {"a": False, "b": None, "c": {"d": []}, "e": ""}
+    defaults: dict[str, Any] = {"a": False, "b": None, "c": {"d": []}, "e": ""}
     await VirtualTarget(source, defaults).call({"q": "x", "a": True}, CALL, Keeps())
     assert source.heard == [{"q": "x", "a": False, "b": None, "c": {"d": []}, "e": ""}]
 

@@ -33,6 +33,8 @@ class Tool:
     hidden: frozenset[str] = frozenset()
     # Why it cannot be called at present; it stays listed.
     unavailable: str | None = None
+    # Left out of lists where it is disabled for good: a call still says why.
+    listed: bool = True
     # The target checks its own results (an upstream) or has us do it (a script).
     check_output: bool = False
     # What else the file said of it: version, tags, path; never sent to clients.

@@ -71,6 +71,8 @@ class Catalog:
     _headers: dict[str, HeaderNames] = field(default_factory=dict, repr=False)
 
     def listed(self, kind: Kind) -> tuple[Listed, ...]:
+        if kind == "tools":
+            return tuple(tool for tool in self.tools.values() if tool.listed)
         entries: Mapping[str, Listed] = getattr(self, kind)
         return tuple(entries.values())
 

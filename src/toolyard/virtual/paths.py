@@ -141,10 +141,12 @@ def _getter(steps: list[str | int]) -> Get:
     if not steps:
         return lambda value, _=None: value
     *before, step = steps
+    parent = before[-1] if before else None
     if isinstance(step, int):
         last = _element_getter(step)
-    elif before and isinstance(before[-1], str):
-        last = _grandchild_getter(before.pop(), step)
+    elif isinstance(parent, str):
+        before.pop()
+        last = _grandchild_getter(parent, step)
     else:
         last = _member_getter(step)
     return _chain_getter(_getter(before), last) if before else last

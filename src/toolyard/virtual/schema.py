@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Collection, Iterator
+from typing import TypeGuard
 from urllib.parse import unquote
 
 from toolyard.protocol.call import Json, JsonObject
-from toolyard.virtual.subschemas import IN_PLACE_LISTS, rebuild, unescape, walk
+from toolyard.virtual.subschemas import IN_PLACE_LISTS, escape, rebuild, unescape, walk
 
 # Past this a file of a few lines stands for gigabytes: each schema twice in the next.
 MAX_SUBSCHEMAS = 20_000
@@ -34,6 +35,10 @@ class References:
     def resolve(self, schema: Json) -> Json:
         """A self-contained copy: what is not recursive is inlined, the rest is in `$defs`."""
         return _Resolution(self).of(schema)
+
+    def names(self) -> list[str]:
+        """The references that lead to a schema of the file's own section."""
+        return [f"#/schemas/{escape(name)}" for name in self._document.get("schemas", ())]
 
     def target(self, ref: str) -> Json:
         value: Json = self._document
@@ -144,7 +149,7 @@ def refs_in(schema: Json) -> Iterator[str]:
             yield ref
 
 
-def is_ours(ref: Json) -> bool:
+def is_ours(ref: Json) -> TypeGuard[str]:
     return isinstance(ref, str) and ref.startswith(("#/schemas/", "#/tools/"))
 
 

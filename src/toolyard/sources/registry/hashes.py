@@ -1,0 +1,35 @@
+"""The hash of a tool's definition, in each form that `expectedSchemaHash` may have."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator
+
+from toolyard.protocol.call import JsonObject
+
+_SHORT = ("name", "description", "inputSchema")
+_LONG = (*_SHORT, "outputSchema", "annotations")
+
+
+def definition_hash(definition: JsonObject) -> str:
+    """Over everything that a model is told: what `registry lock` writes."""
+    return _hash({key: definition[key] for key in _LONG if key in definition})
+
+
+def matches_hash(definition: JsonObject, expected: str) -> bool:
+    return expected.lower() in _accepted(definition)
+
+
+def _accepted(definition: JsonObject) -> Iterator[str]:
+    for keys in (_SHORT, _LONG):
+        present = {key: definition[key] for key in keys if key in definition}
+        # Others write what is missing as null, or text as ASCII.
+        for fields in (present, {key: definition.get(key) for key in keys}):
+            yield _hash(fields)
+            yield _hash(fields, ascii_only=True)
+
+
+def _hash(fields: JsonObject, ascii_only: bool = False) -> str:
+    text = json.dumps(fields, sort_keys=True, separators=(",", ":"), ensure_ascii=ascii_only)
+    return f"sha256:{hashlib.sha256(text.encode('utf-8', 'surrogatepass')).hexdigest()}"

@@ -1,0 +1,65 @@
+"""A registry file, read and checked: frozen values. Knows no upstream's answer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
+
+from toolyard.protocol.call import Json, JsonObject
+from toolyard.upstreams.definition import ServerDefinition
+from toolyard.virtual.composition import Composition
+from toolyard.virtual.listings import TextExtraction
+from toolyard.virtual.projection import Projection
+
+Expose: TypeAlias = Literal["all", "none"] | tuple[str, ...]
+Mode: TypeAlias = Literal["strict", "warn", "skip"]
+
+
+@dataclass(frozen=True, slots=True)
+class ToolDefinition:
+    name: str
+    pointer: str  # its place in the file as written
+    server: str | None = None
+    source: str | None = None
+    composition: Composition | None = None
+    original_name: str | None = None
+    title: str | None = None
+    description: str | None = None
+    input_schema: JsonObject | None = None  # self-contained
+    projection: Projection | None = None  # of its outputSchema or outputTransform
+    text_extraction: TextExtraction | None = None
+    defaults: Mapping[str, Json] = field(default_factory=dict)
+    hide_fields: tuple[str, ...] = ()
+    annotations: JsonObject | None = None
+    version: str | None = None
+    source_version_pin: str | None = None
+    expected_schema_hash: str | None = None
+    validation_mode: Mode = "warn"
+    hidden: bool = False
+    timeout: float | None = None
+    tags: tuple[str, ...] = ()
+    disabled: str | None = None  # the reason
+
+
+@dataclass(frozen=True, slots=True)
+class Registry:
+    file: str = ""
+    format: str = "native"
+    servers: tuple[ServerDefinition, ...] = ()
+    schemas: JsonObject = field(default_factory=dict)
+    tools: tuple[ToolDefinition, ...] = ()
+    project_expose: Expose = "all"
+    # Two exposed tools of one name: the later one gets its server's name in front.
+    prefix_on_collision: bool = False
+    # The file in the native form, variables not substituted: what is shown and converted.
+    raw: JsonObject = field(default_factory=dict)
+    # Values that came from variables, and must not be shown.
+    secrets: frozenset[str] = frozenset()
+    warnings: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()  # said at debug level
+    # What a conversion could not express.
+    lost: tuple[str, ...] = ()
+
+    def server(self, name: str) -> ServerDefinition | None:
+        return next((server for server in self.servers if server.name == name), None)

@@ -1,0 +1,98 @@
+"""The targets that laying a registry over needs beside those of virtual tools."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from toolyard.errors import ToolError
+from toolyard.protocol.call import Call, Channel, Json, JsonObject, Result, Target
+from toolyard.virtual.compose import Job, Terms
+
+
+class UpstreamTargets(Protocol):
+    """What does the work behind an upstream's entries, by the server's name."""
+
+    def tool(self, server: str, name: str) -> Target: ...
+
+    def prompt(self, server: str, name: str) -> Target: ...
+
+    def resource(self, server: str) -> Target: ...
+
+    def completion(self, server: str) -> Target: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Unavailable:
+    """Says why there is nothing to call."""
+
+    reason: str
+
+    async def call(self, arguments: JsonObject, call: Call, channel: Channel) -> Result:
+        raise ToolError(self.reason)
+
+
+@dataclass(frozen=True, slots=True)
+class Timed:
+    """Gives up on its source after some seconds."""
+
+    source: Target
+    seconds: float
+
+    async def call(self, arguments: JsonObject, call: Call, channel: Channel) -> Result:
+        try:
+            async with asyncio.timeout(self.seconds) as limit:
+                return await self.source.call(arguments, call, channel)
+        except TimeoutError:
+            if not limit.expired():
+                raise
+            raise ToolError(f"no answer within {self.seconds:g} seconds") from None
+
+
+@dataclass(frozen=True, slots=True)
+class RenamedReference:
+    """Completes for a prompt that its server knows by another name."""
+
+    source: Target
+    name: str
+
+    async def call(self, arguments: JsonObject, call: Call, channel: Channel) -> Result:
+        ref = {**arguments.get("ref", {}), "name": self.name}
+        return await self.source.call({**arguments, "ref": ref}, call, channel)
+
+
+async def gather(jobs: Sequence[Job], terms: Terms) -> list[Json | ToolError]:
+    """Runs the jobs of a composed tool: a few at once, none left behind."""
+    free = asyncio.Semaphore(terms.at_once)
+
+    async def run(job: Job) -> Json | ToolError:
+        async with free:
+            try:
+                async with asyncio.timeout(terms.timeout) as limit:
+                    return await job()
+            except TimeoutError:
+                if not limit.expired():
+                    raise
+                return _failed(ToolError(f"no answer within {terms.timeout:g} seconds"), terms)
+            except ToolError as error:
+                return _failed(error, terms)
+
+    try:
+        async with asyncio.TaskGroup() as tasks:
+            running = [tasks.create_task(run(job)) for job in jobs]
+    except BaseExceptionGroup as errors:
+        raise _first(errors) from None
+    return [task.result() for task in running]
+
+
+def _failed(error: ToolError, terms: Terms) -> ToolError:
+    if terms.fail_fast:
+        raise error
+    return error
+
+
+def _first(errors: BaseExceptionGroup[BaseException]) -> BaseException:
+    first = errors.exceptions[0]
+    return _first(first) if isinstance(first, BaseExceptionGroup) else first
