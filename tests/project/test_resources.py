@@ -110,7 +110,7 @@ def test_a_program_without_metadata_is_neither_run_nor_served(folder: Folder, re
     folder.script("resources/later.sh", mode=0o644)
     entries = read()
     assert names(entries) == ["later"]
-    assert entries.warnings == (f"{path}: a program without metadata is not served; skipped",)
+    assert entries.warnings == (f"{path}: a program without metadata is not served",)
 
 
 async def test_a_text_with_the_executable_bit_is_data(folder: Folder, runner: Runner) -> None:
@@ -223,7 +223,7 @@ async def test_a_template_with_a_path_runs_its_script_with_the_variables(
     folder.script("resources/sub/data.sh", 'printf %s "$MCP_TEMPLATE_ARGS_JSON"\n')
     folder.write("resources/sub/t.meta.json", {"uriTemplate": "x:{id}", "path": "data.sh"})
     entries = source_of(folder, runner).read()
-    assert entries.resources == ()
+    assert (entries.resources, entries.warnings) == ((), ())
     (template,) = entries.templates
     result = await call(template.target, {"uri": "x:7", "id": "7"})
     assert result["contents"][0]["text"] == '{"id":"7"}'

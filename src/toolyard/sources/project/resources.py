@@ -47,11 +47,13 @@ _SET_FIRST = ("name", "description", "path", "inputSchema", "uri", "mimeType", "
 class FoundResources:
     resources: list[JsonObject]
     templates: list[JsonObject]
+    # Programs without metadata: served by nobody, unless a template names them.
+    strays: list[str]
 
 
 def discover_resources(walk: Walk, metadata: Metadata, providers: frozenset[str]) -> FoundResources:
     """`providers` are the names of the project's own."""
-    return _Discovery(walk, metadata, providers, FoundResources([], [])).run()
+    return _Discovery(walk, metadata, providers, FoundResources([], [], [])).run()
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +77,7 @@ class _Discovery:
         return FoundResources(
             unique(resources, "uri", "resource", warnings),
             unique(self.found.templates, "name", "template", warnings),
+            self.found.strays,
         )
 
     def _candidates(self, folder: Folder) -> Iterator[tuple[File | None, File | None]]:
@@ -92,6 +95,9 @@ class _Discovery:
     def _take(self, folder: Folder, file: File | None, described: File | None) -> None:
         place = described.path if described else file.path if file else folder.path
         meta = self._metadata_of(file, described, place)
+        if file is not None and not meta and is_program(file):
+            self.found.strays.append(self.walk.relative(file))
+            return
         if meta.get("uriTemplate") is not None:
             item = template_item(meta, place, self.walk.root)
             self.found.templates.append(item)
@@ -115,8 +121,6 @@ class _Discovery:
         if not uri:
             raise MetadataError(f"{place}: has neither uri, uriTemplate nor a data file; skipped")
         program = file is not None and is_program(file)
-        if file is not None and program and not meta:
-            raise MetadataError(f"{file.path}: a program without metadata is not served; skipped")
         provider = provider_of(meta, uri, self.providers, place)
         if provider == "file" and file is None and not uri.startswith("file:"):
             raise MetadataError(f"{place}: nothing can read {uri!r}; skipped")

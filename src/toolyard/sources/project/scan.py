@@ -99,9 +99,15 @@ class _Scanner:
         found = discover_resources(resources_walk, metadata, providers)
         prompts = discover_prompts(prompts_walk, metadata)
         pages = discover_pages(tools.pages, pages_walk, metadata, server, project.root)
-        for walk in (tools_walk, resources_walk, prompts_walk, pages_walk):
+        for walk, key in (
+            (tools_walk, "tools"),
+            (resources_walk, "resources"),
+            (prompts_walk, "prompts"),
+            (pages_walk, ""),
+        ):
             self._stamps.update(walk.stamps)
-            self._warnings += walk.warnings
+            if registration.get(key) is None:
+                self._warnings += walk.warnings
         resources = _chosen(adopting.resources(project.resources, providers), found.resources)
         items: Items = {
             "tools": _chosen(adopting.tools(project.tools), tools.items),
@@ -111,6 +117,8 @@ class _Scanner:
                 adopting.templates(project.resources), found.templates, resources
             ),
         }
+        if registration.get("resources") is None:
+            self._mention_strays(found.strays, items["templates"])
         self._mention_idle_hook()
         completions = tuple(registration.get("completions") or ())
         broken = self._oversized(items)
@@ -124,6 +132,13 @@ class _Scanner:
         }
         warning = f"{why}: no tools, resources or prompts are served until this is mended"
         return Scan(items, self._stamps, (warning,), reasons)
+
+    def _mention_strays(self, strays: list[str], templates: list[JsonObject]) -> None:
+        used = {item.get("path") for item in templates}
+        for path in strays:
+            if path not in used:
+                place = os.path.join(self._project.resources, path)
+                self._warnings.append(f"{place}: a program without metadata is not served")
 
     def _mention_idle_hook(self) -> None:
         path = script_path(self._project)
