@@ -6,10 +6,11 @@ import asyncio
 import os
 import shutil
 from dataclasses import dataclass
+from pathlib import Path
 from typing import cast
 
 from toolyard import __version__, telemetry
-from toolyard.catalog.entries import Tool
+from toolyard.catalog.entries import Entries, Tool
 from toolyard.catalog.keeper import Keeper
 from toolyard.catalog.source import Source
 from toolyard.methods.offer import Offer, PageSizes
@@ -22,11 +23,15 @@ from toolyard.protocol.modern import stamp
 from toolyard.runners.runner import Runner
 from toolyard.runners.settings import EnvMode, ProjectPaths, RunnerSettings
 from toolyard.settings import Settings, secret_variables
+from toolyard.sources.gateway import GatewaySource, load_registries
 from toolyard.sources.project.layout import Project
 from toolyard.sources.project.source import ProjectSource
 from toolyard.transports.answer import Edge
 from toolyard.transports.parking import Parking
 from toolyard.transports.seal import Sealer
+from toolyard.upstreams.kept import KeptListings
+from toolyard.upstreams.pool import Pool
+from toolyard.upstreams.setup import Setup
 
 log = telemetry.logger("app")
 SDK = os.path.join(os.path.dirname(__file__), "sdk")
@@ -52,6 +57,7 @@ class App:
     methods: Methods
     edge: Edge
     runner: Runner | None = None
+    pool: Pool | None = None
 
     async def watch(self) -> None:
         """Keep the catalog up to date, until cancelled."""
@@ -61,17 +67,25 @@ class App:
         """End what runs and waits; nothing is left behind."""
         await self.methods.close()
         await self.edge.parking.close()
+        if self.pool is not None:
+            await self.pool.close()
         if self.runner is not None:
             await self.runner.close()
 
 
 def build(plan: Plan) -> App:
-    sources: list[Source] = []
-    runner = None
+    runner = pool = None
+    source: Source | None = None
     if plan.project is not None:
         runner = Runner(runner_settings(plan.settings), project_paths(plan))
-        sources.append(ProjectSource(plan.project, plan.settings, runner=runner))
-    keeper = Keeper(sources)
+        source = ProjectSource(plan.project, plan.settings, runner=runner)
+    paths = registry_paths(plan)
+    if paths:
+        scripts = source.read() if source is not None else Entries()
+        registries = load_registries(paths, os.environ, scripts)
+        pool = Pool(registries.servers, Setup(kept=KeptListings(kept_folder(paths[0]))))
+        source = GatewaySource(paths, registries, pool, source)
+    keeper = Keeper([source] if source is not None else [])
     if runner is not None:
         runner.announce = Announced(keeper)
     sizes = PageSizes(default=50, most=200) if plan.like_mcp_bash else page_sizes(plan.settings)
@@ -84,7 +98,24 @@ def build(plan: Plan) -> App:
         strict_revisions=plan.like_mcp_bash,
         batches=plan.settings.compat_batches,
     )
-    return App(keeper, methods, edge, runner)
+    return App(keeper, methods, edge, runner, pool)
+
+
+def registry_paths(plan: Plan) -> tuple[str, ...]:
+    """The files named, or the project's own `registry.json`."""
+    if plan.project is None:
+        return plan.registries
+    own = os.path.join(plan.project.root, "registry.json")
+    return (own, *plan.registries) if os.path.isfile(own) else plan.registries
+
+
+def kept_folder(registry: str) -> Path:
+    """Where listings of upstreams are kept: beside the file, else in the user's cache."""
+    folder = Path(registry).resolve().parent
+    if os.access(folder, os.W_OK):
+        return folder / ".registry" / "upstreams"
+    cache = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
+    return Path(cache) / "toolyard" / "upstreams"
 
 
 class Announced:

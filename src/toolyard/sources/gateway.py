@@ -1,0 +1,177 @@
+"""Registry files laid over the project's scripts and what upstreams list, as one source."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from toolyard.catalog.entries import Entries
+from toolyard.catalog.listing import Listing
+from toolyard.catalog.source import Source
+from toolyard.errors import ConfigError, Problem
+from toolyard.sources.registry.load import load_registry
+from toolyard.sources.registry.model import Registry
+from toolyard.sources.registry.overlay import lay_over
+from toolyard.telemetry import logger
+from toolyard.upstreams.definition import ServerDefinition
+from toolyard.upstreams.pool import Pool
+
+log = logger("registry")
+LOOK_EVERY = 0.1
+FIRST_LISTING_WITHIN = 5.0
+
+
+@dataclass(frozen=True, slots=True)
+class Registries:
+    """The registry files of one gateway, read and checked together; later ones lie on top."""
+
+    files: tuple[Registry, ...]
+    stamps: tuple[object, ...]
+
+    @property
+    def servers(self) -> tuple[ServerDefinition, ...]:
+        return tuple(server for registry in self.files for server in registry.servers)
+
+    def needed(self) -> frozenset[str]:
+        """The servers whose listing the catalog is made from: nothing else is started."""
+        referred = {tool.server for one in self.files for tool in one.tools if tool.server}
+        return frozenset(
+            server.name
+            for server in self.servers
+            if server.disabled is None
+            and server.auth != "oauth"
+            and (server.expose != "listed" or server.name in referred)
+        )
+
+
+def load_registries(
+    paths: Sequence[str], environ: Mapping[str, str], scripts: Entries
+) -> Registries:
+    """Raises ConfigError with every problem of every file."""
+    stamps = tuple(map(_stamp, paths))
+    problems: list[Problem] = []
+    loaded: list[Registry] = []
+    names = {tool.name for tool in scripts.tools}
+    for path in paths:
+        try:
+            registry = load_registry(path, environ, names)
+        except ConfigError as error:
+            problems += error.problems
+            continue
+        problems += _taken(registry, loaded)
+        loaded.append(registry)
+        names |= {tool.name for tool in registry.tools}
+    if problems:
+        raise ConfigError(problems)
+    return Registries(tuple(loaded), stamps)
+
+
+def _taken(registry: Registry, others: list[Registry]) -> list[Problem]:
+    """A server's name means one server, in all files together."""
+    return [
+        Problem(registry.file, "/servers", f"server {server.name!r} is also in {other.file}")
+        for server in registry.servers
+        for other in others
+        if (same := other.server(server.name)) and same.identity != server.identity
+    ]
+
+
+def _stamp(path: str) -> object:
+    try:
+        status = os.stat(path)
+    except OSError:
+        return None
+    return status.st_mtime_ns, status.st_size, status.st_ino
+
+
+class GatewaySource:
+    """Everything that clients see when there is a registry."""
+
+    def __init__(
+        self,
+        paths: Sequence[str],
+        registries: Registries,
+        pool: Pool,
+        scripts: Source | None = None,
+        environ: Mapping[str, str] = os.environ,
+    ) -> None:
+        self._paths = paths
+        self.registries = registries
+        self._pool = pool
+        self._scripts = scripts
+        self._environ = environ
+        self._changed: Callable[[], None] = lambda: None
+        self._tasks: set[asyncio.Task[object]] = set()
+        pool.on_change(self._upstream_changed)
+
+    def read(self) -> Entries:
+        entries = self._scripts.read() if self._scripts is not None else Entries()
+        registries = self.registries
+        listings = {server.name: self._known(server.name) for server in registries.servers}
+        for registry in registries.files:
+            entries = lay_over(registry, entries, listings, self._pool.targets)
+        return entries
+
+    def _known(self, server: str) -> Listing | None:
+        return self._pool.known_listing(server)
+
+    async def settle(self) -> None:
+        """Give servers that were never listed a few seconds; the rest is announced later."""
+        missing = [name for name in self.registries.needed() if self._known(name) is None]
+        if missing:
+            waited = [self._start(self._list(name)) for name in missing]
+            await asyncio.wait(waited, timeout=FIRST_LISTING_WITHIN)
+
+    async def _list(self, server: str) -> None:
+        listing = await self._pool.listing(server)
+        if listing.error is not None:
+            log.warning("%s cannot be listed: %s", server, listing.error)
+        self._changed()
+
+    def _upstream_changed(self, server: str) -> None:
+        """It came up, went down or has other entries: list it again where it is up."""
+        up = any(one.server == server and one.state == "up" for one in self._pool.health())
+        if up and server in self.registries.needed():
+            self._start(self._list(server))
+        else:
+            self._changed()
+
+    def _start(self, work: Coroutine[Any, Any, object]) -> asyncio.Task[object]:
+        task = asyncio.get_running_loop().create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        return task
+
+    async def watch(self, changed: Callable[[], None]) -> None:
+        """Reload when a file changes; pass on what scripts and upstreams announce."""
+        self._changed = changed
+        async with asyncio.TaskGroup() as tasks:
+            if self._scripts is not None:
+                tasks.create_task(self._scripts.watch(changed))
+            tasks.create_task(self._watch_files())
+
+    async def _watch_files(self) -> None:
+        seen = self.registries.stamps
+        while True:
+            await asyncio.sleep(LOOK_EVERY)
+            stamps = tuple(map(_stamp, self._paths))
+            if stamps != seen:
+                seen = stamps
+                await self.reload()
+
+    async def reload(self) -> None:
+        """Take the files as they are now; when they are wrong, the old catalog stays."""
+        scripts = self._scripts.read() if self._scripts is not None else Entries()
+        try:
+            newer = await asyncio.to_thread(load_registries, self._paths, self._environ, scripts)
+        except ConfigError as error:
+            log.error("the registry is wrong, what was served before goes on:\n%s", error)
+            return
+        self._pool.update(newer.servers)
+        self.registries = newer
+        log.info("registry loaded anew")
+        await self.settle()
+        self._changed()
