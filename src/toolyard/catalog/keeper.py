@@ -36,6 +36,8 @@ class Keeper:
         if not self._settled:
             await asyncio.gather(*(source.settle() for source in self._sources))
             self._settled = True
+            if self._current is not None:
+                await self.refresh()
         return self.current
 
     def _build(self) -> Catalog:

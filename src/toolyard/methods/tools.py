@@ -13,6 +13,9 @@ from toolyard.methods.offer import Offer
 from toolyard.protocol.call import Call, Channel, Encoded, JsonObject, Result
 from toolyard.protocol.headers import check_parameters
 
+# In a tool's `_meta`: clients of 2025-11-25 poll for its answer instead of holding a stream.
+# It travels with the definition, so it holds through any number of gateways.
+POLLED = "toolyard/poll"
 # Raises ProtocolError when this call of this tool is not allowed.
 Permit: TypeAlias = Callable[[Call, Tool], Awaitable[None]]
 
@@ -32,6 +35,8 @@ class ToolMethods:
         if self.permit is not None:
             await self.permit(call, tool)
         _check_arguments(catalog, tool, arguments)
+        if _polled(tool):
+            channel.close_stream()
         result = await tool.target.call(arguments, call, channel)
         if tool.check_output and "outputSchema" in tool.definition:
             return _checked(catalog, tool, result)
@@ -67,6 +72,12 @@ def _refuse_unready(tool: Tool, call: Call) -> None:
             f"Tool '{tool.name}' needs a client with the capability {', '.join(missing)}",
             {"requiredCapabilities": {name: {} for name in missing}},
         )
+
+
+def _polled(tool: Tool) -> bool:
+    """A tool that takes long may ask for clients that can poll to be let go meanwhile."""
+    meta = tool.definition.get("_meta")
+    return isinstance(meta, dict) and meta.get(POLLED) is True
 
 
 def _check_arguments(catalog: Catalog, tool: Tool, arguments: JsonObject) -> None:

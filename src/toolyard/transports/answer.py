@@ -116,6 +116,7 @@ def modern_call(
         input_responses=responses if isinstance(responses, dict) else None,
         request_state=state if isinstance(state, str) else None,
         headers=headers,
+        log_level=envelope.level,
         id=request.id,
     )
 

@@ -177,11 +177,11 @@ class ModernChannel:
         self._one_at_a_time = self._one_at_a_time or asyncio.Lock()
         async with self._one_at_a_time:
             self.questions = dict(questions)
-            self._answers = asyncio.get_running_loop().create_future()
+            answers = self._answers = asyncio.get_running_loop().create_future()
             self._wake()
             try:
                 async with asyncio.timeout(timeout or 600):
-                    return await self._answers
+                    return await answers
             except TimeoutError:
                 raise ToolError("the client did not come back with an answer in time") from None
             finally:
@@ -204,5 +204,6 @@ class ModernChannel:
         return self._answers is not None
 
     def answer(self, answers: JsonObject) -> None:
-        if self._answers is not None and not self._answers.done():
-            self._answers.set_result(answers)
+        waiting, self._answers = self._answers, None
+        if waiting is not None and not waiting.done():
+            waiting.set_result(answers)

@@ -165,6 +165,7 @@ class HandshakeSession:
             client=self.greeted.client,
             caller=self.caller,
             meta=meta if isinstance(meta, dict) else {},
+            log_level=self.level,
             id=request.id,
         )
 
