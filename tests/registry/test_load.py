@@ -153,7 +153,10 @@ def test_mcp_servers_are_native_servers_that_expose_everything() -> None:
         X="x",
     )
     assert registry.format == "mcp-servers"
-    assert registry.lost == ("/mcpServers/b/autoApprove",)
+    assert [lost.partition(":")[0] for lost in registry.lost] == [
+        "/mcpServers/b/autoApprove",
+        "/mcpServers",
+    ]
     first, second = registry.servers
     assert (first.args, first.timeout, first.expose) == (("/h",), 30, "all")
     assert (second.url, second.transport) == ("https://h/x", "streamablehttp")
