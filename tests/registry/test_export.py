@@ -251,8 +251,11 @@ def test_a_registry_that_loads_is_valid_for_an_editor(case: Case) -> None:
 MISTYPED = [
     case
     for case in BAD
-    if (isinstance(case.registry, dict)
-    and case.name in {"fields of wrong kinds", "values of wrong kinds", "sections of a wrong type"})
+    if (
+        isinstance(case.registry, dict)
+        and case.name
+        in {"fields of wrong kinds", "values of wrong kinds", "sections of a wrong type"}
+    )
     or case.name.startswith(("a server w", "a tool w", "an unknown transport", "a hash"))
 ]
 
