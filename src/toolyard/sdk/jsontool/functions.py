@@ -8,11 +8,12 @@ import itertools
 import json
 from collections.abc import Callable, Iterator
 from typing import Any
-from urllib.parse import quote
 
 from . import filters
 from .filters import Filter, Variables
 from .values import FilterError, is_true, kind, number, order, shown, text
+
+UNRESERVED = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.~")
 
 
 def length(value: Any) -> Any:
@@ -101,13 +102,18 @@ def shell_word(value: Any) -> str:
     return "'" + value.replace("'", "'\\''") + "'" if isinstance(value, str) else text(value)
 
 
+def percent_encoded(value: Any) -> str:
+    raw = to_string(value).encode()
+    return "".join(chr(byte) if byte in UNRESERVED else f"%{byte:02X}" for byte in raw)
+
+
 FORMATS: dict[str, Callable[[Any], str]] = {
     "@text": to_string,
     "@json": text,
     "@csv": lambda value: row(value, lambda cell: '"' + cell.replace('"', '""') + '"', ","),
     "@tsv": lambda value: row(value, tsv_cell, "\t"),
     "@html": lambda value: html.escape(to_string(value)).replace("&#x27;", "&#39;"),
-    "@uri": lambda value: quote(to_string(value), safe="-_.~"),
+    "@uri": percent_encoded,
     "@sh": shell_word,
     "@base64": lambda value: base64.b64encode(to_string(value).encode()).decode(),
     "@base64d": lambda value: base64.b64decode(string(value) + "==").decode("utf-8", "replace"),

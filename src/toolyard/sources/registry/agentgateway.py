@@ -90,7 +90,7 @@ def _holds_targets(value: Json, key: str) -> bool:
 def _tool(tool: Json, pointer: str, places: dict[str, str]) -> Json:
     if not isinstance(tool, dict):
         return tool
-    native: JsonObject = {_TOOL_NAMES.get(str(key), key): value for key, value in tool.items()}
+    native: JsonObject = {_TOOL_NAMES.get(str(key), str(key)): value for key, value in tool.items()}
     renamed = ((_TOOL_NAMES[key], key) for key in tool if key in _TOOL_NAMES)
     places.update((f"{pointer}/{name}", f"{pointer}/{key}") for name, key in renamed)
     for key in ("spec", "outputTransform"):

@@ -50,6 +50,8 @@ def from_mcp_servers(raw: JsonObject, folder: str) -> Converted:
         }
         native.append({"name": name, **translated(_server(server))})
         lost += [f"{place}/{escape(key)}" for key in server if key not in _KNOWN]
+    if len(native) > 1:
+        lost.append(f"{base}: a server's name before names that collide; state a prefix instead")
     rest: JsonObject = {key: raw[key] for key in ("schemas", "tools", "project") if key in raw}
     return Converted(
         "vscode" if base != "/mcpServers" else "mcp-servers",

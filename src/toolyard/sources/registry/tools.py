@@ -15,7 +15,7 @@ from toolyard.virtual.composition import parse_composition
 from toolyard.virtual.listings import TextExtraction, check_pattern, compile_text_extraction
 from toolyard.virtual.mappings import compile_mappings
 from toolyard.virtual.paths import BadPath, compile_path
-from toolyard.virtual.projection import Projection, compile_projection, source_fields
+from toolyard.virtual.projection import Projection, deferred_projection
 from toolyard.virtual.schema import BadReference, References, is_ours, without_source_fields
 from toolyard.virtual.subschemas import escape, walk
 
@@ -128,8 +128,8 @@ class SchemaReader:
         for below, sub in walk(schema):
             if is_ours(sub.get("$ref")):
                 self._check_reference(sub["$ref"], f"{pointer}{below}/$ref")
-        for below, path in source_fields(schema):
-            self._check_path(path, pointer + below)
+            if "source_field" in sub:
+                self._check_path(sub["source_field"], f"{pointer}{below}/source_field")
         return len(self._report.problems) == before
 
     def _check_reference(self, ref: str, pointer: str) -> None:
@@ -154,12 +154,7 @@ def _projection(stated: JsonObject, pointer: str, schemas: SchemaReader) -> Proj
     transform = stated.get("outputTransform")
     if transform is not None:
         return _transformation(transform, f"{pointer}/outputTransform", schema, schemas)
-    if schema is None:
-        return None
-    try:
-        return compile_projection(schema)
-    except BadPath:  # reported where it stands
-        return None
+    return None if schema is None else deferred_projection(schema)
 
 
 def _transformation(

@@ -1,0 +1,72 @@
+"""A registry as it may be shown: native, every value that could be a secret masked."""
+
+from __future__ import annotations
+
+import re
+from urllib.parse import parse_qsl, urlsplit, urlunsplit
+
+from toolyard.protocol.call import Json, JsonObject
+from toolyard.sources.registry.model import Registry
+
+MASK = "***"
+# A reference says where a value comes from and nothing of the value.
+_REFERENCE = re.compile(r"\$\{[A-Za-z_][A-Za-z0-9_]*\}")
+
+
+def shown(registry: Registry) -> JsonObject:
+    """The registry for the page, an endpoint or a terminal."""
+    return masked(registry.raw)
+
+
+def masked(native: JsonObject) -> JsonObject:
+    """A copy with the values of env, headers, defaults, arguments and URL queries masked."""
+    copy = dict(native)
+    for key, mask in (("servers", _server), ("tools", _tool)):
+        entries = native.get(key)
+        if isinstance(entries, list):
+            copy[key] = [mask(one) if isinstance(one, dict) else one for one in entries]
+    return copy
+
+
+def without_secrets(text: str, secrets: frozenset[str]) -> str:
+    """A line for a log. A value of one or two characters hides nothing worth the mess."""
+    for secret in sorted(secrets, key=len, reverse=True):
+        if len(secret) > 2:
+            text = text.replace(secret, MASK)
+    return text
+
+
+def _server(server: JsonObject) -> JsonObject:
+    copy = dict(server)
+    for key in ("env", "headers"):
+        if key in copy:
+            copy[key] = _values(copy[key])
+    if isinstance(copy.get("stdio"), dict) and "args" in copy["stdio"]:
+        copy["stdio"] = {**copy["stdio"], "args": _values(copy["stdio"]["args"])}
+    if isinstance(copy.get("url"), str):
+        copy["url"] = _url(copy["url"])
+    return copy
+
+
+def _tool(tool: JsonObject) -> JsonObject:
+    return {**tool, "defaults": _values(tool["defaults"])} if "defaults" in tool else tool
+
+
+def _values(value: Json) -> Json:
+    if isinstance(value, dict):
+        return {key: _values(member) for key, member in value.items()}
+    if isinstance(value, list):
+        return [_values(one) for one in value]
+    return value if isinstance(value, str) and _REFERENCE.fullmatch(value) else MASK
+
+
+def _url(url: str) -> str:
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return MASK
+    place = parts.netloc.rpartition("@")
+    netloc = f"{MASK}@{place[2]}" if place[1] else parts.netloc
+    names = [name for name, _ in parse_qsl(parts.query, keep_blank_values=True)]
+    query = "&".join(f"{name}={MASK}" for name in names)
+    return urlunsplit((parts.scheme, netloc, parts.path, query, ""))
