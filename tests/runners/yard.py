@@ -67,7 +67,7 @@ def calling(**changes: Any) -> Call:
 
 
 def able(**capabilities: Json) -> Call:
-    return calling(client=Client(capabilities=capabilities))
+    return calling(client=Client({}, capabilities=capabilities))
 
 
 @dataclass
