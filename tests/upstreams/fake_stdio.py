@@ -72,6 +72,8 @@ def on_discover(request: JsonObject) -> None:
         capabilities = OPTIONS.get("capabilities", {"tools": {}})
         result = {"supportedVersions": ["2026-07-28"], "capabilities": capabilities}
         reply(request, {**result, "ttlMs": 0, "cacheScope": "private"})
+    elif how == "unsupported":
+        fail(request, -32022, "Unsupported protocol version", {"supported": OPTIONS["supported"]})
     elif how == "error":
         fail(request, -32601, "Method not found")
     elif how != "silent":

@@ -84,6 +84,25 @@ async def test_an_upstream_of_an_unknown_revision_is_an_error_that_names_it(
     assert "1999-01-01" in str((await pool.listing("fake")).error)
 
 
+async def test_an_upstream_that_names_its_revisions_is_greeted_in_one_of_them(
+    make_pool: MakePool, tmp_path: Path
+) -> None:
+    log = tmp_path / "log"
+    named = ["2024-11-05", "2025-03-26", "2031-01-01"]
+    pool = make_pool(fake(discover="unsupported", supported=named, log=str(log)))
+    await call_tool(pool, "echo")
+    assert sent(log)[1]["params"]["protocolVersion"] == "2025-03-26"
+
+
+async def test_an_upstream_that_names_only_unknown_revisions_is_not_greeted(
+    make_pool: MakePool, tmp_path: Path
+) -> None:
+    log = tmp_path / "log"
+    pool = make_pool(fake(discover="unsupported", supported=["2031-01-01"], log=str(log)))
+    assert "only 2031-01-01" in str((await pool.listing("fake")).error)
+    assert "initialize" not in methods_sent(log)
+
+
 async def test_an_upstream_that_ignores_discover_is_greeted_as_well(
     make_pool: MakePool, tmp_path: Path
 ) -> None:
@@ -215,9 +234,9 @@ async def test_modern_clients_with_questions_share_a_connection_only_one_after_t
     results = await asyncio.gather(*calls)
     roots = [result["structuredContent"]["result"]["roots"][0]["uri"] for result in results]
     assert roots == ["file:///0", "file:///1", "file:///2"]
-    before = pool.health()[0].restarts
+    assert pool.health()[0].connections == 4
     await ask("file:///3", RecordingChannel(answer))
-    assert pool.health()[0].restarts == before
+    assert pool.health()[0].connections == 4
 
 
 async def test_a_shared_connection_refuses_questions(make_pool: MakePool) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping
 from typing import Literal, TypeAlias
 
 from toolyard.errors import (
@@ -32,7 +33,10 @@ class Mismatch(LinkError):
 
 
 class NotModern(Exception):
-    """`server/discover` got an answer that only a handshake-era upstream gives."""
+    """`server/discover` got an answer that only a handshake-era upstream gives.
+
+    `supported` are the revisions that it named, if it named any.
+    """
 
     def __init__(self, supported: frozenset[str] = frozenset()) -> None:
         super().__init__()
@@ -62,7 +66,7 @@ async def _probe(session: UpstreamSession) -> Peer:
             return discovering.result()
         if initializing is not None:
             return await initializing
-        return await _initialize(session, _named_by(discovering))
+        return await _initialize(session, _only_ours(_named_by(discovering)))
     finally:
         await _drop(discovering, initializing)
 
@@ -92,6 +96,13 @@ def _named_by(discovering: asyncio.Future[Peer]) -> frozenset[str]:
     return error.supported if isinstance(error, NotModern) else frozenset()
 
 
+def _only_ours(named: frozenset[str]) -> frozenset[str]:
+    """An upstream that names its revisions is not greeted in one that it lacks."""
+    if named and _latest(named, HANDSHAKE) is None:
+        raise Mismatch(f"speaks no revision that we know, only {', '.join(sorted(named))}")
+    return named
+
+
 async def _drop(*tasks: asyncio.Future[Peer] | None) -> None:
     left = [task for task in tasks if task is not None]
     for task in left:
@@ -105,45 +116,55 @@ async def _drop(*tasks: asyncio.Future[Peer] | None) -> None:
 async def _discover(session: UpstreamSession) -> Peer:
     params = {"_meta": envelope(LATEST.date)}
     try:
-        result = await session.greet("server/discover", params, modern=True)
+        result = await session.greet("server/discover", params, LATEST.date)
     except ProtocolError as error:
-        raise NotModern(_supported(error)) from None
+        named = _supported(error)
     except Refused as refused:
-        return _refused(refused)
+        if _utters_modern(refused):
+            return Peer(LATEST, UNTOLD)
+        named = _supported(protocol_error(refused.error))
+    else:
+        return _discovered(result)
+    again = _latest(named, MODERN)
+    if again is None:
+        raise NotModern(named)
+    return await _discover_again(session, again.date)
+
+
+async def _discover_again(session: UpstreamSession, version: str) -> Peer:
+    """Once more, with a revision that the upstream itself has named."""
+    try:
+        result = await session.greet("server/discover", {"_meta": envelope(version)}, version)
+    except ProtocolError as error:
+        raise Refused(200, f"server/discover: {error.message}") from None
     return _discovered(result)
 
 
 def _supported(error: ProtocolError) -> frozenset[str]:
     if error.code != UNSUPPORTED_REVISION or not isinstance(error.data, dict):
         return frozenset()
-    return _known_dates(error.data.get("supported"))
+    return _dates(error.data.get("supported"))
 
 
-def _refused(refused: Refused) -> Peer:
+def _utters_modern(refused: Refused) -> bool:
     """Some refusals only a modern server utters; the others are an old server's surprise."""
-    error = protocol_error(refused.error) if refused.error is not None else None
-    if refused.status in _DOWN and error is None:
-        raise refused
-    if error is None:
-        raise NotModern
-    if error.code == UNSUPPORTED_REVISION:
-        raise NotModern(_supported(error))
-    utters = error.code in (HEADER_MISMATCH, MISSING_CAPABILITY)
-    if utters or (error.code == METHOD_NOT_FOUND and refused.status == 404):
-        return Peer(LATEST, UNTOLD)
-    raise NotModern
+    if refused.error is None:
+        if refused.status in _DOWN:
+            raise refused
+        return False
+    code = refused.error.get("code")
+    absent = code == METHOD_NOT_FOUND and refused.status == 404
+    return absent or code in (HEADER_MISMATCH, MISSING_CAPABILITY)
 
 
 def _discovered(result: JsonObject) -> Peer:
-    dates = _known_dates(result.get("supportedVersions"))
-    modern = sorted(dates & MODERN.keys())
-    if not modern:
+    dates = _dates(result.get("supportedVersions"))
+    revision = _latest(dates, MODERN)
+    if revision is None:
         raise NotModern(dates)
     meta = _object(result.get("_meta"))
     info = _object(meta.get(SERVER_INFO))
-    return Peer(
-        MODERN[modern[-1]], _object(result.get("capabilities")), info, _text(result, "instructions")
-    )
+    return Peer(revision, _object(result.get("capabilities")), info, _text(result, "instructions"))
 
 
 # -- the handshake era -------------------------------------------------------------------
@@ -151,12 +172,12 @@ def _discovered(result: JsonObject) -> Peer:
 
 async def _initialize(session: UpstreamSession, named: frozenset[str] = frozenset()) -> Peer:
     """`initialize` with our latest revision, or with the latest one the upstream has named."""
-    asked = _latest(named) or LATEST_HANDSHAKE
+    asked = _latest(named, HANDSHAKE) or LATEST_HANDSHAKE
     try:
         result = await _say_hello(session, asked)
     except ProtocolError as error:
         data = error.data if isinstance(error.data, dict) else {}
-        other = _latest(_known_dates(data.get("supported")))
+        other = _latest(_dates(data.get("supported")), HANDSHAKE)
         if other is None or other is asked:
             raise Refused(200, f"initialize: {error.message}") from None
         result = await _say_hello(session, other)
@@ -177,15 +198,15 @@ async def _say_hello(session: UpstreamSession, revision: Revision) -> JsonObject
         "capabilities": session.owner.capabilities,
         "clientInfo": OUR_INFO,
     }
-    return await session.greet("initialize", params, modern=False)
+    return await session.greet("initialize", params, None)
 
 
-def _latest(dates: frozenset[str]) -> Revision | None:
-    known = sorted(dates & HANDSHAKE.keys())
-    return HANDSHAKE[known[-1]] if known else None
+def _latest(dates: frozenset[str], known: Mapping[str, Revision]) -> Revision | None:
+    shared = sorted(dates & known.keys())
+    return known[shared[-1]] if shared else None
 
 
-def _known_dates(value: Json) -> frozenset[str]:
+def _dates(value: Json) -> frozenset[str]:
     return (
         frozenset(date for date in value if isinstance(date, str))
         if isinstance(value, list)

@@ -55,13 +55,17 @@ class Pool:
 
     async def listing(self, server: str, caller: Caller = NO_ONE) -> Listing:
         """What the server lists; with `error` set, what it last listed. Never raises for it."""
-        listed = await self._named(server).listing(caller)
+        try:
+            listed = await self._named(server).listing(caller)
+        except Down as gone:
+            return Listing(server, error=str(gone))
         self._sweep_later()
         return replace(listed, server=server)
 
     def known_listing(self, server: str) -> Listing | None:
         """What it last listed, from memory or disk: starts nothing, waits for nothing."""
-        listed = self._named(server).known_listing()
+        found = self._by_name.get(server)
+        listed = found[1].known_listing() if found is not None else None
         return None if listed is None else replace(listed, server=server)
 
     def on_change(self, callback: Callable[[str], None]) -> None:

@@ -99,10 +99,9 @@ class UpstreamSession:
             raise protocol_error(refused.error) from None
         return unstamped(result_of(message))
 
-    async def greet(self, method: str, params: JsonObject, *, modern: bool) -> JsonObject:
-        """A request of the handshake: no revision is settled yet, and it is never cancelled."""
-        version = LATEST.date if modern else None
-        out = Outgoing(next(self._ids), method, params, version, modern)
+    async def greet(self, method: str, params: JsonObject, version: str | None) -> JsonObject:
+        """A request before a revision is settled, never cancelled. Modern ones name a `version`."""
+        out = Outgoing(next(self._ids), method, params, version, modern=version is not None)
         return result_of(await self.link.exchange(out))
 
     async def listen(self, wanted: JsonObject) -> None:

@@ -143,7 +143,7 @@ class Upstream:
             self._backoff.refused(_now())
             self._failed(error, error.diagnosis if isinstance(error, CannotConnect) else "")
             raise
-        self._starts += 1
+        self._starts += owner is NOBODY
         session.link.on_lost = lambda error: self._on_lost(session, error, caller)
         was_down, self._down = self._down, None
         if owner is NOBODY:
@@ -220,7 +220,7 @@ class Upstream:
         self._fresh.add(key)  # before asking: a change announced meanwhile makes it stale again
         try:
             fetched = await lists.fetch(session)
-        except LinkError:
+        except BaseException:
             self._fresh.discard(key)
             raise
         self._backoff.worked()

@@ -1,0 +1,92 @@
+"""The listings of federated servers, kept current. Knows the pool and no connections."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterable, Mapping
+
+from toolyard.catalog.listing import Listing
+from toolyard.upstreams.pool import Pool
+
+SETTLE_SECONDS = 5.0
+# How often a server that could not list is asked again.
+FIRST_WAIT, MOST_WAIT = 2.0, 60.0
+
+
+class UpstreamListings:
+    """Follows the servers that something refers to; no other server is started."""
+
+    def __init__(self, pool: Pool, servers: Iterable[str] = ()) -> None:
+        self._pool = pool
+        self._servers: tuple[str, ...] = ()
+        # Replaced and never edited, because it is read in a thread.
+        self._listed: Mapping[str, Listing] = {}
+        self._stirred: dict[str, asyncio.Event] = {}
+        self._followed_anew = asyncio.Event()
+        pool.on_change(self._stir)
+        self.follow(servers)
+
+    def follow(self, servers: Iterable[str]) -> None:
+        """The servers whose listings matter from now on."""
+        self._servers = tuple(servers)
+        self._listed = {
+            name: listing
+            for name in self._servers
+            if (listing := self._listed.get(name) or self._pool.known_listing(name)) is not None
+        }
+        self._followed_anew.set()
+
+    def read(self) -> Mapping[str, Listing | None]:
+        """What each server last listed; None where that is not known yet."""
+        listed = self._listed
+        return {name: listed.get(name) for name in self._servers}
+
+    async def settle(self, within: float = SETTLE_SECONDS) -> None:
+        """Wait for the servers of which nothing is known, all at once and not for long."""
+        missing = [name for name in self._servers if name not in self._listed]
+        if not missing:
+            return
+        asking = {asyncio.ensure_future(self._refresh(name)) for name in missing}
+        try:
+            await asyncio.wait(asking, timeout=within)
+        finally:
+            for late in asking:
+                late.cancel()  # `watch` asks again, and the start itself goes on
+
+    async def watch(self, changed: Callable[[], None]) -> None:
+        """Ask again whenever a server says that it has changed, until cancelled."""
+        while True:
+            self._followed_anew.clear()
+            async with asyncio.TaskGroup() as tasks:
+                following = [tasks.create_task(self._follow(n, changed)) for n in self._servers]
+                await self._followed_anew.wait()
+                for task in following:
+                    task.cancel()
+
+    async def _follow(self, name: str, changed: Callable[[], None]) -> None:
+        stirred = self._stirred[name] = asyncio.Event()
+        wait = FIRST_WAIT
+        while True:
+            stirred.clear()
+            if await self._refresh(name):
+                changed()
+            failed = self._listed[name].error is not None
+            try:
+                async with asyncio.timeout(wait if failed else None):
+                    await stirred.wait()
+                wait = FIRST_WAIT
+            except TimeoutError:
+                wait = min(wait * 2, MOST_WAIT)
+
+    async def _refresh(self, name: str) -> bool:
+        """True when the server lists something else than before."""
+        listing = await self._pool.listing(name)
+        if self._listed.get(name) == listing:
+            return False
+        if name in self._servers:
+            self._listed = {**self._listed, name: listing}
+        return True
+
+    def _stir(self, name: str) -> None:
+        if name in self._stirred:
+            self._stirred[name].set()
