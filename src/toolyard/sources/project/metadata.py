@@ -13,7 +13,7 @@ import orjson
 
 from toolyard.protocol.call import JsonObject
 from toolyard.sources.project.icons import inline_icons
-from toolyard.sources.project.walk import File
+from toolyard.sources.project.walk import File, is_plain
 
 _BOM = b"\xef\xbb\xbf"
 HEAD_BYTES = 16384
@@ -151,9 +151,9 @@ _SECONDS = ("timeoutSecs", "maxTimeoutSecs")
 
 def name_of(meta: JsonObject, default: str, place: str) -> str:
     name = meta.get("name", default)
-    if isinstance(name, str) and name.strip():
+    if isinstance(name, str) and name.strip() and is_plain(name):
         return name
-    raise MetadataError(f"{place}: name must be text; skipped")
+    raise MetadataError(f"{place}: name must be text without control characters; skipped")
 
 
 def schema_of(meta: JsonObject, place: str) -> JsonObject:

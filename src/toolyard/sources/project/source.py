@@ -12,15 +12,14 @@ from typing import NamedTuple
 from toolyard.catalog.entries import Entries, Kind
 from toolyard.protocol.call import JsonObject, Target
 from toolyard.runners.changes import FileChanges
-from toolyard.runners.completions import IssuedCursors
 from toolyard.runners.runner import Runner
 from toolyard.runners.script import ScriptTarget
 from toolyard.settings import Settings
 from toolyard.sources.project import cache
 from toolyard.sources.project.entries import Builder
-from toolyard.sources.project.hooks import is_active
 from toolyard.sources.project.layout import Project
 from toolyard.sources.project.metadata import Metadata
+from toolyard.sources.project.register import has_active_script
 from toolyard.sources.project.scan import Items, Scan, registration_of, scan
 from toolyard.sources.project.tools import MakeToolTarget
 from toolyard.sources.project.walk import unchanged
@@ -56,12 +55,7 @@ class ProjectSource:
         self._settings = settings
         self._changes = FileChanges()
         self._builder = Builder(
-            project,
-            settings,
-            runner,
-            make_tool_target or _scripts_of(runner),
-            self._changes,
-            IssuedCursors(),
+            project, settings, runner, self._changes, make_tool_target or _scripts_of(runner)
         )
         self._metadata = Metadata()
         self._scanning = threading.Lock()
@@ -92,7 +86,7 @@ class ProjectSource:
             return True
         if self._settings.static_registry:
             return False
-        return is_active(self._project, self._settings) or not unchanged(known.scan.stamps)
+        return has_active_script(self._project, self._settings) or not unchanged(known.scan.stamps)
 
     def _scan(self) -> Scan:
         cached = self._from_cache() if self._settings.static_registry else None
@@ -107,7 +101,7 @@ class ProjectSource:
                 return None
             items[kind] = cached.items
         completions = registration_of(self._project, self._settings).get("completions")
-        return Scan(items, {}, completions=tuple(completions or ()))
+        return Scan(items, {}, (), {}, tuple(completions or ()))
 
     def _keep(self, scanned: Scan) -> None:
         """Write the cache without making the first answer wait for it."""
