@@ -4,6 +4,8 @@ import hashlib
 import json
 import os
 import stat
+import subprocess
+import sys
 import threading
 from pathlib import Path
 from typing import Any
@@ -19,7 +21,7 @@ EMPTY = "4f53cda18c2baa0c0354bb5f9a3ecbe5ed12ab4d8e11ba873c2f11161202b945"
 
 def written(folder: Folder, name: str) -> Any:
     for thread in threading.enumerate():
-        if thread.name == "registry":
+        if isinstance(thread, threading.Timer):
             thread.join()
     return json.loads((folder.root / ".registry" / name).read_text())
 
@@ -71,6 +73,22 @@ def test_a_file_that_already_holds_the_items_is_left_alone(folder: Folder) -> No
     source(folder).read()
     written(folder, "tools.json")
     assert (folder.root / ".registry/tools.json").stat().st_ino == before
+
+
+def test_a_program_that_ends_at_once_still_writes_the_files(folder: Folder) -> None:
+    folder.tool("a")
+    program = f"""
+from toolyard.settings import Settings
+from toolyard.runners.runner import Runner
+from toolyard.runners.settings import ProjectPaths, RunnerSettings
+from toolyard.sources.project.layout import project_at
+from toolyard.sources.project.source import ProjectSource
+project = project_at({str(folder.root)!r}, Settings())
+runner = Runner(RunnerSettings(), ProjectPaths(project.root, project.tools))
+ProjectSource(project, Settings(), runner=runner).read()
+"""
+    subprocess.run([sys.executable, "-c", program], check=True)
+    assert written(folder, "tools.json")["total"] == 1
 
 
 def test_an_unchanged_project_is_not_scanned_again_and_a_changed_one_is(folder: Folder) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 from toolyard.catalog.choices import lists_values
-from toolyard.catalog.entries import Completion, Entries, Origin, Prompt, Resource, Template
+from toolyard.catalog.entries import Completion, Entries, Origin, Prompt, Resource, Template, Tool
 from toolyard.protocol.call import Call, Channel, JsonObject, Result, Target
 from toolyard.runners.changes import FileChanges
 from toolyard.runners.runner import Runner
@@ -40,12 +40,12 @@ class Builder:
         self._changes = changes
         self._make_tool_target = make_tool_target
         self._made: Targets | None = None
+        self._tools_known: dict[str, tuple[JsonObject, Tool]] = {}
 
     def entries(self, scan: Scan) -> Entries:
         served = {k: () if k in scan.broken else tuple(v) for k, v in scan.items.items()}
-        root, make = self._project.tools, self._make_tool_target
         return Entries(
-            tools=tuple(tool_entry(item, root, make) for item in served.get("tools", ())),
+            tools=self._tools(served.get("tools", ())),
             resources=tuple(map(self._resource, served.get("resources", ()))),
             templates=tuple(map(self._template, served.get("templates", ()))),
             prompts=tuple(map(self._prompt, served.get("prompts", ()))),
@@ -53,6 +53,17 @@ class Builder:
             broken=scan.broken,
             warnings=scan.warnings,
         )
+
+    def _tools(self, items: tuple[JsonObject, ...]) -> tuple[Tool, ...]:
+        """An item that is still the same keeps its entry, and with it what its target knows."""
+        root, make, known = self._project.tools, self._make_tool_target, self._tools_known
+        tools = {}
+        for item in items:
+            last = known.get(item["name"])
+            same = last is not None and last[0] is item
+            tools[item["name"]] = last if last and same else (item, tool_entry(item, root, make))
+        self._tools_known = tools
+        return tuple(tool for _, tool in tools.values())
 
     def _targets(self) -> Targets:
         if self._made is None:

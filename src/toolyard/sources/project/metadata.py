@@ -27,10 +27,12 @@ class MetadataError(Exception):
 
 
 class Metadata:
-    """Reads metadata files, each only once until it changes."""
+    """Reads metadata files, each only once until it changes; keeps what was made of them."""
 
     def __init__(self) -> None:
         self._known: dict[str, tuple[int, JsonObject]] = {}
+        # By script: the stamps of script and metadata, and the item that they make.
+        self.items: dict[str, tuple[int, int, JsonObject]] = {}
 
     def read(self, file: File) -> JsonObject:
         known = self._known.get(file.path)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import gc
 import os
 import threading
@@ -33,6 +34,7 @@ FILES: dict[Kind, str] = {
     "templates": "resource-templates.json",
 }
 log = logger("project")
+WRITE_AFTER = 0.3
 
 
 class _Known(NamedTuple):
@@ -58,6 +60,7 @@ class ProjectSource:
             project, settings, runner, self._changes, make_tool_target or _scripts_of(runner)
         )
         self._metadata = Metadata()
+        self._kept = Kept(project)
         self._scanning = threading.Lock()
         self._known: _Known | None = None
 
@@ -104,11 +107,32 @@ class ProjectSource:
         return Scan(items, {}, (), {}, tuple(completions or ()))
 
     def _keep(self, scanned: Scan) -> None:
-        """Write the cache without making the first answer wait for it."""
         if not self._settings.static_registry and not scanned.broken:
-            threading.Thread(
-                target=keep, args=(self._project, scanned.items), name="registry"
-            ).start()
+            self._kept.put(scanned.items)
+
+
+class Kept:
+    """Writes the cache a moment later, so that no answer waits for it, or at the latest at exit."""
+
+    def __init__(self, project: Project) -> None:
+        self._project = project
+        self._waiting: Items | None = None
+        self._timer: threading.Timer | None = None
+
+    def put(self, items: Items) -> None:
+        if self._waiting is None:
+            atexit.register(self.write)
+        self._waiting = items
+        if self._timer is None:
+            self._timer = threading.Timer(WRITE_AFTER, self.write)
+            self._timer.daemon = True
+            self._timer.start()
+
+    def write(self) -> None:
+        self._timer, items, self._waiting = None, self._waiting, None
+        atexit.unregister(self.write)
+        if items is not None:
+            keep(self._project, items)
 
 
 def cache_paths(project: Project) -> dict[Kind, str]:
