@@ -122,12 +122,37 @@ def test_static_mode_scans_when_a_file_is_missing_broken_or_too_large(folder: Fo
     folder.tool("b")
     path = folder.root / ".registry/tools.json"
     content = path.read_text()
-    for broken in ("{", "[]", '{"items": [1]}', content + " " * 5000):
+    nameless = '{"items": [{"path": "a"}]}'
+    for broken in ("{", "[]", '{"items": [1]}', nameless, content + " " * 5000):
         path.write_text(broken)
         entries = source(folder, static_registry=True, registry_max_bytes=4000).read()
         assert len(entries.tools) == 2
     path.unlink()
     assert len(source(folder, static_registry=True).read().tools) == 2
+
+
+def test_static_mode_takes_the_files_that_mcp_bash_wrote(folder: Folder) -> None:
+    folder.write("prompts/p.txt", "{{a}}")
+    items: dict[str, list[dict[str, Any]]] = {
+        "tools.json": [{"name": "t", "description": "", "path": "t/tool.sh", "timeoutSecs": None}],
+        "resources.json": [{"name": "r", "uri": "https://e.org/", "mimeType": "text/plain"}],
+        "prompts.json": [{"name": "p", "path": "p.txt", "arguments": {"properties": {"a": {}}}}],
+        "resource-templates.json": [{"name": "x", "uriTemplate": "x:{a}"}],
+    }
+    for name, listed in items.items():
+        folder.write(f".registry/{name}", {"version": 1, "items": listed})
+    entries = source(folder, static_registry=True).read()
+    assert entries.tools[0].definition["inputSchema"] == {"type": "object", "properties": {}}
+    assert entries.resources[0].extra["provider"] == "https"
+    assert entries.prompts[0].definition["arguments"] == [{"name": "a", "required": False}]
+    assert entries.templates[0].uri_template == "x:{a}"
+
+
+def test_static_mode_still_says_what_is_wrong_with_a_registration(folder: Folder) -> None:
+    source(folder).read()
+    written(folder, "resource-templates.json")
+    folder.write("server.d/register.json", "{")
+    assert "is not JSON" in source(folder, static_registry=True).read().broken["tools"]
 
 
 def test_a_project_that_cannot_be_written_is_served_without_files(

@@ -6,6 +6,7 @@ import atexit
 import gc
 import os
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import NamedTuple
@@ -17,10 +18,11 @@ from toolyard.runners.runner import Runner
 from toolyard.runners.script import ScriptTarget
 from toolyard.settings import Settings
 from toolyard.sources.project import cache
+from toolyard.sources.project.cached import usable
 from toolyard.sources.project.entries import Builder
 from toolyard.sources.project.layout import Project
 from toolyard.sources.project.metadata import Metadata
-from toolyard.sources.project.register import has_active_script
+from toolyard.sources.project.register import RegistrationError, has_active_script
 from toolyard.sources.project.scan import Items, Scan, registration_of, scan
 from toolyard.sources.project.tools import MakeToolTarget
 from toolyard.sources.project.walk import unchanged
@@ -40,6 +42,7 @@ WRITE_AFTER = 0.3
 class _Known(NamedTuple):
     scan: Scan
     entries: Entries
+    at: float
 
 
 class ProjectSource:
@@ -68,7 +71,7 @@ class ProjectSource:
         with self._scanning, _collector_paused():
             if self._known is None or self.may_have_changed():
                 scanned = self._scan()
-                self._known = _Known(scanned, self._builder.entries(scanned))
+                self._known = _Known(scanned, self._builder.entries(scanned), time.monotonic())
                 self._keep(scanned)
             return self._known.entries
 
@@ -89,7 +92,10 @@ class ProjectSource:
             return True
         if self._settings.static_registry:
             return False
-        return has_active_script(self._project, self._settings) or not unchanged(known.scan.stamps)
+        if has_active_script(self._project, self._settings):
+            # It may say something else each time, and may itself write what is watched.
+            return time.monotonic() >= known.at + self._settings.register_ttl
+        return not unchanged(known.scan.stamps)
 
     def _scan(self) -> Scan:
         cached = self._from_cache() if self._settings.static_registry else None
@@ -100,10 +106,14 @@ class ProjectSource:
         items: Items = {}
         for kind, path in cache_paths(self._project).items():
             cached = cache.read(path, self._settings.registry_max_bytes)
-            if cached is None:
+            listed = usable(kind, cached.items) if cached else None
+            if listed is None:
                 return None
-            items[kind] = cached.items
-        completions = registration_of(self._project, self._settings).get("completions")
+            items[kind] = listed
+        try:
+            completions = registration_of(self._project, self._settings).get("completions")
+        except RegistrationError:
+            return None  # the scan says what is wrong with it
         return Scan(items, {}, (), {}, tuple(completions or ()))
 
     def _keep(self, scanned: Scan) -> None:
