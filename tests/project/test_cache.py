@@ -4,6 +4,8 @@ import hashlib
 import json
 import os
 import stat
+import subprocess
+import sys
 import threading
 from pathlib import Path
 from typing import Any
@@ -19,7 +21,7 @@ EMPTY = "4f53cda18c2baa0c0354bb5f9a3ecbe5ed12ab4d8e11ba873c2f11161202b945"
 
 def written(folder: Folder, name: str) -> Any:
     for thread in threading.enumerate():
-        if thread.name == "registry":
+        if isinstance(thread, threading.Timer):
             thread.join()
     return json.loads((folder.root / ".registry" / name).read_text())
 
@@ -73,6 +75,22 @@ def test_a_file_that_already_holds_the_items_is_left_alone(folder: Folder) -> No
     assert (folder.root / ".registry/tools.json").stat().st_ino == before
 
 
+def test_a_program_that_ends_at_once_still_writes_the_files(folder: Folder) -> None:
+    folder.tool("a")
+    program = f"""
+from toolyard.settings import Settings
+from toolyard.runners.runner import Runner
+from toolyard.runners.settings import ProjectPaths, RunnerSettings
+from toolyard.sources.project.layout import project_at
+from toolyard.sources.project.source import ProjectSource
+project = project_at({str(folder.root)!r}, Settings())
+runner = Runner(RunnerSettings(), ProjectPaths(project.root, project.tools))
+ProjectSource(project, Settings(), runner=runner).read()
+"""
+    subprocess.run([sys.executable, "-c", program], check=True)
+    assert written(folder, "tools.json")["total"] == 1
+
+
 def test_an_unchanged_project_is_not_scanned_again_and_a_changed_one_is(folder: Folder) -> None:
     folder.tool("a")
     project = source(folder)
@@ -104,12 +122,37 @@ def test_static_mode_scans_when_a_file_is_missing_broken_or_too_large(folder: Fo
     folder.tool("b")
     path = folder.root / ".registry/tools.json"
     content = path.read_text()
-    for broken in ("{", "[]", '{"items": [1]}', content + " " * 5000):
+    nameless = '{"items": [{"path": "a"}]}'
+    for broken in ("{", "[]", '{"items": [1]}', nameless, content + " " * 5000):
         path.write_text(broken)
         entries = source(folder, static_registry=True, registry_max_bytes=4000).read()
         assert len(entries.tools) == 2
     path.unlink()
     assert len(source(folder, static_registry=True).read().tools) == 2
+
+
+def test_static_mode_takes_the_files_that_mcp_bash_wrote(folder: Folder) -> None:
+    folder.write("prompts/p.txt", "{{a}}")
+    items: dict[str, list[dict[str, Any]]] = {
+        "tools.json": [{"name": "t", "description": "", "path": "t/tool.sh", "timeoutSecs": None}],
+        "resources.json": [{"name": "r", "uri": "https://e.org/", "mimeType": "text/plain"}],
+        "prompts.json": [{"name": "p", "path": "p.txt", "arguments": {"properties": {"a": {}}}}],
+        "resource-templates.json": [{"name": "x", "uriTemplate": "x:{a}"}],
+    }
+    for name, listed in items.items():
+        folder.write(f".registry/{name}", {"version": 1, "items": listed})
+    entries = source(folder, static_registry=True).read()
+    assert entries.tools[0].definition["inputSchema"] == {"type": "object", "properties": {}}
+    assert entries.resources[0].extra["provider"] == "https"
+    assert entries.prompts[0].definition["arguments"] == [{"name": "a", "required": False}]
+    assert entries.templates[0].uri_template == "x:{a}"
+
+
+def test_static_mode_still_says_what_is_wrong_with_a_registration(folder: Folder) -> None:
+    source(folder).read()
+    written(folder, "resource-templates.json")
+    folder.write("server.d/register.json", "{")
+    assert "is not JSON" in source(folder, static_registry=True).read().broken["tools"]
 
 
 def test_a_project_that_cannot_be_written_is_served_without_files(

@@ -196,6 +196,19 @@ def test_a_script_registers_with_shell_functions(folder: Folder, read: Read) -> 
     assert [resource.name for resource in entries.resources] == ["r"]
 
 
+def test_a_script_is_asked_again_when_its_time_has_passed(folder: Folder, runner: Runner) -> None:
+    folder.tool("found")
+    body = """echo >>runs
+    printf -v item '{"name": "t%d", "path": "x"}' "$(wc -l <runs)"
+    mcp_register_tool "$item"
+    """
+    folder.script("server.d/register.sh", body)
+    always = source_of(folder, runner, allow_project_hooks=True, register_ttl=0)
+    assert [names(always.read()), names(always.read())] == [["t1"], ["t2"]]
+    rarely = source_of(folder, runner, allow_project_hooks=True, register_ttl=3600)
+    assert [names(rarely.read()), names(rarely.read())] == [["t3"], ["t3"]]
+
+
 def test_a_script_may_print_everything_at_once(folder: Folder, read: Read) -> None:
     folder.tool("found")
     folder.write("prompts/p.txt", "")

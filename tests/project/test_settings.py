@@ -102,6 +102,14 @@ def test_log_levels_have_the_short_forms_of_mcp_bash(word: str, level: str) -> N
     assert load(environ={"MCPBASH_LOG_LEVEL": word}).log_level == level
 
 
+def test_a_project_can_ask_for_the_debug_level_where_nothing_else_does(tmp_path: Path) -> None:
+    (tmp_path / "server.d").mkdir()
+    (tmp_path / "server.d/.debug").touch()
+    assert load(environ={}, project=str(tmp_path)).log_level == "debug"
+    chosen = load(environ={"MCPBASH_LOG_LEVEL": "error"}, project=str(tmp_path))
+    assert chosen.log_level == "error"
+
+
 def test_every_default_is_a_value_that_the_knob_itself_accepts() -> None:
     assert [knob.name for knob in knobs() if knob.kind.parse(knob.default) != knob.default] == []
 

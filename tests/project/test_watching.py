@@ -6,8 +6,8 @@ from contextlib import asynccontextmanager
 
 from tests.project.conftest import Folder, call_of, runner_of, source_of
 from toolyard.catalog.entries import Resource
-from toolyard.runners.resources import ResourceTarget
 from toolyard.runners.runner import Runner
+from toolyard.sources.project.entries import LaterResource
 from toolyard.sources.project.source import ProjectSource
 
 # Long enough that only an event can be the reason.
@@ -78,7 +78,7 @@ async def test_a_static_registry_is_not_watched(folder: Folder) -> None:
 
 
 def watching(resource: Resource, updated: asyncio.Event) -> asyncio.Task[None]:
-    assert isinstance(resource.target, ResourceTarget)
+    assert isinstance(resource.target, LaterResource)
     watch = resource.target.watch({"uri": resource.uri}, call_of("x"), updated.set)
     return asyncio.create_task(watch)
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 import orjson
 
+from toolyard.catalog.choices import listed_values
 from toolyard.errors import INTERNAL_ERROR, INVALID_PARAMS, ProtocolError
 from toolyard.protocol.call import Call, Channel, Json, JsonObject
 from toolyard.runners.cursors import CompletionCursor, decode, encode
@@ -134,27 +135,6 @@ class ListedValues:
         result = result_of(page, query, self._name)
         result["completion"]["total"] = len(fitting)
         return result
-
-
-def listed_values(schema: JsonObject, name: str) -> list[str]:
-    properties = schema.get("properties")
-    about = properties.get(name) if isinstance(properties, dict) else None
-    if not isinstance(about, dict):
-        return []
-    choices = about.get("enum")
-    if choices is None:
-        options = about.get("oneOf") or about.get("anyOf") or ()
-        choices = [each["const"] for each in options if isinstance(each, dict) and "const" in each]
-    if not choices and about.get("type") == "boolean":
-        choices = ["true", "false"]
-    if not isinstance(choices, list):
-        return []
-    return [value if isinstance(value, str) else compact(value).decode() for value in choices]
-
-
-def lists_values(schema: JsonObject) -> bool:
-    properties = schema.get("properties")
-    return isinstance(properties, dict) and any(listed_values(schema, name) for name in properties)
 
 
 def query_of(params: JsonObject, name: str, issued: IssuedCursors) -> Query:

@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable, Mapping
 from typing import Protocol
 
-from toolyard.errors import ProtocolError
+from toolyard.errors import INVALID_PARAMS, ProtocolError
 from toolyard.protocol.call import Call, Channel, JsonObject
 from toolyard.runners.changes import FileChanges
 from toolyard.runners.contents import About, Body, printed_result, read_result, unreadable
@@ -97,6 +97,8 @@ class Program:
         self, arguments: JsonObject, call: Call | None, channel: Channel | None
     ) -> Body | JsonObject:
         uri = arguments["uri"]
+        if "\0" in uri:
+            raise ProtocolError(INVALID_PARAMS, "Not a URI", {"uri": uri})
         variables = {name: value for name, value in arguments.items() if name != "uri"}
         runner = self._runner
         spec = ScriptSpec(

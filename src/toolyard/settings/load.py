@@ -14,6 +14,8 @@ from toolyard.settings.knob import Knob
 from toolyard.settings.table import Settings, knobs
 
 FILE_NAME = "toolyard.json"
+# A file of this name asks for the debug level where nothing else does.
+DEBUG_MARK = "server.d/.debug"
 _PREFIXES = ("MCP", "TOOLYARD_")
 _Row = tuple[str, str, Knob[Any], object]
 
@@ -41,6 +43,8 @@ def load(
                 problems.append(Problem(place, pointer, f"{error}{shown}"))
     if problems:
         raise ConfigError(problems)
+    if "log_level" not in values and project and os.path.exists(os.path.join(project, DEBUG_MARK)):
+        values["log_level"] = "debug"
     return Settings(**values)
 
 

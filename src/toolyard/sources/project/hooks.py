@@ -17,7 +17,13 @@ import orjson
 from toolyard.protocol.call import JsonObject
 from toolyard.settings import Settings, secret_variables
 from toolyard.sources.project.layout import Project
-from toolyard.sources.project.register import LISTS, Registration, RegistrationError, checked_lists
+from toolyard.sources.project.register import (
+    LISTS,
+    Registration,
+    RegistrationError,
+    checked_lists,
+    script_path,
+)
 from toolyard.sources.project.safety import why_unsafe
 
 # The file that a call writes to is named by its environment; one line a call: list, JSON.
@@ -61,22 +67,7 @@ _PRELUDE = "\n".join(
 _STDERR_SHOWN = 500
 
 
-def script_path(project: Project) -> str:
-    return os.path.join(project.server, "register.sh")
-
-
-def is_active(project: Project, settings: Settings) -> bool:
-    """Is there a script that decides what is served, and may it run?"""
-    return (
-        settings.allow_project_hooks
-        and os.path.exists(script_path(project))
-        and not os.path.lexists(os.path.join(project.server, "register.json"))
-    )
-
-
-def registered_by_script(project: Project, settings: Settings) -> Registration | None:
-    if not is_active(project, settings):
-        return None
+def registered_by_script(project: Project, settings: Settings) -> Registration:
     path = script_path(project)
     unsafe = why_unsafe(path, project.server, project.root)
     if unsafe is not None:

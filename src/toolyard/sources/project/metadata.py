@@ -13,7 +13,7 @@ import orjson
 
 from toolyard.protocol.call import JsonObject
 from toolyard.sources.project.icons import inline_icons
-from toolyard.sources.project.walk import File
+from toolyard.sources.project.walk import File, is_plain
 
 _BOM = b"\xef\xbb\xbf"
 HEAD_BYTES = 16384
@@ -27,10 +27,12 @@ class MetadataError(Exception):
 
 
 class Metadata:
-    """Reads metadata files, each only once until it changes."""
+    """Reads metadata files, each only once until it changes; keeps what was made of them."""
 
     def __init__(self) -> None:
         self._known: dict[str, tuple[int, JsonObject]] = {}
+        # By script: the stamps of script and metadata, and the item that they make.
+        self.items: dict[str, tuple[int, int, JsonObject]] = {}
 
     def read(self, file: File) -> JsonObject:
         known = self._known.get(file.path)
@@ -151,9 +153,9 @@ _SECONDS = ("timeoutSecs", "maxTimeoutSecs")
 
 def name_of(meta: JsonObject, default: str, place: str) -> str:
     name = meta.get("name", default)
-    if isinstance(name, str) and name.strip():
+    if isinstance(name, str) and name.strip() and is_plain(name):
         return name
-    raise MetadataError(f"{place}: name must be text; skipped")
+    raise MetadataError(f"{place}: name must be text without control characters; skipped")
 
 
 def schema_of(meta: JsonObject, place: str) -> JsonObject:

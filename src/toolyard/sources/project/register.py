@@ -6,11 +6,12 @@ One mistake and none of it counts: a half-read registration would serve what nob
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import orjson
 
 from toolyard.protocol.call import Json, JsonObject
+from toolyard.settings import Settings
 from toolyard.sources.project.layout import Project
 from toolyard.sources.project.safety import why_unsafe
 from toolyard.sources.project.walk import is_below
@@ -30,15 +31,27 @@ class RegistrationError(Exception):
     """Why nothing of the registration counts; names the file."""
 
 
-@dataclass(frozen=True, slots=True)
-class Registration:
+class Registration(NamedTuple):
     """What is registered by hand; a list that is absent is left to discovery."""
 
-    place: str = ""
-    lists: dict[str, list[JsonObject]] = field(default_factory=dict)
+    place: str
+    lists: dict[str, list[JsonObject]]
 
     def get(self, key: str) -> list[JsonObject] | None:
         return self.lists.get(key)
+
+
+def script_path(project: Project) -> str:
+    return os.path.join(project.server, "register.sh")
+
+
+def has_active_script(project: Project, settings: Settings) -> bool:
+    """Is there a register.sh that decides what is served, and may it run?"""
+    return (
+        settings.allow_project_hooks
+        and os.path.exists(script_path(project))
+        and not os.path.lexists(os.path.join(project.server, "register.json"))
+    )
 
 
 def read_register_json(project: Project, max_bytes: int) -> Registration | None:

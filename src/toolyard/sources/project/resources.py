@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 from urllib.parse import quote
 
 from toolyard.catalog.uritemplate import NotATemplate, parse
@@ -43,8 +43,7 @@ TEMPLATE_FIELDS = (FIELDS - {"uri", "size"}) | {"uriTemplate"}
 _SET_FIRST = ("name", "description", "path", "inputSchema", "uri", "mimeType", "provider")
 
 
-@dataclass(frozen=True, slots=True)
-class FoundResources:
+class FoundResources(NamedTuple):
     resources: list[JsonObject]
     templates: list[JsonObject]
     # Programs without metadata: served by nobody, unless a template names them.
@@ -56,8 +55,7 @@ def discover_resources(walk: Walk, metadata: Metadata, providers: frozenset[str]
     return _Discovery(walk, metadata, providers, FoundResources([], [], [])).run()
 
 
-@dataclass(frozen=True, slots=True)
-class _Discovery:
+class _Discovery(NamedTuple):
     walk: Walk
     metadata: Metadata
     providers: frozenset[str]

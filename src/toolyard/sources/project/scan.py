@@ -6,13 +6,12 @@ Knows which module finds which kind; knows neither the cache nor the catalog.
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from toolyard.catalog.entries import KINDS, Kind
 from toolyard.protocol.call import JsonObject
 from toolyard.settings import Settings
 from toolyard.sources.project.cache import canonical
-from toolyard.sources.project.hooks import registered_by_script, script_path
 from toolyard.sources.project.identity import read_identity
 from toolyard.sources.project.items import unique, warn_if_many
 from toolyard.sources.project.layout import Project
@@ -21,7 +20,9 @@ from toolyard.sources.project.prompts import discover_prompts
 from toolyard.sources.project.register import (
     Registration,
     RegistrationError,
+    has_active_script,
     read_register_json,
+    script_path,
 )
 from toolyard.sources.project.registered import Adopting
 from toolyard.sources.project.resources import discover_resources
@@ -33,12 +34,11 @@ Items = dict[Kind, list[JsonObject]]
 _DECIDING = ("register.json", "register.sh", "server.meta.json")
 
 
-@dataclass(frozen=True, slots=True)
-class Scan:
+class Scan(NamedTuple):
     items: Items
     stamps: Stamps
-    warnings: tuple[str, ...] = ()
-    broken: dict[Kind, str] = field(default_factory=dict)
+    warnings: tuple[str, ...]
+    broken: dict[Kind, str]
     # Completions registered by hand; those beside an entry are in its item.
     completions: tuple[JsonObject, ...] = ()
 
@@ -54,7 +54,14 @@ def scan(project: Project, settings: Settings, metadata: Metadata, only: str = "
 def registration_of(project: Project, settings: Settings) -> Registration:
     """From register.json; only where there is none, from register.sh."""
     by_hand = read_register_json(project, settings.max_manual_registry_bytes)
-    return by_hand or registered_by_script(project, settings) or Registration()
+    if by_hand is not None:
+        return by_hand
+    if not has_active_script(project, settings):
+        return Registration("", {})
+    # Few projects have such a script: the others do not wait for this.
+    from toolyard.sources.project.hooks import registered_by_script  # noqa: PLC0415
+
+    return registered_by_script(project, settings)
 
 
 def provider_scripts(project: Project) -> dict[str, str]:

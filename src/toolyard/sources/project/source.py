@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import atexit
 import gc
 import os
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import NamedTuple
@@ -12,15 +14,15 @@ from typing import NamedTuple
 from toolyard.catalog.entries import Entries, Kind
 from toolyard.protocol.call import JsonObject, Target
 from toolyard.runners.changes import FileChanges
-from toolyard.runners.completions import IssuedCursors
 from toolyard.runners.runner import Runner
 from toolyard.runners.script import ScriptTarget
 from toolyard.settings import Settings
 from toolyard.sources.project import cache
+from toolyard.sources.project.cached import usable
 from toolyard.sources.project.entries import Builder
-from toolyard.sources.project.hooks import is_active
 from toolyard.sources.project.layout import Project
 from toolyard.sources.project.metadata import Metadata
+from toolyard.sources.project.register import RegistrationError, has_active_script
 from toolyard.sources.project.scan import Items, Scan, registration_of, scan
 from toolyard.sources.project.tools import MakeToolTarget
 from toolyard.sources.project.walk import unchanged
@@ -34,11 +36,13 @@ FILES: dict[Kind, str] = {
     "templates": "resource-templates.json",
 }
 log = logger("project")
+WRITE_AFTER = 0.3
 
 
 class _Known(NamedTuple):
     scan: Scan
     entries: Entries
+    at: float
 
 
 class ProjectSource:
@@ -56,14 +60,10 @@ class ProjectSource:
         self._settings = settings
         self._changes = FileChanges()
         self._builder = Builder(
-            project,
-            settings,
-            runner,
-            make_tool_target or _scripts_of(runner),
-            self._changes,
-            IssuedCursors(),
+            project, settings, runner, self._changes, make_tool_target or _scripts_of(runner)
         )
         self._metadata = Metadata()
+        self._kept = Kept(project)
         self._scanning = threading.Lock()
         self._known: _Known | None = None
 
@@ -71,7 +71,7 @@ class ProjectSource:
         with self._scanning, _collector_paused():
             if self._known is None or self.may_have_changed():
                 scanned = self._scan()
-                self._known = _Known(scanned, self._builder.entries(scanned))
+                self._known = _Known(scanned, self._builder.entries(scanned), time.monotonic())
                 self._keep(scanned)
             return self._known.entries
 
@@ -92,7 +92,10 @@ class ProjectSource:
             return True
         if self._settings.static_registry:
             return False
-        return is_active(self._project, self._settings) or not unchanged(known.scan.stamps)
+        if has_active_script(self._project, self._settings):
+            # It may say something else each time, and may itself write what is watched.
+            return time.monotonic() >= known.at + self._settings.register_ttl
+        return not unchanged(known.scan.stamps)
 
     def _scan(self) -> Scan:
         cached = self._from_cache() if self._settings.static_registry else None
@@ -103,18 +106,43 @@ class ProjectSource:
         items: Items = {}
         for kind, path in cache_paths(self._project).items():
             cached = cache.read(path, self._settings.registry_max_bytes)
-            if cached is None:
+            listed = usable(kind, cached.items) if cached else None
+            if listed is None:
                 return None
-            items[kind] = cached.items
-        completions = registration_of(self._project, self._settings).get("completions")
-        return Scan(items, {}, completions=tuple(completions or ()))
+            items[kind] = listed
+        try:
+            completions = registration_of(self._project, self._settings).get("completions")
+        except RegistrationError:
+            return None  # the scan says what is wrong with it
+        return Scan(items, {}, (), {}, tuple(completions or ()))
 
     def _keep(self, scanned: Scan) -> None:
-        """Write the cache without making the first answer wait for it."""
         if not self._settings.static_registry and not scanned.broken:
-            threading.Thread(
-                target=keep, args=(self._project, scanned.items), name="registry"
-            ).start()
+            self._kept.put(scanned.items)
+
+
+class Kept:
+    """Writes the cache a moment later, so that no answer waits for it, or at the latest at exit."""
+
+    def __init__(self, project: Project) -> None:
+        self._project = project
+        self._waiting: Items | None = None
+        self._timer: threading.Timer | None = None
+
+    def put(self, items: Items) -> None:
+        if self._waiting is None:
+            atexit.register(self.write)
+        self._waiting = items
+        if self._timer is None:
+            self._timer = threading.Timer(WRITE_AFTER, self.write)
+            self._timer.daemon = True
+            self._timer.start()
+
+    def write(self) -> None:
+        self._timer, items, self._waiting = None, self._waiting, None
+        atexit.unregister(self.write)
+        if items is not None:
+            keep(self._project, items)
 
 
 def cache_paths(project: Project) -> dict[Kind, str]:

@@ -55,25 +55,25 @@ def discover_tools(walk: Walk, metadata: Metadata, server: str) -> FoundTools:
             continue
         for file, described in tools_in(folder):
             try:
-                items.append(_item(walk.relative(file), file, described, metadata, warnings))
+                items.append(_known_item(walk, file, described, metadata))
             except MetadataError as problem:
                 warnings.append(str(problem))
     items.sort(key=_by_name)
     folders = {os.path.dirname(page.relative) for page in pages}
-    for item in items:
-        _offer_page(item, folders, server)
+    if folders:
+        items = [_with_page(item, folders, server) for item in items]
     return FoundTools(unique(items, "name", "tool", warnings), pages)
 
 
 def tools_in(folder: Folder) -> Iterator[tuple[File, File | None]]:
     """The tools in one folder, each with its metadata file."""
-    files = [
+    found = [
         (file, metadata_file(folder, name))
         for name, file in folder.files.items()
         if not name.endswith(META_SUFFIX) and not is_document(name)
     ]
-    described = any(meta for _, meta in files)
-    for file, meta in files:
+    described = any(meta for _, meta in found)
+    for file, meta in found:
         if file.executable or ((meta or not described) and _is_script(file)):
             yield file, meta
 
@@ -87,43 +87,55 @@ def _is_script(file: File) -> bool:
     return file.name.endswith((".sh", ".bash")) or head(file.path, 2) == b"#!"
 
 
-def _item(
-    relative: str, file: File, described: File | None, metadata: Metadata, warnings: list[str]
-) -> JsonObject:
+def _known_item(walk: Walk, file: File, described: File | None, metadata: Metadata) -> JsonObject:
+    """The item of the last scan where neither script nor metadata has changed since."""
+    stamp = described.stamp if described else 0
+    known = metadata.items.get(file.path)
+    if known is not None and known[0] == file.stamp and known[1] == stamp:
+        return known[2]
+    before = len(walk.warnings)
+    item = _item(walk, file, described, metadata)
+    if len(walk.warnings) == before:  # what is warned of is looked at again each time
+        metadata.items[file.path] = (file.stamp, stamp, item)
+    return item
+
+
+def _item(walk: Walk, file: File, described: File | None, metadata: Metadata) -> JsonObject:
     start = head(file.path, 4 if described else HEAD_BYTES)
     if not start.startswith(_RUNNABLE):
-        warnings.append(f"{file.path}: has no interpreter line (#!)")
+        walk.warnings.append(f"{file.path}: has no interpreter line (#!)")
     meta = metadata.read(described) if described else inline(start, file.path)
     place = described.path if described else file.path
-    meta = checked(meta, place, warnings)
+    meta = checked(meta, place, walk.warnings)
     item: JsonObject = {
         "name": name_of(meta, stem_of(file.name), place),
         "description": meta.get("description", ""),
-        "path": relative,
+        "path": walk.relative(file),
         "inputSchema": schema_of(meta, place),
         "timeoutSecs": None,
     }
-    item.update((field, value) for field, value in meta.items() if field not in _SET_ABOVE)
+    for field, value in meta.items():
+        if field not in _SET_ABOVE:
+            item[field] = value
     return item
 
 
 _SET_ABOVE = frozenset({"name", "description", "path", "inputSchema", "arguments"})
 
 
-def _offer_page(item: JsonObject, folders: set[str], server: str) -> None:
+def _with_page(item: JsonObject, folders: set[str], server: str) -> JsonObject:
     """A tool with a page of its own (`ui/` beside it) points clients at it."""
     folder = os.path.dirname(item["path"])
     if folder not in folders:
-        return
+        return item
     meta: JsonObject = item.get("_meta", {})
     given = meta.get("ui")
+    inferred = {
+        "resourceUri": f"ui://{server}/{os.path.basename(folder)}",
+        "visibility": ["model", "app"],
+    }
     ui = given if isinstance(given, dict) else {}
-    if "resourceUri" not in ui:
-        inferred = {
-            "resourceUri": f"ui://{server}/{os.path.basename(folder)}",
-            "visibility": ["model", "app"],
-        }
-        item["_meta"] = {**meta, "ui": {**inferred, **ui}}
+    return item if "resourceUri" in ui else {**item, "_meta": {**meta, "ui": {**inferred, **ui}}}
 
 
 def tool_entry(item: JsonObject, root: str, make_target: MakeToolTarget) -> Tool:

@@ -45,50 +45,57 @@ class Walk:
         waiting = [(self.root, "", 0)]
         while waiting:
             path, relative, depth = waiting.pop()
-            files: dict[str, File] = {}
-            below: dict[str, str] = {}
-            for name in self._names(path):
-                self._sort_out(path, name, files, below)
+            files, below = self._sorted_out(path)
             yield Folder(path, relative, files)
-            if depth < MAX_DEPTH:
+            if below and depth < MAX_DEPTH:
                 under = f"{relative}/" if relative else ""
                 found = [(real, under + name, depth + 1) for name, real in below.items()]
                 waiting += reversed(found)
 
-    def _names(self, path: str) -> list[str]:
+    # Runs for each file of a project. One lstat a name costs less than scandir and a stat a
+    # file, and it dates folders as well.
+    def _sorted_out(self, folder: str) -> tuple[dict[str, File], dict[str, str]]:
+        files: dict[str, File] = {}
+        below: dict[str, str] = {}
+        stamps = self.stamps
+        for name in self._names(folder):
+            path = f"{folder}/{name}"
+            try:
+                status = os.lstat(path)
+                if S_ISLNK(status.st_mode):
+                    path, status = self._followed(path)
+            except OSError as error:
+                self.warnings.append(f"{path}: skipped: {error.strerror}")
+                continue
+            if S_ISREG(status.st_mode):
+                stamp = stamps[path] = status.st_ctime_ns
+                files[name] = File(name, path, stamp, status.st_mode & 0o111 != 0)
+            elif S_ISDIR(status.st_mode):
+                stamps[path] = status.st_ctime_ns
+                below[name] = path
+        return files, below
+
+    def _names(self, folder: str) -> list[str]:
+        """What is in a folder, but for hidden, misnamed and unwanted names."""
         try:
-            return sorted(os.listdir(path))
+            names = sorted(os.listdir(folder))
         except FileNotFoundError:
             return []
         except OSError as error:
-            self.warnings.append(f"{path}: cannot be read: {error.strerror}")
+            self.warnings.append(f"{folder}: cannot be read: {error.strerror}")
             return []
+        seen = [name for name in names if name[0] != "."]
+        if not "".join(seen).isprintable():
+            seen = [name for name in seen if self._is_plain(folder, name)]
+        if self.only:
+            seen = [name for name in seen if self._wanted(f"{folder}/{name}")]
+        return seen
 
-    # One lstat a name costs less than scandir and a stat a file, and dates folders as well.
-    def _sort_out(
-        self, folder: str, name: str, files: dict[str, File], below: dict[str, str]
-    ) -> None:
-        if name[0] == ".":
-            return
-        path = f"{folder}/{name}"
-        if not is_plain(name):
-            self.warnings.append(f"{path!r}: skipped: control characters in its name")
-            return
-        if self.only and not self._wanted(path):
-            return
-        try:
-            status = os.lstat(path)
-            if S_ISLNK(status.st_mode):
-                path, status = self._followed(path)
-        except OSError as error:
-            self.warnings.append(f"{path}: skipped: {error.strerror}")
-            return
-        if S_ISREG(status.st_mode):
-            stamp = self.stamps[path] = status.st_ctime_ns
-            files[name] = File(name, path, stamp, status.st_mode & 0o111 != 0)
-        elif S_ISDIR(status.st_mode):
-            self.stamps[path] = status.st_ctime_ns
-            below[name] = path
+    def _is_plain(self, folder: str, name: str) -> bool:
+        if is_plain(name):
+            return True
+        self.warnings.append(f"{f'{folder}/{name}'!r}: skipped: control characters in its name")
+        return False
 
     def _followed(self, path: str) -> tuple[str, os.stat_result]:
         real = os.path.realpath(path)

@@ -16,6 +16,10 @@ from toolyard.telemetry import logger
 STEP_MS = 20
 GATHER_MS = 100
 _TICK_MS = 1000
+# Setting up stops everything else for up to 0.1 s: the first answers come before it.
+START_AFTER = 0.5
+# What changed before everything was watched is found by looking again.
+EARLY_LOOKS = (0.0, 0.25, 0.5, 1.0)
 log = logger("project.watch")
 
 
@@ -37,10 +41,12 @@ class Watching:
 
     async def run(self, may_have_changed: Callable[[], bool], changed: Callable[[], None]) -> None:
         events = _Events(self._folders(), self._project.root, asyncio.get_running_loop())
+        await asyncio.sleep(START_AFTER)
         events.start()
+        looks = iter(EARLY_LOOKS)
         try:
             while True:
-                paths = await events.next(self._interval)
+                paths = await events.next(next(looks, self._interval))
                 self._changes.fire(paths)
                 if await asyncio.to_thread(may_have_changed):
                     changed()
