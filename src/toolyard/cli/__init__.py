@@ -12,6 +12,9 @@ COMMANDS = {
     "serve": ("toolyard.cli.serve", "serve a project over stdio or HTTP"),
     "list": ("toolyard.cli.show", "list what a project offers"),
     "run-tool": ("toolyard.cli.run_tool", "call one tool and print its result"),
+    "request": ("toolyard.cli.request", "make one request of any kind and print its result"),
+    "registry": ("toolyard.cli.registry", "write .registry/*.json anew, or say what it holds"),
+    "health": ("toolyard.cli.health", "say whether a project can be served"),
 }
 # Flags that stand in for a command.
 ALIASES = {"--health": "health", "--ready": "health", "ready": "health"}
