@@ -11,7 +11,20 @@ import pytest
 from tests.cli.conftest import Yard
 from tests.cli.program import mcp_bash, toolyard
 
-COMMANDS = ("serve", "list", "run-tool", "request", "registry", "health")
+COMMANDS = (
+    "serve",
+    "list",
+    "run-tool",
+    "request",
+    "registry",
+    "new",
+    "init",
+    "scaffold",
+    "validate",
+    "config",
+    "doctor",
+    "health",
+)
 
 
 def test_a_list_names_and_describes_each_tool(yard: Yard) -> None:

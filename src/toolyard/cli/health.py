@@ -10,8 +10,8 @@ import orjson
 
 from toolyard.app import json_tool
 from toolyard.catalog.entries import Kind
+from toolyard.cli.choosing import chosen_by, project_of
 from toolyard.cli.options import add_project
-from toolyard.cli.planning import chosen_by, project_of
 from toolyard.cli.shell import TookTooLong, bash
 from toolyard.errors import ToolError
 from toolyard.protocol.call import JsonObject

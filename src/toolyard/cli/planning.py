@@ -1,26 +1,15 @@
-"""From a command's options to the plan of what is served, for commands that end by themselves."""
+"""From a command's options to the plan of what is served."""
 
 from __future__ import annotations
 
 from argparse import Namespace
 
 from toolyard.app import Plan
-from toolyard.cli.options import Chosen, choose
+from toolyard.cli.options import Chosen
 from toolyard.cli.serve import identity_of
-from toolyard.errors import ConfigError
 from toolyard.settings import Settings
-from toolyard.sources.project.layout import SERVER_META, Project
-from toolyard.telemetry import set_up
 
 MCP_BASH = "mcp-bash"
-
-
-def chosen_by(options: Namespace) -> Chosen:
-    """What the command works on, with logs that stay out of the way of its own output."""
-    chosen = choose(options)
-    level = "debug" if chosen.settings.debug else options.log_level or "warning"
-    set_up("error" if chosen.settings.quiet else level, options.log_format)
-    return chosen
 
 
 def plan_of(options: Namespace, chosen: Chosen, settings: Settings | None = None) -> Plan:
@@ -31,14 +20,3 @@ def plan_of(options: Namespace, chosen: Chosen, settings: Settings | None = None
         chosen.registries,
         like_mcp_bash=options.program == MCP_BASH,
     )
-
-
-def project_of(chosen: Chosen) -> Project:
-    """The project, for a command that makes no sense without one."""
-    if chosen.project is None:
-        raise ConfigError.at(
-            "no project",
-            f"there is no {SERVER_META} here or above; name the folder with --project-root, "
-            "or make a project with 'toolyard new NAME'",
-        )
-    return chosen.project

@@ -10,8 +10,8 @@ import orjson
 
 from toolyard.app import json_tool
 from toolyard.catalog.entries import Kind
+from toolyard.cli.choosing import chosen_by, project_of
 from toolyard.cli.options import Chosen, add_project
-from toolyard.cli.planning import chosen_by, project_of
 from toolyard.errors import ConfigError
 from toolyard.protocol.call import JsonObject
 from toolyard.sources.project import cache
@@ -21,6 +21,7 @@ from toolyard.sources.project.source import FILES
 
 # How the status names a kind; the others go by their own name.
 _SHOWN: dict[str, str] = {"templates": "resourceTemplates"}
+_NONE: JsonObject = {"status": "ok", "count": 0, "error": None}
 
 
 def add(parser: ArgumentParser) -> None:
@@ -55,11 +56,19 @@ def refresh(options: Namespace, chosen: Chosen) -> int:
         _shown(kind): _written(kind, found, os.path.join(project.registry, FILES[kind]))
         for kind in FILES
     }
+    report["ui"] = {**report.get("resources", _NONE), "count": _pages(found)}
     failed = any(part["status"] != "ok" for part in report.values())
     report |= {"notificationsSent": False, "mode": "full", "warnings": list(found.warnings)}
     if failed or not options.quiet:
         print(orjson.dumps(report).decode())
     return 1 if failed else 0
+
+
+def _pages(found: Scan) -> int:
+    """MCP Apps pages are resources of their own scheme."""
+    return sum(
+        str(item.get("uri")).startswith("ui://") for item in found.items.get("resources", ())
+    )
 
 
 def _below(path: str, root: str) -> str:

@@ -11,8 +11,9 @@ import orjson
 from toolyard.app import Plan, build
 from toolyard.cli.arguments import json_object
 from toolyard.cli.calling import answered
+from toolyard.cli.choosing import chosen_by
 from toolyard.cli.options import add_project
-from toolyard.cli.planning import chosen_by, plan_of
+from toolyard.cli.planning import plan_of
 from toolyard.cli.terminal import TerminalChannel
 from toolyard.errors import ProtocolError
 from toolyard.protocol.call import Call, Encoded, JsonObject

@@ -14,8 +14,9 @@ from toolyard.app import App, Plan, build
 from toolyard.catalog.entries import Tool
 from toolyard.cli.arguments import json_object
 from toolyard.cli.calling import answered
+from toolyard.cli.choosing import chosen_by
 from toolyard.cli.options import Chosen, add_project
-from toolyard.cli.planning import MCP_BASH, chosen_by, plan_of
+from toolyard.cli.planning import MCP_BASH, plan_of
 from toolyard.cli.sourcing import exports_of
 from toolyard.cli.terminal import TerminalChannel
 from toolyard.errors import INVALID_PARAMS, METHOD_NOT_FOUND, ConfigError, ProtocolError

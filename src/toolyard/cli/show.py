@@ -13,8 +13,9 @@ import orjson
 from toolyard.app import Plan, build
 from toolyard.catalog.entries import KINDS, Kind
 from toolyard.catalog.snapshot import Catalog, Listed
+from toolyard.cli.choosing import chosen_by
 from toolyard.cli.options import add_project
-from toolyard.cli.planning import chosen_by, plan_of
+from toolyard.cli.planning import plan_of
 from toolyard.errors import ConfigError
 from toolyard.protocol.call import JsonObject
 from toolyard.protocol.shape import list_key
