@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import stat
 import subprocess
@@ -127,6 +128,40 @@ def test_the_scaffolded_test_runs_every_smoke_test(yard: Yard, on_path: dict[str
     assert done.out.endswith("ok: tool one\nok: tool two\nall ok\n")
     (yard.root / "tools/two/tool.sh").write_text("#!/bin/sh\nexit 1\n")
     assert bash(yard.root / "test/run.sh", on_path).code == 1
+
+
+@pytest.mark.parametrize(
+    ("kind", "folder"),
+    [("resource", "resources"), ("prompt", "prompts"), ("completion", "completions")],
+)
+def test_whatever_is_scaffolded_passes_its_own_test(
+    yard: Yard, on_path: dict[str, str], kind: str, folder: str
+) -> None:
+    for name in ("first", "second"):
+        assert toolyard("scaffold", kind, name, cwd=yard.root).code == 0
+    for name in ("first", "second"):
+        done = bash(yard.root / folder / name / "smoke.sh", on_path)
+        assert (done.code, done.out) == (0, f"ok: {kind} {name}\n"), done.err
+    assert toolyard("validate", "--strict", cwd=yard.root).code == 0
+
+
+def test_a_completion_is_added_to_what_is_registered(yard: Yard) -> None:
+    register = yard.write("server.d/register.json", {"version": 1, "prompts": []})
+    toolyard("scaffold", "completion", "colours", cwd=yard.root)
+    assert json.loads(register.read_text()) == {
+        "version": 1,
+        "prompts": [],
+        "completions": [
+            {"name": "colours", "path": "completions/colours/suggest.sh", "timeoutSecs": 5}
+        ],
+    }
+
+
+def test_a_registration_that_is_not_json_is_not_written_over(yard: Yard) -> None:
+    register = yard.write("server.d/register.json", "// mine")
+    done = toolyard("scaffold", "completion", "colours", cwd=yard.root)
+    assert (done.code, "register.json: cannot be added to" in done.err) == (2, True)
+    assert register.read_text() == "// mine"
 
 
 def test_a_page_belongs_to_a_tool_that_exists(yard: Yard) -> None:

@@ -173,7 +173,7 @@ def _print_env(app: App, tool: Tool) -> int:
         raise ProtocolError(INVALID_PARAMS, f"Tool '{tool.name}' is not a script of this project")
     environ = {**app.runner.environ, **tool_environ(tool.name, tool.origin.place)}
     for name in sorted(environ):
-        print(f"{name}={environ[name]}")
+        print(f"{os.fsdecode(name)}={os.fsdecode(environ[name])}")
     return 0
 
 
