@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Validates the project and runs every smoke.sh in it. Exit code 0: everything works.
 set -uo pipefail
-cd "$(dirname "$0")/.."
+cd "$(dirname "$0")/.." || exit
 
 failed=0
 "${TOOLYARD:-toolyard}" validate || failed=1
