@@ -12,6 +12,15 @@ COMMANDS = {
     "serve": ("toolyard.cli.serve", "serve a project over stdio or HTTP"),
     "list": ("toolyard.cli.show", "list what a project offers"),
     "run-tool": ("toolyard.cli.run_tool", "call one tool and print its result"),
+    "request": ("toolyard.cli.request", "make one request of any kind and print its result"),
+    "registry": ("toolyard.cli.registry", "write .registry/*.json anew, or say what it holds"),
+    "new": ("toolyard.cli.new", "make a project in a folder of its own"),
+    "init": ("toolyard.cli.init", "make the folder that you are in a project"),
+    "scaffold": ("toolyard.cli.scaffold", "add a tool, resource, prompt, completion, page or test"),
+    "validate": ("toolyard.cli.validate", "say what is wrong with a project"),
+    "config": ("toolyard.cli.config", "show what to put into a client's settings"),
+    "doctor": ("toolyard.cli.doctor", "look for what stands in the way of serving"),
+    "health": ("toolyard.cli.health", "say whether a project can be served"),
 }
 # Flags that stand in for a command.
 ALIASES = {"--health": "health", "--ready": "health", "ready": "health"}

@@ -1,0 +1,155 @@
+"""toolyard doctor: is everything here that serving scripts needs?"""
+
+from __future__ import annotations
+
+import os
+import platform
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from argparse import ArgumentParser, Namespace
+from collections.abc import Iterator
+from typing import Literal, NamedTuple, TypeAlias
+
+import orjson
+
+from toolyard import __version__
+from toolyard.cli.checks import examine
+from toolyard.cli.choosing import chosen_by
+from toolyard.cli.config import command_line
+from toolyard.cli.options import Chosen, add_project
+from toolyard.protocol.call import JsonObject
+
+Severity: TypeAlias = Literal["ok", "info", "warning", "error"]
+_OLDEST_BASH = (3, 2)
+_SIGNS = {"ok": "✓", "info": "·", "warning": "⚠", "error": "✗"}
+# Programs that scripts and providers use, and what is missing without them.
+_PROGRAMS = {
+    "jq": "scripts get a stand-in that knows the filters of tool-sdk.sh",
+    "git": "git+https:// resources cannot be served",
+    "curl": "mcp_download_safe cannot be used",
+}
+
+
+class Finding(NamedTuple):
+    id: str
+    severity: Severity
+    message: str
+    suggested: str | None = None
+
+
+def add(parser: ArgumentParser) -> None:
+    parser.epilog = "Exit code 0: nothing stands in the way, 1: something does. Changes nothing."
+    parser.add_argument("--json", action="store_true", help="for programs")
+    add_project(parser)
+
+
+def run(options: Namespace) -> int:
+    chosen = chosen_by(options)
+    findings = [*_machine(), *_temporary(chosen), *_project(chosen, options.program)]
+    failed = any(finding.severity == "error" for finding in findings)
+    if options.json:
+        print(orjson.dumps(report_of(findings, chosen, options.program)).decode())
+    else:
+        for finding in findings:
+            hint = f"\n    {finding.suggested}" if finding.suggested else ""
+            print(f"{_SIGNS[finding.severity]} {finding.message}{hint}")
+    return 1 if failed else 0
+
+
+def _machine() -> Iterator[Finding]:
+    yield Finding("toolyard", "ok", f"Toolyard {__version__} on Python {sys.version.split()[0]}")
+    yield _bash()
+    for program, without in _PROGRAMS.items():
+        found = shutil.which(program) or (shutil.which("gojq") if program == "jq" else None)
+        if found:
+            yield Finding(program, "ok", f"{program} is {found}")
+        else:
+            yield Finding(program, "info", f"{program} is not installed: {without}")
+    if not hasattr(os, "pidfd_open"):
+        text = "this system has no pidfd: ended scripts are noticed a little later"
+        yield Finding("pidfd", "info", text)
+
+
+def _bash() -> Finding:
+    found = shutil.which("bash")
+    if found is None:
+        return Finding("bash", "error", "bash is not installed", "install bash 3.2 or newer")
+    version = bash_version(found)
+    if version < _OLDEST_BASH:
+        return Finding("bash", "error", f"{found} is too old", "install bash 3.2 or newer")
+    return Finding("bash", "ok", f"bash is {found}, {'.'.join(map(str, version))}")
+
+
+def bash_version(program: str) -> tuple[int, ...]:
+    try:
+        done = subprocess.run(
+            [program, "--version"], capture_output=True, text=True, timeout=10, check=False
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return (0,)
+    found = re.search(r"version (\d+)\.(\d+)", done.stdout)
+    return tuple(map(int, found.groups())) if found else (0,)
+
+
+def _temporary(chosen: Chosen) -> Iterator[Finding]:
+    root = chosen.settings.tmp_root or tempfile.gettempdir()
+    try:
+        with tempfile.TemporaryDirectory(dir=root):
+            yield Finding("tmp", "ok", f"{root} takes the folders that scripts and server share")
+    except OSError as error:
+        text = f"{root} cannot hold temporary folders: {error.strerror}"
+        yield Finding("tmp", "error", text, "set MCPBASH_TMP_ROOT to a folder of yours")
+
+
+def _project(chosen: Chosen, program: str) -> Iterator[Finding]:
+    if chosen.project is None:
+        yield Finding("project", "info", "there is no project here", f"{program} new NAME")
+        return
+    found = list(examine(chosen.project, chosen.settings))
+    errors = sum(finding.level == "error" for finding in found)
+    warnings = sum(finding.level == "warning" for finding in found)
+    text = f"{chosen.project.root}: {errors} errors, {warnings} warnings"
+    if errors or warnings:
+        severity: Severity = "error" if errors else "warning"
+        yield Finding("project", severity, text, f"{program} validate")
+    else:
+        yield Finding("project", "ok", text)
+    if program == "mcp-bash" and not chosen.settings.tool_allowlist:
+        text = "MCPBASH_TOOL_ALLOWLIST is not set: every call is denied under this name"
+        yield Finding("allowlist", "warning", text, "MCPBASH_TOOL_ALLOWLIST='*'")
+
+
+def report_of(findings: list[Finding], chosen: Chosen, program: str) -> JsonObject:
+    errors = [finding.message for finding in findings if finding.severity == "error"]
+    warnings = [finding.message for finding in findings if finding.severity == "warning"]
+    return {
+        "schemaVersion": 1,
+        "exitCode": 1 if errors else 0,
+        "findings": [
+            {
+                "id": finding.id,
+                "severity": finding.severity,
+                "message": finding.message,
+                "fixable": False,
+                "suggestedCommand": finding.suggested,
+            }
+            for finding in findings
+        ],
+        "proposedActions": [],
+        "actionsTaken": [],
+        "framework": {"name": "toolyard", "version": __version__},
+        "runtime": {
+            "python": sys.version.split()[0],
+            "system": platform.system(),
+            "release": platform.release(),
+            "bash": shutil.which("bash"),
+            "jsonTool": shutil.which("jq") or shutil.which("gojq"),
+        },
+        "install": {"command": command_line(program), "python": sys.executable},
+        "project": {"root": chosen.project.root} if chosen.project else None,
+        "errors": errors,
+        "warnings": warnings,
+    }

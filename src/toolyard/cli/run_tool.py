@@ -1,0 +1,230 @@
+"""toolyard run-tool: call one tool, as a client would, and print its result."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from argparse import ArgumentParser, Namespace
+from dataclasses import dataclass
+
+import orjson
+
+from toolyard.app import App, Plan, build
+from toolyard.catalog.entries import Tool
+from toolyard.cli.arguments import json_object
+from toolyard.cli.calling import answered
+from toolyard.cli.choosing import chosen_by
+from toolyard.cli.options import Chosen, add_project
+from toolyard.cli.planning import MCP_BASH, plan_of
+from toolyard.cli.sourcing import exports_of
+from toolyard.cli.terminal import TerminalChannel
+from toolyard.errors import INVALID_PARAMS, METHOD_NOT_FOUND, ConfigError, ProtocolError
+from toolyard.policy.allowlist import allowlist
+from toolyard.protocol.call import Call, Json, JsonObject
+from toolyard.protocol.revisions import LATEST
+from toolyard.runners.environ import tool_environ
+from toolyard.settings import Settings
+
+
+def add(parser: ArgumentParser) -> None:
+    parser.epilog = (
+        "The result is one line of JSON on stdout. The exit code is 0, 1 for a call that failed, "
+        "2 for a wrong command line or project. Progress, log messages and questions of the tool "
+        "appear on stderr when it is a terminal; without one, questions are declined."
+    )
+    parser.add_argument("name", help="the tool")
+    parser.add_argument(
+        "--args", default="{}", metavar="JSON", help="arguments; @FILE reads a file, @- stdin"
+    )
+    parser.add_argument("--timeout", type=float, metavar="SECS", help="how long it may take")
+    parser.add_argument("--roots", metavar="DIR,DIR", help="folders the tool may work in")
+    parser.add_argument("--dry-run", action="store_true", help="check everything, run nothing")
+    parser.add_argument("--print-env", action="store_true", help="show the tool's environment")
+    parser.add_argument("--verbose", action="store_true", help="all logs, and the tool's stderr")
+    parser.add_argument("--no-refresh", action="store_true", help="trust .registry, do not scan")
+    parser.add_argument("--minimal", action="store_true", help="as a server in minimal mode")
+    allow = parser.add_argument_group("tools that the allowlist would refuse")
+    allow.add_argument("--allow-self", action="store_true", help="allow this tool")
+    allow.add_argument("--allow", action="append", default=[], metavar="TOOL", help="allow TOOL")
+    allow.add_argument("--allow-all", action="store_true", help="allow all tools")
+    before = parser.add_argument_group("environment")
+    before.add_argument(
+        "--with-server-env", action="store_true", help="source server.d/env.sh first"
+    )
+    before.add_argument(
+        "--source", action="append", default=[], metavar="FILE", help="source FILE first"
+    )
+    add_project(parser)
+
+
+def run(options: Namespace) -> int:
+    arguments = json_object(options.args, "--args")
+    chosen = chosen_by(options)
+    _source(options, chosen)
+    plan = plan_of(options, chosen, _settings(options, chosen.settings))
+    return asyncio.run(_run(Request(options, plan, arguments)))
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What the command line asks for."""
+
+    options: Namespace
+    plan: Plan
+    arguments: JsonObject
+
+    @property
+    def tool(self) -> str:
+        return str(self.options.name)
+
+
+def _source(options: Namespace, chosen: Chosen) -> None:
+    """Take over what the files export; our process is the server of this one call."""
+    files = list(options.source)
+    if options.with_server_env or chosen.settings.run_tool_source_server_env:
+        if chosen.project is None:
+            raise ConfigError.at("--with-server-env", "there is no project here")
+        files.insert(0, os.path.join(chosen.project.server, "env.sh"))
+    for path in files:
+        os.environ.update(exports_of(path, os.environ))
+
+
+def _settings(options: Namespace, settings: Settings) -> Settings:
+    changes: dict[str, object] = {}
+    if options.roots:
+        changes["roots"] = tuple(os.path.abspath(part) for part in options.roots.split(",") if part)
+    if options.no_refresh:
+        changes["static_registry"] = True
+    if options.minimal:
+        changes["force_minimal"] = True
+    allowed = [*options.allow, *([options.name] if options.allow_self else [])]
+    if options.allow_all:
+        allowed.append("*")
+    if allowed and (settings.tool_allowlist or options.program == MCP_BASH):
+        changes["tool_allowlist"] = (*settings.tool_allowlist, *allowed)
+    return settings.replace(**changes) if changes else settings
+
+
+async def _run(request: Request) -> int:
+    app = build(request.plan)
+    try:
+        if request.plan.settings.force_minimal:
+            raise ProtocolError(METHOD_NOT_FOUND, "There are no tools in minimal mode")
+        return await _look_or_call(app, request)
+    except ProtocolError as error:
+        _print(
+            {
+                "_mcpToolError": True,
+                "code": error.code,
+                "message": error.message,
+                "data": error.data,
+            }
+        )
+        return 1
+    finally:
+        await app.close()
+
+
+async def _look_or_call(app: App, request: Request) -> int:
+    catalog = await app.keeper.catalog()
+    tool = catalog.tools.get(request.tool)
+    if tool is None:
+        raise ProtocolError(
+            INVALID_PARAMS,
+            f"Tool '{request.tool}' not found{_nearest(request.tool, list(catalog.tools))}",
+            {"name": request.tool},
+        )
+    _check_allowed(request, tool)
+    if request.options.print_env:
+        return _print_env(app, tool)
+    if request.options.dry_run:
+        return _report(tool, catalog.input_checker(tool)(request.arguments), request)
+    return await _call(app, request)
+
+
+def _nearest(name: str, known: list[str]) -> str:
+    import difflib  # noqa: PLC0415 - only for an error message
+
+    near = difflib.get_close_matches(name, known, n=1)
+    return f" (did you mean '{near[0]}'?)" if near else ""
+
+
+def _check_allowed(request: Request, tool: Tool) -> None:
+    plan = request.plan
+    allowed = allowlist(
+        plan.settings.tool_allowlist,
+        plan.settings.tool_allow_default,
+        deny_unnamed=plan.like_mcp_bash,
+    )
+    if tool.origin.source != "project":
+        return
+    try:
+        allowed.check(tool)
+    except ProtocolError as error:
+        program = request.options.program
+        hint = f"Try: {program} run-tool {tool.name} --allow-self ..."
+        raise ProtocolError(error.code, f"Tool '{tool.name}' blocked by policy. {hint}") from None
+
+
+def _print_env(app: App, tool: Tool) -> int:
+    """What the tool would be started with, but for what each call brings."""
+    if app.runner is None or tool.origin.source != "project":
+        raise ProtocolError(INVALID_PARAMS, f"Tool '{tool.name}' is not a script of this project")
+    environ = {**app.runner.environ, **tool_environ(tool.name, tool.origin.place)}
+    for name in sorted(environ):
+        print(f"{os.fsdecode(name)}={os.fsdecode(environ[name])}")
+    return 0
+
+
+def _report(tool: Tool, wrong: str | None, request: Request) -> int:
+    limit = request.options.timeout or tool.extra.get("timeoutSecs")
+    _print(
+        {
+            "dryRun": True,
+            "tool": tool.name,
+            "path": tool.origin.place,
+            "arguments": request.arguments,
+            "timeoutSecs": limit or request.plan.settings.default_tool_timeout,
+            "valid": not wrong,
+            **({"problem": wrong} if wrong else {}),
+        }
+    )
+    return 1 if wrong else 0
+
+
+async def _call(app: App, request: Request) -> int:
+    verbose = request.options.verbose
+    channel = TerminalChannel(level="debug" if verbose else "info", chatty=verbose)
+    params: JsonObject = {"name": request.tool, "arguments": request.arguments}
+    if request.options.timeout is not None:
+        params["timeoutSecs"] = request.options.timeout
+    call = Call(
+        "tools/call",
+        params,
+        LATEST,
+        client=channel.client,
+        meta={"progressToken": "run-tool"},
+        id="run-tool",
+        log_level="debug" if verbose else "info",
+    )
+    try:
+        result = await answered(app, call, channel)
+    finally:
+        channel.clear()
+    assert isinstance(result, dict)
+    if verbose:
+        _show_stderr(result)
+    _print(result)
+    return 1 if result.get("isError") else 0
+
+
+def _show_stderr(result: JsonObject) -> None:
+    said = (result.get("_meta") or {}).get("stderr")
+    if said:
+        print(said, file=sys.stderr)
+
+
+def _print(value: Json) -> None:
+    sys.stdout.write(orjson.dumps(value).decode() + "\n")
+    sys.stdout.flush()

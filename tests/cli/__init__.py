@@ -1,0 +1,1 @@
+"""Tests of the commands, each run as the program that its users start."""

@@ -1,0 +1,1 @@
+"""Tests of the examples: each is served by the real program."""
