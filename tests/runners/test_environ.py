@@ -58,6 +58,21 @@ def server_environ(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv(name, value)
 
 
+PARTS = {
+    "MCP_PROGRESS_STREAM": "stream.ndjson",
+    "MCP_LOG_STREAM": "stream.ndjson",
+    "MCP_TOOL_ERROR_FILE": "error.json",
+    "MCP_TOOL_RESOURCES_FILE": "resources.json",
+    "MCP_CANCEL_FILE": "cancelled",
+    "MCP_ELICIT_REQUEST_FILE": "elicit.request",
+    "MCP_ELICIT_RESPONSE_FILE": "elicit.response",
+    "MCP_SAMPLE_REQUEST_FILE": "sample.request",
+    "MCP_SAMPLE_RESPONSE_FILE": "sample.response",
+    "MCP_ROOTS_REQUEST_FILE": "roots.request",
+    "MCP_ROOTS_RESPONSE_FILE": "roots.response",
+}
+
+
 @pytest.mark.usefixtures("server_environ")
 async def test_a_tool_is_told_what_the_contract_says_and_nothing_else(a_yard: MakeYard) -> None:
     yard = a_yard(withheld=frozenset({"NAMED_BY_OPERATOR"}))
@@ -69,19 +84,6 @@ async def test_a_tool_is_told_what_the_contract_says_and_nothing_else(a_yard: Ma
     )
     folder = Path(environ["MCP_CANCEL_FILE"]).parent
     assert folder.parent.parent == yard.root / "tmp"
-    parts = {
-        "MCP_PROGRESS_STREAM": "stream.ndjson",
-        "MCP_LOG_STREAM": "stream.ndjson",
-        "MCP_TOOL_ERROR_FILE": "error.json",
-        "MCP_TOOL_RESOURCES_FILE": "resources.json",
-        "MCP_CANCEL_FILE": "cancelled",
-        "MCP_ELICIT_REQUEST_FILE": "elicit.request",
-        "MCP_ELICIT_RESPONSE_FILE": "elicit.response",
-        "MCP_SAMPLE_REQUEST_FILE": "sample.request",
-        "MCP_SAMPLE_RESPONSE_FILE": "sample.response",
-        "MCP_ROOTS_REQUEST_FILE": "roots.request",
-        "MCP_ROOTS_RESPONSE_FILE": "roots.response",
-    }
     root = str(yard.root)
     environ.pop("LC_CTYPE", None)  # python's own doing
     assert environ == {
@@ -115,7 +117,7 @@ async def test_a_tool_is_told_what_the_contract_says_and_nothing_else(a_yard: Ma
         "MCP_ROOTS_PATHS": root,
         "MCP_ROOTS_COUNT": "1",
         "TOOLYARD_RUN_ROOT": str(folder.parent),
-        **{name: str(folder / part) for name, part in parts.items()},
+        **{name: str(folder / part) for name, part in PARTS.items()},
     }
 
 

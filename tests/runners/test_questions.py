@@ -95,7 +95,9 @@ async def test_a_client_that_cannot_be_asked_is_not(
 
 
 async def test_a_mode_that_the_revision_lacks_is_declined(yard: Yard) -> None:
-    call = calling(revision=R2025_06_18, client=Client({}, capabilities={"elicitation": {"url": {}}}))
+    call = calling(
+        revision=R2025_06_18, client=Client({}, capabilities={"elicitation": {"url": {}}})
+    )
     body = ASK + """ask ELICIT '{"message":"m","url":"https://a","mode":"url"}'"""
     assert text_of(await run(yard.bash("ask.sh", body), call=call)) == '{"action":"decline"}'
 

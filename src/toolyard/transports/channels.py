@@ -177,7 +177,8 @@ class ModernChannel:
         self._one_at_a_time = self._one_at_a_time or asyncio.Lock()
         async with self._one_at_a_time:
             self.questions = dict(questions)
-            answers = self._answers = asyncio.get_running_loop().create_future()
+            answers: asyncio.Future[JsonObject] = asyncio.get_running_loop().create_future()
+            self._answers = answers
             self._wake()
             try:
                 async with asyncio.timeout(timeout or 600):
