@@ -20,11 +20,13 @@ from toolyard.policy.allowlist import allowlist
 from toolyard.protocol.call import Call, JsonObject
 from toolyard.protocol.identity import Identity
 from toolyard.protocol.modern import stamp
+from toolyard.protocol.paging import page_size
 from toolyard.runners.runner import Runner
 from toolyard.runners.settings import EnvMode, ProjectPaths, RunnerSettings
 from toolyard.settings import Settings, secret_variables
 from toolyard.sources.gateway import GatewaySource, load_registries
-from toolyard.sources.project.layout import Project
+from toolyard.sources.project.layout import REGISTRY_FILE, Project
+from toolyard.sources.project.scan import Scan
 from toolyard.sources.project.source import ProjectSource
 from toolyard.transports.answer import Edge
 from toolyard.transports.parking import Parking
@@ -47,6 +49,8 @@ class Plan:
     registries: tuple[str, ...] = ()
     # Behave as users of mcp-bash expect: deny by default, strict revisions, small pages.
     like_mcp_bash: bool = False
+    # What a scan of this moment has found, when the first list was answered from it.
+    scanned: Scan | None = None
 
 
 @dataclass(slots=True)
@@ -78,7 +82,7 @@ def build(plan: Plan) -> App:
     source: Source | None = None
     if plan.project is not None:
         runner = Runner(runner_settings(plan.settings), project_paths(plan))
-        source = ProjectSource(plan.project, plan.settings, runner=runner)
+        source = ProjectSource(plan.project, plan.settings, runner=runner, scanned=plan.scanned)
     paths = registry_paths(plan)
     if paths:
         scripts = source.read() if source is not None else Entries()
@@ -88,7 +92,8 @@ def build(plan: Plan) -> App:
     keeper = Keeper([source] if source is not None else [])
     if runner is not None:
         runner.announce = Announced(keeper)
-    sizes = PageSizes(default=50, most=200) if plan.like_mcp_bash else page_sizes(plan.settings)
+    size = page_size(plan.settings.page_size, small=plan.like_mcp_bash)
+    sizes = PageSizes(size.default, size.most)
     offer = Offer(keeper, stamp(plan.identity), sizes)
     methods = methods_of(offer, permit_of(plan))
     edge = Edge(
@@ -105,7 +110,7 @@ def registry_paths(plan: Plan) -> tuple[str, ...]:
     """The files named, or the project's own `registry.json`."""
     if plan.project is None:
         return plan.registries
-    own = os.path.join(plan.project.root, "registry.json")
+    own = os.path.join(plan.project.root, REGISTRY_FILE)
     return (own, *plan.registries) if os.path.isfile(own) else plan.registries
 
 
@@ -132,10 +137,6 @@ class Announced:
         task: asyncio.Task[object] = asyncio.get_running_loop().create_task(self._keeper.refresh())
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
-
-
-def page_sizes(settings: Settings) -> PageSizes:
-    return PageSizes(default=settings.page_size, most=max(settings.page_size, 1000))
 
 
 def permit_of(plan: Plan) -> Permit:

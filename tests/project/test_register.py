@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from tests.project.conftest import Folder, Read, call, source_of
-from toolyard.catalog.entries import KINDS, Entries
+from toolyard.catalog.entries import Entries
+from toolyard.catalog.kinds import KINDS
 from toolyard.runners.runner import Runner
 
 

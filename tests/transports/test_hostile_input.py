@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 
 from tests.peers import schemas
 from tests.peers.raw import StdioClient, over_stdio
-from toolyard.protocol import jsonrpc
-from toolyard.protocol.jsonrpc import MAX_DEPTH, Malformed, decode
+from toolyard.protocol import codec, jsonrpc
+from toolyard.protocol.codec import MAX_DEPTH
+from toolyard.protocol.jsonrpc import Malformed, decode
 
 PROGRAM = [sys.executable, "-m", "tests.peers.inmemory", "stdio"]
 FINE = '{"jsonrpc":"2.0","id":99,"method":"ping"}'
@@ -173,13 +174,13 @@ def test_the_decoder_takes_anything(data: bytes) -> None:
 @given(values)
 @settings(max_examples=200, deadline=None)
 def test_what_is_encoded_decodes_to_the_same(value: Any) -> None:
-    assert json.loads(jsonrpc.dumps(value)) == json.loads(json.dumps(value))
+    assert json.loads(codec.dumps(value)) == json.loads(json.dumps(value))
 
 
 @given(st.integers())
 @settings(max_examples=100, deadline=None)
 def test_integers_of_any_size_keep_their_value(number: int) -> None:
-    assert jsonrpc.loads(jsonrpc.dumps([number])) == [number]
+    assert codec.loads(codec.dumps([number])) == [number]
 
 
 async def answered(client: StdioClient, lines: list[bytes]) -> list[Any]:

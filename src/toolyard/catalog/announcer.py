@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import TypeAlias
 
-from toolyard.catalog.entries import Kind
+from toolyard.catalog.kinds import Kind
 from toolyard.protocol.call import JsonObject
 
 # Called with the method and the params of the notification.

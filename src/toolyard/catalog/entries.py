@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal
 
+from toolyard.catalog.kinds import Kind
 from toolyard.protocol.call import JsonObject, Target
-
-Kind = Literal["tools", "resources", "templates", "prompts"]
-KINDS: tuple[Kind, ...] = ("tools", "resources", "templates", "prompts")
 
 
 @dataclass(frozen=True, slots=True)

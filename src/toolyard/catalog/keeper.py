@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Sequence
 
 from toolyard.catalog.announcer import Announcer
-from toolyard.catalog.entries import Kind
+from toolyard.catalog.kinds import Kind
 from toolyard.catalog.snapshot import Catalog, assemble
 from toolyard.catalog.source import Source
 from toolyard.telemetry import logger

@@ -2,43 +2,27 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TypeAlias, TypeVar
 
-import orjson
-
-from toolyard.catalog.entries import (
-    KINDS,
-    Completion,
-    Entries,
-    Kind,
-    Prompt,
-    Resource,
-    Template,
-    Tool,
-)
+from toolyard.catalog.entries import Completion, Entries, Prompt, Resource, Template, Tool
+from toolyard.catalog.kinds import KINDS, Kind
+from toolyard.catalog.pages import Slice, Version, digest_of, encode_items, encode_page
 from toolyard.catalog.uritemplate import match
 from toolyard.catalog.validation import Checker, checker_or_reason
 from toolyard.errors import INTERNAL_ERROR, ProtocolError
 from toolyard.protocol.call import Encoded, JsonObject
 from toolyard.protocol.headers import header_parameters
-from toolyard.protocol.paging import decode_cursor, encode_cursor
+from toolyard.protocol.paging import decode_cursor
 from toolyard.protocol.revisions import Revision
-from toolyard.protocol.shape import list_key, shape_definition, shape_result
+from toolyard.protocol.shape import list_key
 
 Listed: TypeAlias = Tool | Resource | Template | Prompt
 HeaderNames: TypeAlias = Mapping[tuple[str, ...], str]
 _Entry = TypeVar("_Entry", Tool, Resource, Template, Prompt, Completion)
 _MOST_PAGES_KEPT = 256
-_METHODS: Mapping[Kind, str] = {
-    "tools": "tools/list",
-    "resources": "resources/list",
-    "templates": "resources/templates/list",
-    "prompts": "prompts/list",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,8 +64,7 @@ class Catalog:
         """SHA-256 over the definitions of one kind: what `list_changed` goes by."""
         if kind not in self._digests:
             definitions = [entry.definition for entry in self.listed(kind)]
-            text = orjson.dumps([definitions, self.broken.get(kind)], option=orjson.OPT_SORT_KEYS)
-            self._digests[kind] = hashlib.sha256(text).hexdigest()
+            self._digests[kind] = digest_of(definitions, self.broken.get(kind))
         return self._digests[kind]
 
     def changed_since(self, older: Catalog) -> frozenset[Kind]:
@@ -105,26 +88,18 @@ class Catalog:
         return page
 
     def _encode_page(self, request: PageRequest, offset: int, stamp: JsonObject) -> Encoded:
-        kind, items = request.kind, self._encoded_items(request.kind, request.revision)
-        end = offset + request.limit
-        result: JsonObject = {
-            list_key(kind): [orjson.Fragment(item) for item in items[offset:end]],
-            "_meta": {"mcpbash/total": len(items)},
-        }
-        if end < len(items):
-            result["nextCursor"] = encode_cursor(
-                list_key(kind), end, self.digest(kind), self.created
-            )
-        shaped = shape_result(_METHODS[kind], result, request.revision, stamp)
-        return Encoded(orjson.dumps(shaped))
+        kind, revision = request.kind, request.revision
+        items = self._encoded_items(kind, revision)
+        more = offset + request.limit < len(items)
+        version = Version(self.digest(kind) if more else "", self.created)
+        part = Slice(kind, revision, offset, request.limit)
+        return Encoded(encode_page(items, part, version, stamp))
 
     def _encoded_items(self, kind: Kind, revision: Revision) -> list[bytes]:
         key = (kind, revision.date)
         if key not in self._items:
-            self._items[key] = [
-                orjson.dumps(shape_definition(kind, entry.definition, revision))
-                for entry in self.listed(kind)
-            ]
+            definitions = (entry.definition for entry in self.listed(kind))
+            self._items[key] = encode_items(kind, definitions, revision)
         return self._items[key]
 
     def input_checker(self, tool: Tool) -> Checker:

@@ -19,12 +19,16 @@ from toolyard.protocol.revisions import Revision
 # A client that starts a server speaks at once; one that does not gets a warm server.
 PATIENCE = 0.05
 _CHUNK = 1 << 16
+_MOST = 1 << 20
 
 
 class Early(NamedTuple):
+    """What was read and answered before the transport takes over."""
+
     rest: bytes = b""
     revision: Revision | None = None
     client: Client | None = None
+    ready: bool = False
 
 
 def take_stdout() -> int:
@@ -36,21 +40,34 @@ def take_stdout() -> int:
 
 def greet_early(identity: Identity, stdin: int, stdout: int, *, strict: bool = False) -> Early:
     """Answer the first line if it is `initialize`; give back what else was read."""
-    if not select.select([stdin], [], [], PATIENCE)[0]:
-        return Early()
-    read = os.read(stdin, _CHUNK)
-    line, newline, rest = read.partition(b"\n")
-    request = _initialize(line) if newline else None
+    line, rest = next_line(stdin, b"")
+    request = _initialize(line)
     if request is None:
-        return Early(read)
+        return Early(line + rest)
     try:
         greeting = greet(identity, request["params"], strict=strict)
     except ProtocolError:
-        return Early(read)
+        return Early(line + rest)
     answer = {"jsonrpc": "2.0", "id": request["id"], "result": greeting.result}
     text = json.dumps(answer, ensure_ascii=False, separators=(",", ":"))
-    _write(stdout, text.encode("utf-8", "replace") + b"\n")
+    write_line(stdout, text.encode("utf-8", "replace"))
     return Early(rest, greeting.revision, greeting.client)
+
+
+def next_line(stdin: int, read: bytes) -> tuple[bytes, bytes]:
+    """The next line with its newline, and what was read behind it.
+
+    Without a whole line in good time: all that was read, as if it were a line, and nothing.
+    """
+    while b"\n" not in read and len(read) < _MOST:
+        if not select.select([stdin], [], [], PATIENCE)[0]:
+            return read, b""
+        more = os.read(stdin, _CHUNK)
+        if not more:
+            return read, b""
+        read += more
+    line, newline, rest = read.partition(b"\n")
+    return line + newline, rest
 
 
 def _initialize(line: bytes) -> dict[str, Any] | None:
@@ -68,6 +85,7 @@ def _initialize(line: bytes) -> dict[str, Any] | None:
     return message if "_meta" not in params else None
 
 
-def _write(fd: int, data: bytes) -> None:
+def write_line(fd: int, data: bytes) -> None:
+    data += b"\n"
     while data:
         data = data[os.write(fd, data) :]

@@ -9,7 +9,7 @@ from argparse import ArgumentParser, Namespace
 import orjson
 
 from toolyard.app import json_tool
-from toolyard.catalog.entries import Kind
+from toolyard.catalog.kinds import Kind
 from toolyard.cli.choosing import chosen_by, project_of
 from toolyard.cli.options import add_project
 from toolyard.cli.shell import TookTooLong, bash

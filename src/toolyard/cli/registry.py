@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 import orjson
 
 from toolyard.app import json_tool
-from toolyard.catalog.entries import Kind
+from toolyard.catalog.kinds import Kind
 from toolyard.cli.choosing import chosen_by, project_of
 from toolyard.cli.options import Chosen, add_project
 from toolyard.errors import ConfigError

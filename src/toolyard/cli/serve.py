@@ -10,10 +10,13 @@ from toolyard.cli.greeting import greet_early, take_stdout
 from toolyard.cli.options import Chosen, add_project, choose
 from toolyard.errors import ConfigError
 from toolyard.protocol.identity import MINIMAL_CAPABILITIES, Identity
+from toolyard.protocol.paging import page_size
 from toolyard.sources.project.identity import read_identity
+from toolyard.sources.project.layout import REGISTRY_FILE
 
 if TYPE_CHECKING:
     from toolyard.app import Plan
+    from toolyard.sources.project.scan import Scan
 
 DEFAULT_NAME = "toolyard"
 
@@ -58,10 +61,25 @@ def identity_of(chosen: Chosen) -> Identity:
 def _over_stdio(options: Namespace, chosen: Chosen, identity: Identity) -> int:
     stdout = take_stdout()
     early = greet_early(identity, 0, stdout, strict=options.program == "mcp-bash")
-    # The client has its answer: only now is the rest of the program loaded.
+    scanned = None
+    if early.revision is not None and chosen.project is not None and _lists_alone(chosen):
+        # Lists need less than calls do, and are asked for first.
+        from toolyard.cli.early import list_early  # noqa: PLC0415
+
+        size = page_size(chosen.settings.page_size, small=options.program == "mcp-bash")
+        early, scanned = list_early(early, chosen.project, chosen.settings, size, (0, stdout))
+    # The client has its answers: only now is the rest of the program loaded.
     from toolyard.cli import stdio  # noqa: PLC0415
 
-    return stdio.serve(_plan(options, chosen, identity), early, stdout)
+    return stdio.serve(_plan(options, chosen, identity, scanned), early, stdout)
+
+
+def _lists_alone(chosen: Chosen) -> bool:
+    """Only a project: no registry over it, nothing that needs more than a scan."""
+    settings, project = chosen.settings, chosen.project
+    if project is None or chosen.registries or settings.static_registry or settings.force_minimal:
+        return False
+    return not os.path.exists(os.path.join(project.root, REGISTRY_FILE))
 
 
 def _over_http(options: Namespace, chosen: Chosen, identity: Identity) -> int:
@@ -73,7 +91,9 @@ def _over_http(options: Namespace, chosen: Chosen, identity: Identity) -> int:
     return http.serve(_plan(options, chosen, identity), address)
 
 
-def _plan(options: Namespace, chosen: Chosen, identity: Identity) -> Plan:
+def _plan(
+    options: Namespace, chosen: Chosen, identity: Identity, scanned: Scan | None = None
+) -> Plan:
     # As above: the composition root imports everything that serves.
     from toolyard.app import Plan  # noqa: PLC0415
     from toolyard.telemetry import set_up  # noqa: PLC0415
@@ -87,6 +107,7 @@ def _plan(options: Namespace, chosen: Chosen, identity: Identity) -> Plan:
         chosen.project,
         chosen.registries,
         like_mcp_bash=options.program == "mcp-bash",
+        scanned=scanned,
     )
 
 

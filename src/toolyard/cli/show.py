@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 import orjson
 
 from toolyard.app import Plan, build
-from toolyard.catalog.entries import KINDS, Kind
+from toolyard.catalog.kinds import KINDS, Kind
 from toolyard.catalog.snapshot import Catalog, Listed
 from toolyard.cli.choosing import chosen_by
 from toolyard.cli.options import add_project

@@ -18,7 +18,7 @@ def serve(plan: Plan, early: Early, stdout: int) -> int:
 
 async def _serve(plan: Plan, early: Early, stdout: int) -> None:
     app = build(plan)
-    answered = Answered(early.rest, early.revision, early.client)
+    answered = Answered(early.rest, early.revision, early.client, early.ready)
     transport = StdioTransport(app.edge, _settings(plan.settings, stdout), answered)
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from toolyard.catalog.entries import Kind
+from toolyard.catalog.kinds import Kind
 from toolyard.catalog.snapshot import PageRequest
 from toolyard.errors import INVALID_PARAMS, ProtocolError
 from toolyard.methods.offer import Offer

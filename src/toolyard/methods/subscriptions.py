@@ -14,7 +14,7 @@ from toolyard.errors import INVALID_PARAMS, METHOD_NOT_FOUND, ProtocolError
 from toolyard.methods.offer import Offer
 from toolyard.methods.resources import find, uri_of
 from toolyard.protocol.call import Call, Channel, Json, JsonObject, Result, Session
-from toolyard.protocol.modern import SUBSCRIPTION_ID
+from toolyard.protocol.keys import SUBSCRIPTION_ID
 from toolyard.telemetry import logger
 
 log = logger("subscriptions")

@@ -2,26 +2,14 @@
 
 from __future__ import annotations
 
-import json
-import re
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TypeAlias
 
-import orjson
-
-from toolyard.errors import INVALID_REQUEST, PARSE_ERROR, ProtocolError
+from toolyard.errors import INVALID_REQUEST, ProtocolError
 from toolyard.protocol.call import Encoded, Json, JsonObject
+from toolyard.protocol.codec import dumps, loads
 
-MAX_DEPTH = 200
 RequestId: TypeAlias = str | int
-
-_BOM = b"\xef\xbb\xbf"
-_ONLY_DIGITS = bytes(48 if 48 <= byte <= 57 else 32 for byte in range(256))
-_NOT_BRACKETS = bytes(byte for byte in range(256) if byte not in b"[]{}")
-_INNERMOST = re.compile(rb"\[\]|\{\}")
-# From 19 digits on a number may not fit 64 bits, where orjson would make it a float.
-_LONG_NUMBER = b"0" * 19
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,62 +56,6 @@ def decode(data: bytes) -> Message | list[Message]:
     return [classify(item) for item in value]
 
 
-def loads(data: bytes) -> Json:
-    """Parse JSON text: exact integers, at most MAX_DEPTH levels."""
-    if data.startswith(_BOM):
-        data = data[3:]
-    try:
-        value = _parse(data)
-    except (ValueError, RecursionError) as error:
-        raise ProtocolError(PARSE_ERROR, "Parse error", _reason(error)) from None
-    if too_deep(data, value):
-        raise ProtocolError(INVALID_REQUEST, f"Nested deeper than {MAX_DEPTH} levels")
-    return value
-
-
-def _parse(data: bytes) -> Json:
-    if _LONG_NUMBER in data.translate(_ONLY_DIGITS):
-        orjson.loads(data)  # the stricter judge of what is JSON
-        return json.loads(data)
-    return orjson.loads(data)
-
-
-def _reason(error: Exception) -> str:
-    return str(error) if isinstance(error, ValueError) else "nested too deeply"
-
-
-def too_deep(data: bytes, value: Json) -> bool:
-    """More than MAX_DEPTH levels? Peels whole levels of brackets off in C first."""
-    if data.count(b"[") + data.count(b"{") <= MAX_DEPTH:
-        return False
-    brackets = data.translate(None, _NOT_BRACKETS)
-    for _ in range(MAX_DEPTH):
-        fewer = _INNERMOST.sub(b"", brackets)
-        if not fewer:
-            return False
-        if len(fewer) == len(brackets):
-            break  # brackets inside strings: look at the value itself
-        brackets = fewer
-    return _deeper_than(value, MAX_DEPTH)
-
-
-def _deeper_than(value: Json, limit: int) -> bool:
-    level = [value]
-    for _ in range(limit):
-        level = [child for item in level for child in _children(item) if _is_container(child)]
-        if not level:
-            return False
-    return True
-
-
-def _children(item: Json) -> Iterable[Json]:
-    return item.values() if isinstance(item, dict) else item
-
-
-def _is_container(item: Json) -> bool:
-    return isinstance(item, dict | list)
-
-
 def classify(value: Json) -> Message:
     """Which kind of message this JSON value is."""
     if not isinstance(value, dict):
@@ -161,16 +93,6 @@ def invalid(message_id: RequestId | None, why: str) -> Malformed:
 
 def is_request_id(value: object) -> bool:
     return isinstance(value, str | int) and not isinstance(value, bool)
-
-
-def dumps(value: Json) -> bytes:
-    """JSON text of any value; integers beyond 64 bits take the slow road."""
-    try:
-        return orjson.dumps(value)
-    except (TypeError, orjson.JSONEncodeError):
-        return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode(
-            "utf-8", "replace"
-        )
 
 
 def encode_result(message_id: RequestId | None, result: JsonObject | Encoded) -> bytes:

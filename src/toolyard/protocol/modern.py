@@ -7,16 +7,15 @@ from dataclasses import dataclass
 from toolyard.errors import INVALID_PARAMS, UNSUPPORTED_REVISION, ProtocolError
 from toolyard.protocol.call import LOG_LEVELS, Client, Json, JsonObject
 from toolyard.protocol.identity import Identity
+from toolyard.protocol.keys import (
+    CAPABILITIES,
+    CLIENT_INFO,
+    ENVELOPE_KEYS,
+    LOG_LEVEL,
+    SERVER_INFO,
+    VERSION,
+)
 from toolyard.protocol.revisions import LATEST, MODERN, Revision
-
-PREFIX = "io.modelcontextprotocol/"
-VERSION = PREFIX + "protocolVersion"
-CAPABILITIES = PREFIX + "clientCapabilities"
-CLIENT_INFO = PREFIX + "clientInfo"
-SERVER_INFO = PREFIX + "serverInfo"
-LOG_LEVEL = PREFIX + "logLevel"
-SUBSCRIPTION_ID = PREFIX + "subscriptionId"
-ENVELOPE_KEYS = frozenset({VERSION, CAPABILITIES, CLIENT_INFO, SERVER_INFO, LOG_LEVEL})
 
 # Methods that may answer `input_required`.
 MAY_ASK = frozenset({"tools/call", "prompts/get", "resources/read"})

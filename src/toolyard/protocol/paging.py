@@ -5,9 +5,10 @@ from __future__ import annotations
 import base64
 import binascii
 import json
+from typing import NamedTuple
 
 from toolyard.errors import INVALID_PARAMS, ProtocolError
-from toolyard.protocol.call import Json
+from toolyard.protocol.values import Json
 
 VERSION = 1
 
@@ -52,6 +53,18 @@ def _fields(cursor: Json) -> dict[str, Json]:
 
 def _invalid(why: str) -> ProtocolError:
     return ProtocolError(INVALID_PARAMS, why)
+
+
+class PageSize(NamedTuple):
+    """How many items a page has when the client does not say, and at most."""
+
+    default: int
+    most: int
+
+
+def page_size(configured: int, *, small: bool) -> PageSize:
+    """Large, as many clients never ask for a second page; small for those that expect it."""
+    return PageSize(50, 200) if small else PageSize(configured, max(configured, 1000))
 
 
 def page_limit(limit: Json, default: int, most: int) -> int:

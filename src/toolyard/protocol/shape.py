@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from toolyard.errors import INVALID_PARAMS, RESOURCE_NOT_FOUND, ProtocolError
-from toolyard.protocol.call import Json, JsonObject
-from toolyard.protocol.jsonrpc import dumps
-from toolyard.protocol.modern import SERVER_INFO
+from toolyard.protocol.codec import dumps
+from toolyard.protocol.keys import SERVER_INFO
 from toolyard.protocol.revisions import LISTS, Revision
+from toolyard.protocol.values import Json, JsonObject
 
 CACHEABLE = LISTS | {"resources/read", "server/discover"}
 _MODERN_RESULT_FIELDS = ("resultType", "ttlMs", "cacheScope")

@@ -45,6 +45,8 @@ class Answered:
     rest: bytes = b""
     revision: Revision | None = None
     client: Client | None = None
+    # The client has said `notifications/initialized`.
+    ready: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +75,7 @@ class StdioTransport:
         self._last_heard = 0.0
         if answered.revision is not None and answered.client is not None:
             self._session.adopt(answered.revision, answered.client)
-        self._first = answered.rest
+        self._first = answered
 
     # What a session needs of its transport.
     def send(self, message: bytes, _related: RequestId | None = None) -> None:
@@ -86,7 +88,9 @@ class StdioTransport:
         """Answer until the input ends, the client is gone or we are told to stop."""
         loop = asyncio.get_running_loop()
         self._last_heard = loop.time()
-        self._take(self._first)
+        if self._first.ready:
+            self._start(self._session.hear(Notification("notifications/initialized", {})))
+        self._take(self._first.rest)
         watchers = [loop.create_task(watch) for watch in self._watchers()]
         try:
             if can_poll(self._settings.stdin) or os.isatty(self._settings.stdin):

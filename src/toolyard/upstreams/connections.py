@@ -14,7 +14,7 @@ from functools import partial
 from typing import TypeAlias
 
 from toolyard.protocol.call import Call, Caller, Channel, JsonObject, Session
-from toolyard.protocol.jsonrpc import dumps
+from toolyard.protocol.codec import dumps
 from toolyard.upstreams.definition import ServerDefinition
 from toolyard.upstreams.link import NotSent
 from toolyard.upstreams.running import Owner

@@ -5,7 +5,7 @@ from __future__ import annotations
 from toolyard import __version__
 from toolyard.errors import INTERNAL_ERROR, ProtocolError
 from toolyard.protocol.call import Call, Json, JsonObject
-from toolyard.protocol.modern import CAPABILITIES, CLIENT_INFO, ENVELOPE_KEYS, LOG_LEVEL, VERSION
+from toolyard.protocol.keys import CAPABILITIES, CLIENT_INFO, ENVELOPE_KEYS, LOG_LEVEL, VERSION
 from toolyard.protocol.revisions import Revision
 from toolyard.upstreams.link import Lost
 

@@ -14,7 +14,7 @@ from toolyard.errors import (
     ProtocolError,
 )
 from toolyard.protocol.call import Json, JsonObject
-from toolyard.protocol.modern import SERVER_INFO
+from toolyard.protocol.keys import SERVER_INFO
 from toolyard.protocol.revisions import HANDSHAKE, LATEST, LATEST_HANDSHAKE, MODERN, Revision
 from toolyard.upstreams.envelope import OUR_INFO, envelope, protocol_error
 from toolyard.upstreams.link import LinkError, Refused

@@ -6,8 +6,8 @@ import asyncio
 from contextlib import aclosing
 
 from toolyard.protocol.call import JsonObject
+from toolyard.protocol.codec import dumps
 from toolyard.protocol.headers import NAMED_BY, encode_value
-from toolyard.protocol.jsonrpc import dumps
 from toolyard.protocol.revisions import HANDSHAKE, LISTS
 from toolyard.telemetry import logger
 from toolyard.upstreams.events import Event

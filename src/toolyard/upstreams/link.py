@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import ClassVar, TypeAlias
 
 from toolyard.protocol.call import Json, JsonObject
-from toolyard.protocol.jsonrpc import dumps
+from toolyard.protocol.codec import dumps
 
 MAX_MESSAGE = 256 * 1024 * 1024
 

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator
 
 from toolyard.protocol.call import JsonObject
-from toolyard.protocol.jsonrpc import dumps
+from toolyard.protocol.codec import dumps
 from toolyard.upstreams.events import Event
 from toolyard.upstreams.http_client import Response, Url
 from toolyard.upstreams.http_post import Requester, refusal

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from toolyard.errors import ProtocolError
 from toolyard.protocol.call import JsonObject
-from toolyard.protocol.jsonrpc import dumps, loads
+from toolyard.protocol.codec import dumps, loads
 from toolyard.telemetry import logger
 from toolyard.upstreams.child import Child, Command
 from toolyard.upstreams.link import (

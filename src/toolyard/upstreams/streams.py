@@ -6,7 +6,7 @@ from collections.abc import AsyncGenerator
 
 from toolyard.errors import ProtocolError
 from toolyard.protocol.call import JsonObject
-from toolyard.protocol.jsonrpc import loads
+from toolyard.protocol.codec import loads
 from toolyard.upstreams.events import Event, EventParser
 from toolyard.upstreams.http_client import Response
 from toolyard.upstreams.http_connection import Broken

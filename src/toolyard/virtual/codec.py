@@ -7,7 +7,7 @@ from typing import NoReturn
 
 import orjson
 
-from toolyard.protocol import jsonrpc
+from toolyard.protocol import codec
 from toolyard.protocol.call import Json
 
 # Integers past 64 bits have at least this many digits; orjson would make floats of them.
@@ -25,7 +25,7 @@ def loads(text: str) -> Json:
 
 
 def dumps(value: Json) -> str:
-    return jsonrpc.dumps(value).decode()
+    return codec.dumps(value).decode()
 
 
 def _has_long_number(data: bytes) -> bool:

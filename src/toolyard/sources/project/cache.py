@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import orjson
 
-from toolyard.protocol.call import JsonObject
+from toolyard.protocol.values import JsonObject
 
 VERSION = 1
 FORMAT_VERSION = 1

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from toolyard.catalog.entries import Kind
+from toolyard.catalog.kinds import Kind
 from toolyard.protocol.call import JsonObject
 from toolyard.sources.project.metadata import MetadataError, schema_of
 from toolyard.sources.project.prompts import arguments_of

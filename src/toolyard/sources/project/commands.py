@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from datetime import UTC, datetime
 
-from toolyard.catalog.entries import Kind
+from toolyard.catalog.kinds import Kind
 from toolyard.protocol.call import JsonObject
 from toolyard.settings import Settings
 from toolyard.sources.project import cache

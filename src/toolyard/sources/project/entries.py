@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from toolyard.catalog.choices import lists_values
 from toolyard.catalog.entries import Completion, Entries, Origin, Prompt, Resource, Template, Tool
@@ -16,11 +16,15 @@ from toolyard.sources.project import prompts, resources
 from toolyard.sources.project.items import split
 from toolyard.sources.project.layout import Project
 from toolyard.sources.project.scan import Scan
-from toolyard.sources.project.tools import MakeToolTarget, tool_entry
+from toolyard.sources.project.tools import FIELDS
 
 if TYPE_CHECKING:
     from toolyard.runners.resources import ResourceTarget
     from toolyard.sources.project.targets import Targets
+
+
+# path, name, the registry item -> what runs it
+MakeToolTarget: TypeAlias = Callable[[str, str, JsonObject], Target]
 
 
 class Builder:
@@ -162,3 +166,18 @@ def _completion(ref: str, item: JsonObject, make: Callable[[JsonObject], Target]
 
 def _origin(root: str, item: JsonObject) -> Origin:
     return Origin("project", "", os.path.join(root, str(item.get("path", ""))))
+
+
+def tool_entry(item: JsonObject, root: str, make_target: MakeToolTarget) -> Tool:
+    path = f"{root}/{item.get('path', '')}"
+    definition, extra = split(item, FIELDS)
+    return Tool(
+        name=item["name"],
+        definition=definition,
+        target=make_target(path, item["name"], item),
+        origin=Origin("project", "", path),
+        requires=tuple(item.get("requires", ())),
+        unavailable=item.get("unavailable"),
+        check_output=True,
+        extra=extra,
+    )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from toolyard.protocol.call import JsonObject
+from toolyard.protocol.values import JsonObject
 
 MANY = 500
 

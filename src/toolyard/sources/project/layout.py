@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from toolyard.settings import Settings
 
+REGISTRY_FILE = "registry.json"
 SERVER_META = os.path.join("server.d", "server.meta.json")
 
 

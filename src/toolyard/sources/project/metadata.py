@@ -11,7 +11,7 @@ from typing import Any
 
 import orjson
 
-from toolyard.protocol.call import JsonObject
+from toolyard.protocol.values import JsonObject
 from toolyard.sources.project.icons import inline_icons
 from toolyard.sources.project.walk import File, is_plain
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from toolyard.protocol.call import JsonObject
+from toolyard.protocol.values import JsonObject
 from toolyard.sources.project.files import completion_beside, entries_in, is_program
 from toolyard.sources.project.items import unique
 from toolyard.sources.project.metadata import (

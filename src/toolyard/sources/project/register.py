@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import orjson
 
-from toolyard.protocol.call import Json, JsonObject
+from toolyard.protocol.values import Json, JsonObject
 from toolyard.settings import Settings
 from toolyard.sources.project.layout import Project
 from toolyard.sources.project.safety import why_unsafe

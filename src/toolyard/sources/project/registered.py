@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 
-from toolyard.protocol.call import JsonObject
+from toolyard.protocol.values import JsonObject
 from toolyard.sources.project.files import is_program, type_by_name
 from toolyard.sources.project.items import unique
 from toolyard.sources.project.metadata import MetadataError, checked, normalised, schema_of

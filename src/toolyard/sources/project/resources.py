@@ -8,7 +8,7 @@ from typing import NamedTuple
 from urllib.parse import quote
 
 from toolyard.catalog.uritemplate import NotATemplate, parse
-from toolyard.protocol.call import JsonObject
+from toolyard.protocol.values import JsonObject
 from toolyard.sources.project.files import (
     completion_beside,
     entries_in,

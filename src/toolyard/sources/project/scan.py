@@ -8,8 +8,8 @@ from __future__ import annotations
 import os
 from typing import NamedTuple
 
-from toolyard.catalog.entries import KINDS, Kind
-from toolyard.protocol.call import JsonObject
+from toolyard.catalog.kinds import KINDS, Kind
+from toolyard.protocol.values import JsonObject
 from toolyard.settings import Settings
 from toolyard.sources.project.cache import canonical
 from toolyard.sources.project.identity import read_identity

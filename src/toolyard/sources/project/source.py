@@ -11,7 +11,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import NamedTuple
 
-from toolyard.catalog.entries import Entries, Kind
+from toolyard.catalog.entries import Entries
+from toolyard.catalog.kinds import Kind
 from toolyard.protocol.call import JsonObject, Target
 from toolyard.runners.changes import FileChanges
 from toolyard.runners.runner import Runner
@@ -19,12 +20,11 @@ from toolyard.runners.script import ScriptTarget
 from toolyard.settings import Settings
 from toolyard.sources.project import cache
 from toolyard.sources.project.cached import usable
-from toolyard.sources.project.entries import Builder
+from toolyard.sources.project.entries import Builder, MakeToolTarget
 from toolyard.sources.project.layout import Project
 from toolyard.sources.project.metadata import Metadata
 from toolyard.sources.project.register import RegistrationError, has_active_script
 from toolyard.sources.project.scan import Items, Scan, registration_of, scan
-from toolyard.sources.project.tools import MakeToolTarget
 from toolyard.sources.project.walk import unchanged
 from toolyard.sources.project.watching import Watching
 from toolyard.telemetry import logger
@@ -55,7 +55,9 @@ class ProjectSource:
         *,
         runner: Runner,
         make_tool_target: MakeToolTarget | None = None,
+        scanned: Scan | None = None,
     ) -> None:
+        """`scanned`: what a scan of this moment has found, so that it is not made again."""
         self._project = project
         self._settings = settings
         self._changes = FileChanges()
@@ -65,6 +67,7 @@ class ProjectSource:
         self._metadata = Metadata()
         self._kept = Kept(project)
         self._scanning = threading.Lock()
+        self._scanned = scanned
         self._known: _Known | None = None
 
     def read(self) -> Entries:
@@ -98,6 +101,9 @@ class ProjectSource:
         return not unchanged(known.scan.stamps)
 
     def _scan(self) -> Scan:
+        scanned, self._scanned = self._scanned, None
+        if scanned is not None:
+            return scanned
         cached = self._from_cache() if self._settings.static_registry else None
         return cached or scan(self._project, self._settings, self._metadata)
 

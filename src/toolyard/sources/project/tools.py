@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import NamedTuple
 
-from toolyard.catalog.entries import Origin, Tool
-from toolyard.protocol.call import JsonObject, Target
+from toolyard.protocol.values import JsonObject
 from toolyard.sources.project.items import split, unique
 from toolyard.sources.project.metadata import (
     HEAD_BYTES,
@@ -29,9 +28,6 @@ from toolyard.sources.project.walk import (
     metadata_file,
     stem_of,
 )
-
-# path, name, the registry item -> what runs it
-MakeToolTarget = Callable[[str, str, JsonObject], Target]
 
 FIELDS = frozenset(
     {"name", "title", "description", "inputSchema", "outputSchema", "annotations", "icons", "_meta"}
@@ -138,19 +134,9 @@ def _with_page(item: JsonObject, folders: set[str], server: str) -> JsonObject:
     return item if "resourceUri" in ui else {**item, "_meta": {**meta, "ui": {**inferred, **ui}}}
 
 
-def tool_entry(item: JsonObject, root: str, make_target: MakeToolTarget) -> Tool:
-    path = f"{root}/{item.get('path', '')}"
-    definition, extra = split(item, FIELDS)
-    return Tool(
-        name=item["name"],
-        definition=definition,
-        target=make_target(path, item["name"], item),
-        origin=Origin("project", "", path),
-        requires=tuple(item.get("requires", ())),
-        unavailable=item.get("unavailable"),
-        check_output=True,
-        extra=extra,
-    )
+def definition_of(item: JsonObject) -> JsonObject:
+    """What clients see of a tool."""
+    return split(item, FIELDS)[0]
 
 
 def _by_name(item: JsonObject) -> tuple[str, str]:

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator
 from typing import Any
 
-from toolyard.protocol.call import JsonObject
+from toolyard.protocol.values import JsonObject
 from toolyard.sources.project.metadata import Metadata, MetadataError, checked
 from toolyard.sources.project.walk import Folder, Walk
 

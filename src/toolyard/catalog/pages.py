@@ -1,0 +1,59 @@
+"""List pages as bytes: items shaped for a revision, and a cursor where there are more.
+
+On the path to a project's first list: no dataclasses, no event loop.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+import orjson
+
+from toolyard.catalog.kinds import LIST_METHODS, Kind
+from toolyard.protocol.paging import encode_cursor
+from toolyard.protocol.revisions import Revision
+from toolyard.protocol.shape import list_key, shape_definition, shape_result
+from toolyard.protocol.values import JsonObject
+
+
+class Slice(NamedTuple):
+    """Which part of which list, for clients of which revision."""
+
+    kind: Kind
+    revision: Revision
+    offset: int
+    limit: int
+
+
+class Version(NamedTuple):
+    """What a cursor is bound to."""
+
+    digest: str
+    created: str
+
+
+def digest_of(definitions: Sequence[JsonObject], broken: str | None = None) -> str:
+    """SHA-256 over the definitions of one kind: what `list_changed` goes by."""
+    text = orjson.dumps([definitions, broken], option=orjson.OPT_SORT_KEYS)
+    return hashlib.sha256(text).hexdigest()
+
+
+def encode_items(kind: Kind, definitions: Iterable[JsonObject], revision: Revision) -> list[bytes]:
+    return [
+        orjson.dumps(shape_definition(kind, definition, revision)) for definition in definitions
+    ]
+
+
+def encode_page(items: list[bytes], part: Slice, version: Version, stamp: JsonObject) -> bytes:
+    end = part.offset + part.limit
+    result: JsonObject = {
+        list_key(part.kind): [orjson.Fragment(item) for item in items[part.offset : end]],
+        "_meta": {"mcpbash/total": len(items)},
+    }
+    if end < len(items):
+        result["nextCursor"] = encode_cursor(
+            list_key(part.kind), end, version.digest, version.created
+        )
+    return orjson.dumps(shape_result(LIST_METHODS[part.kind], result, part.revision, stamp))
