@@ -42,9 +42,10 @@ echo $$ > leader
 sleep 600 & echo $! > grandchild
 bash -c 'trap "" TERM; echo $$ > deaf; while :; do sleep 1; done' &
 setsid bash -c 'echo $$ > escaped; sleep 600' > /dev/null 2>&1 &
+env -i /bin/bash -c 'echo $$ > bare; /bin/sleep 600' &
 wait
 """
-NAMES = ("leader", "grandchild", "deaf", "escaped")
+NAMES = ("leader", "grandchild", "deaf", "escaped", "bare")
 
 
 def serve(root: Path, body: str) -> subprocess.Popen[bytes]:

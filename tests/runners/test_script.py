@@ -287,6 +287,26 @@ async def test_many_calls_share_few_folders(yard: Yard) -> None:
     assert Path(folders.pop()).stat().st_mode & 0o777 == 0o700
 
 
+async def test_a_folder_that_others_of_a_group_had_is_not_used_again(yard: Yard) -> None:
+    tool = yard.bash("folder.sh", 'sleep 600 > /dev/null 2>&1 & echo "${MCP_CANCEL_FILE%/*}"')
+    folders = {text_of(await run(tool)) for _ in range(3)}
+    assert len(folders) == 3
+    assert not any(Path(folder).exists() for folder in folders)
+
+
+async def test_what_is_said_after_the_result_is_not_passed_on(yard: Yard) -> None:
+    late = """echo > left; until [ -e go ]; do sleep 0.01; done
+    printf "{}\\n{\\"method\\":" >> "$MCP_LOG_STREAM"; echo > wrote"""
+    body = f"setsid bash -c '{late}' > /dev/null 2>&1 & until [ -e left ]; do sleep 0.01; done"
+    channel = Recorder()
+    await run(yard.bash("late.sh", body), channel=channel)
+    (yard.root / "go").touch()
+    await until_exists(yard.root / "wrote")
+    await asyncio.sleep(0)
+    await run(yard.bash("report.sh", REPORT), channel=channel)
+    assert len(channel.said) == 7
+
+
 @pytest.mark.parametrize(
     "body",
     [

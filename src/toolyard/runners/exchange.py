@@ -78,6 +78,7 @@ class Exchange:
 
     def take(self) -> None:
         self._taken_at = time.time_ns()
+        self._partial = b""
 
     def write(self, name: str, data: bytes) -> bytes:
         """A file that appears whole, and is ours to remove."""

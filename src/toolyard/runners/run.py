@@ -255,7 +255,6 @@ class Run:
         said_error = said_resources = None
         if self._exchange is not None:
             self._exchange.finish()
-            self._exchange.on_line = None
             self._drained = self.process.group_gone
             said_error = self._exchange.read(ERROR, MAX_SAID)
             said_resources = self._exchange.read(RESOURCES, MAX_SAID)
