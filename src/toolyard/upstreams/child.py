@@ -203,16 +203,16 @@ class Child:
         self._reported = True
         try:
             self._shut("in")
-            if await self._gone_within(STDIN_GRACE):
+            if await self.gone_within(STDIN_GRACE):
                 return
             self._signal(signal.SIGTERM)
-            if await self._gone_within(TERM_GRACE):
+            if await self.gone_within(TERM_GRACE):
                 return
         finally:
             self._signal(signal.SIGKILL)
             await self._exited.wait()
 
-    async def _gone_within(self, seconds: float) -> bool:
+    async def gone_within(self, seconds: float) -> bool:
         try:
             await asyncio.wait_for(self._exited.wait(), seconds)
         except TimeoutError:

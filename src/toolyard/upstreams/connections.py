@@ -112,6 +112,7 @@ class Connections:
             session = await slot.get()
         except BaseException:
             self._lent.discard(slot)
+            self._close(slot)  # it may still be opening, and nobody would ever use it
             raise
         return Lease(session, partial(self._give_back, key, slot))
 

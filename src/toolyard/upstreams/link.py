@@ -124,7 +124,9 @@ class Pending:
         return future
 
     def drop(self, request_id: int) -> None:
-        self._waiting.pop(request_id, None)
+        future = self._waiting.pop(request_id, None)
+        if future is not None and future.done() and not future.cancelled():
+            future.exception()  # seen, also where sending failed before it was awaited
 
     def settle(self, message: JsonObject) -> None:
         """Hand an answer to whoever waits for it; late and unknown ones are dropped."""
@@ -137,7 +139,6 @@ class Pending:
         for future in self._waiting.values():
             if not future.done():
                 future.set_exception(error)
-        self._waiting.clear()
 
 
 def messages_in(value: Json) -> list[JsonObject]:

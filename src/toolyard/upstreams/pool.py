@@ -121,8 +121,7 @@ class Pool:
         self._sweeper = None
         for upstream in self._by_identity.values():
             upstream.sweep()
-        if any(one.connections for one in self.health()):
-            self._sweep_later()
+        self._sweep_later()
 
     async def close(self) -> None:
         """Stop every connection; returns when no process is left."""

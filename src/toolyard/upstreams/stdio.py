@@ -6,7 +6,7 @@ from toolyard.errors import ProtocolError
 from toolyard.protocol.call import JsonObject
 from toolyard.protocol.codec import dumps, loads
 from toolyard.telemetry import logger
-from toolyard.upstreams.child import Child, Command
+from toolyard.upstreams.child import EXIT_GRACE, Child, Command
 from toolyard.upstreams.link import (
     MAX_MESSAGE,
     Link,
@@ -45,13 +45,13 @@ class StdioLink(Link):
     async def exchange(self, out: Outgoing) -> JsonObject:
         answer = self._pending.add(out.id)
         try:
-            self._write(out.encode())
+            await self._write(out.encode())
             return await answer
         finally:
             self._pending.drop(out.id)
 
     async def send(self, message: JsonObject, version: str | None) -> None:
-        self._write(dumps(message))
+        await self._write(dumps(message))
 
     async def close(self) -> None:
         self._pending.fail(self.lost or Lost("was stopped"))
@@ -60,13 +60,15 @@ class StdioLink(Link):
     def diagnosis(self) -> str:
         return self._child.tail
 
-    def _write(self, message: bytes) -> None:
+    async def _write(self, message: bytes) -> None:
         if self.lost is not None:
             raise NotSent(str(self.lost))
         try:
             self._child.write(message + b"\n")
         except BrokenPipeError:
-            raise NotSent("does not read its input") from None
+            # Most likely it has just ended: then the way it ended says more.
+            await self._child.gone_within(EXIT_GRACE)
+            raise NotSent(str(self.lost or "does not read its input")) from None
 
     def _on_line(self, line: bytes | bytearray) -> None:
         if not line or line.isspace():
