@@ -106,9 +106,9 @@ def test_the_status_tells_missing_from_present(yard: Yard) -> None:
     assert (after["status"], after["count"], after["hash"]) == ("present", 1, written["hash"])
 
 
-def test_a_broken_registry_file_is_unusable_and_no_crash(yard: Yard) -> None:
+def test_a_broken_registry_file_counts_as_missing(yard: Yard) -> None:
     yard.write(".registry/tools.json", "{")
-    assert toolyard("registry", "status", cwd=yard.root).json["tools"]["status"] == "unusable"
+    assert toolyard("registry", "status", cwd=yard.root).json["tools"]["status"] == "missing"
 
 
 @pytest.mark.parametrize("spelling", ["health", "--health", "--ready", "ready"])

@@ -136,6 +136,8 @@ class SubscriptionMethods:
         if watch is None:
             task = asyncio.get_running_loop().create_task(self._look_after(entry, arguments, call))
             self.watches[key] = Watch(task)
+            # The watch looks first: a change right after our answer must not be missed.
+            await asyncio.sleep(0)
         else:
             watch.holders += 1
         leave = self.offer.keeper.announcer.join(hear) if hear is not None else None
