@@ -7,11 +7,9 @@ import secrets
 import shutil
 import sys
 
-import orjson
-
 from toolyard import __version__
-from toolyard.app import App, Plan, Taps
-from toolyard.catalog.entries import Tool
+from toolyard.app import App, Plan, Taps, registry_paths
+from toolyard.cli.lineage import Lineage
 from toolyard.protocol.call import (
     Call,
     Caller,
@@ -24,12 +22,12 @@ from toolyard.protocol.call import (
 )
 from toolyard.protocol.revisions import LATEST
 from toolyard.transports.answer import Edge, in_rounds
-from toolyard.web.hops import Observed
+from toolyard.web.hops import Observed, ObservedTargets
 from toolyard.web.owners import PROJECT
 from toolyard.web.site import Site
 from toolyard.web.static import HOW, read_static
 from toolyard.web.traffic import Traffic, recorded
-from toolyard.web.window import Layer, Perform, Place, Window
+from toolyard.web.window import Perform, Place, Window
 
 # The person at the page can be asked anything that a client can.
 CLIENT = Client(
@@ -49,7 +47,7 @@ class Page:
 
     @property
     def taps(self) -> Taps:
-        return Taps(handler=self._recorded, script=_observed)
+        return Taps(self._recorded, _observed, ObservedTargets)
 
     def _recorded(self, handler: Handler) -> Handler:
         return recorded(handler, self._traffic) if self._traffic else handler
@@ -61,13 +59,16 @@ class Page:
         return f"Page: {origin}/#token={self._token}"
 
     def site(self, app: App) -> Site:
+        lineage = Lineage(app)
         window = Window(
             identity=self._plan.identity,
             catalog=app.keeper.catalog,
             announcer=app.keeper.announcer,
             call=performer(app.edge),
             place=self._place(),
-            layers=layers_of,
+            health=app.pool.health if app.pool else tuple,
+            layers=lineage.of,
+            secrets=lineage.secrets,
             traffic=self._traffic,
             read_only=self._plan.settings.page_read_only,
         )
@@ -77,7 +78,7 @@ class Page:
         project = self._plan.project
         return Place(
             project=os.path.abspath(project.root) if project else None,
-            registries=tuple(map(os.path.abspath, self._plan.registries)),
+            registries=tuple(map(os.path.abspath, registry_paths(self._plan))),
             program=_program(),
             needs_token=self._needs_token,
         )
@@ -103,23 +104,3 @@ def performer(edge: Edge) -> Perform:
         return await in_rounds(edge, call, channel)
 
     return perform
-
-
-def layers_of(tool: Tool) -> tuple[Layer, ...]:
-    if tool.origin.source != "project":
-        return ()
-    path = tool.origin.place
-    for place in (f"{path}.meta.json", f"{os.path.splitext(path)[0]}.meta.json"):
-        definition = _read(place)
-        if definition is not None:
-            return (Layer("metadata file", definition, place),)
-    return ()
-
-
-def _read(path: str) -> JsonObject | None:
-    try:
-        with open(path, "rb") as stream:
-            value = orjson.loads(stream.read())
-    except (OSError, ValueError):
-        return None
-    return value if isinstance(value, dict) else None

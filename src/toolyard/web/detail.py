@@ -8,7 +8,8 @@ from dataclasses import asdict
 from toolyard.catalog.entries import KINDS, Kind, Tool
 from toolyard.catalog.snapshot import Catalog, Listed
 from toolyard.protocol.call import JsonObject
-from toolyard.web.owners import owner_named, owner_of
+from toolyard.web.listing import is_projected
+from toolyard.web.owners import owner_named, owner_of, source_of
 from toolyard.web.sizes import tokens_in
 from toolyard.web.window import Layer, Window
 
@@ -43,15 +44,15 @@ def _known(kind: str) -> Kind:
 def _of_tool(window: Window, catalog: Catalog, tool: Tool) -> JsonObject:
     layers = window.layers(tool)
     return {
-        "owner": owner_of(tool),
+        "owner": owner_of(tool, catalog.tools),
+        "source": source_of(tool),
+        "projected": is_projected(tool),
         "hidden": sorted(tool.hidden),
         "requires": list(tool.requires),
         "unavailable": tool.unavailable,
         "layers": [asdict(layer) for layer in layers],
         "parts": _parts(tool, layers),
-        "virtual": [
-            one.name for one in catalog.tools.values() if one.extra.get("source") == tool.name
-        ],
+        "virtual": [one.name for one in catalog.tools.values() if source_of(one) == tool.name],
     }
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from toolyard.catalog.entries import Prompt, Resource, Template, Tool
 from toolyard.catalog.snapshot import Catalog
 from toolyard.protocol.call import Json, JsonObject
+from toolyard.virtual.target import VirtualTarget
 from toolyard.web.encode import encoded
-from toolyard.web.owners import owner_named, owner_of
+from toolyard.web.owners import owner_named, owner_of, source_of
 from toolyard.web.sizes import tokens_in
 
 LONGEST = 200
@@ -17,7 +18,11 @@ class Listed:
 
     def __init__(self, catalog: Catalog) -> None:
         self.catalog = catalog
-        self.tokens = {name: tokens_in(tool.definition) for name, tool in catalog.tools.items()}
+        # What is not listed costs a client nothing.
+        self.tokens = {
+            name: tokens_in(tool.definition) if tool.listed else 0
+            for name, tool in catalog.tools.items()
+        }
         self.others = sum(
             tokens_in(entry.definition)
             for kind in (catalog.resources, catalog.templates, catalog.prompts)
@@ -44,20 +49,24 @@ class Listed:
                 "name": tool.name,
                 "title": _text(definition.get("title")),
                 "description": _short(definition.get("description")),
-                "owner": owner_of(tool),
+                "owner": owner_of(tool, self.catalog.tools),
                 "origin": tool.origin.source,
-                "source": _text(extra.get("source")),
+                "source": source_of(tool),
                 "original": _text(extra.get("originalName")),
                 "version": _text(extra.get("version")),
-                "pinned": bool(extra.get("sourceVersionPin") or extra.get("expectedSchemaHash")),
+                "pinned": bool(extra.get("pinned")),
                 "hidden": sorted(tool.hidden),
-                "projected": bool(extra.get("projected")),
+                "projected": is_projected(tool),
                 "tags": extra.get("tags"),
                 "unavailable": tool.unavailable,
                 "requires": list(tool.requires),
                 "tokens": self.tokens[tool.name],
             }
         )
+
+
+def is_projected(tool: Tool) -> bool:
+    return isinstance(tool.target, VirtualTarget) and tool.target.output is not None
 
 
 def _resource(entry: Resource) -> JsonObject:

@@ -12,7 +12,7 @@ from toolyard.protocol.call import JsonObject
 from toolyard.protocol.revisions import ALL
 from toolyard.upstreams.health import Health
 from toolyard.web.listing import Listed
-from toolyard.web.owners import PROJECT, owner_of
+from toolyard.web.owners import PROJECT, REGISTRY, owner_of
 from toolyard.web.traffic import Traffic
 from toolyard.web.window import Window
 
@@ -60,7 +60,7 @@ def _counts(catalog: Catalog) -> JsonObject:
 def _sums(listed: Listed, traffic: Traffic | None) -> dict[str, Sum]:
     sums: dict[str, Sum] = defaultdict(Sum)
     for tool in listed.catalog.tools.values():
-        one = sums[owner_of(tool)]
+        one = sums[owner_of(tool, listed.catalog.tools)]
         one.tools += 1
         one.tokens += listed.tokens[tool.name]
         if traffic is not None:
@@ -77,7 +77,15 @@ def _servers(window: Window, catalog: Catalog, sums: dict[str, Sum]) -> list[Jso
     rows = [_upstream(health, sums[health.server]) for health in window.health()]
     if window.place.project is not None:
         rows.insert(0, _project(window.place.project, catalog, sums[PROJECT]))
+    if REGISTRY in sums:
+        rows.append(_registry(window.place.registries, sums[REGISTRY]))
     return rows
+
+
+def _registry(files: tuple[str, ...], total: Sum) -> JsonObject:
+    """Tools that the file composes of others, and those that it names in vain."""
+    known: JsonObject = {"name": REGISTRY, "kind": "registry", "state": "ready", "reason": None}
+    return {**known, "transport": None, "info": ", ".join(files) or None, **_totals(total)}
 
 
 def _project(path: str, catalog: Catalog, total: Sum) -> JsonObject:
