@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import shutil
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import cast
@@ -17,17 +18,19 @@ from toolyard.methods.offer import Offer, PageSizes
 from toolyard.methods.table import Methods, methods_of
 from toolyard.methods.tools import Permit
 from toolyard.policy.allowlist import allowlist
-from toolyard.protocol.call import Call, JsonObject
+from toolyard.protocol.call import Call, Handler, JsonObject, Target
 from toolyard.protocol.identity import Identity
 from toolyard.protocol.modern import stamp
 from toolyard.protocol.paging import page_size
 from toolyard.runners.runner import Runner
+from toolyard.runners.script import ScriptTarget
 from toolyard.runners.settings import EnvMode, ProjectPaths, RunnerSettings
 from toolyard.settings import Settings, secret_variables
 from toolyard.sources.gateway import GatewaySource, load_registries
 from toolyard.sources.project.layout import REGISTRY_FILE, Project
 from toolyard.sources.project.scan import Scan
 from toolyard.sources.project.source import ProjectSource
+from toolyard.sources.registry.targets import UpstreamTargets
 from toolyard.transports.answer import Edge
 from toolyard.transports.parking import Parking
 from toolyard.transports.seal import Sealer
@@ -53,6 +56,15 @@ class Plan:
     scanned: Scan | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Taps:
+    """Where the page listens in: on every call, and on what does the work behind it."""
+
+    handler: Callable[[Handler], Handler] = lambda handler: handler
+    script: Callable[[Target], Target] = lambda target: target
+    upstreams: Callable[[UpstreamTargets], UpstreamTargets] = lambda targets: targets
+
+
 @dataclass(slots=True)
 class App:
     """Everything that serves, without a transport."""
@@ -62,6 +74,7 @@ class App:
     edge: Edge
     runner: Runner | None = None
     pool: Pool | None = None
+    gateway: GatewaySource | None = None
 
     async def watch(self) -> None:
         """Keep the catalog up to date, until cancelled."""
@@ -77,18 +90,20 @@ class App:
             await self.runner.close()
 
 
-def build(plan: Plan) -> App:
-    runner = pool = None
+def build(plan: Plan, taps: Taps | None = None) -> App:
+    taps = taps or Taps()
+    runner = pool = gateway = None
     source: Source | None = None
     if plan.project is not None:
         runner = Runner(runner_settings(plan.settings), project_paths(plan))
-        source = ProjectSource(plan.project, plan.settings, runner=runner, scanned=plan.scanned)
+        source = project_source(plan, plan.project, runner, taps)
     paths = registry_paths(plan)
     if paths:
         scripts = source.read() if source is not None else Entries()
         registries = load_registries(paths, os.environ, scripts)
         pool = Pool(registries.servers, Setup(kept=KeptListings(kept_folder(paths[0]))))
-        source = GatewaySource(paths, registries, pool, source)
+        targets = taps.upstreams(pool.targets)
+        source = gateway = GatewaySource(paths, registries, pool, source, targets=targets)
     keeper = Keeper([source] if source is not None else [])
     if runner is not None:
         runner.announce = Announced(keeper)
@@ -97,13 +112,13 @@ def build(plan: Plan) -> App:
     offer = Offer(keeper, stamp(plan.identity), sizes)
     methods = methods_of(offer, permit_of(plan))
     edge = Edge(
-        methods,
+        taps.handler(methods),
         plan.identity,
         Parking(Sealer()),
         strict_revisions=plan.like_mcp_bash,
         batches=plan.settings.compat_batches,
     )
-    return App(keeper, methods, edge, runner, pool)
+    return App(keeper, methods, edge, runner, pool, gateway)
 
 
 def registry_paths(plan: Plan) -> tuple[str, ...]:
@@ -112,6 +127,19 @@ def registry_paths(plan: Plan) -> tuple[str, ...]:
         return plan.registries
     own = os.path.join(plan.project.root, REGISTRY_FILE)
     return (own, *plan.registries) if os.path.isfile(own) else plan.registries
+
+
+def project_source(plan: Plan, project: Project, runner: Runner, taps: Taps) -> ProjectSource:
+    def tool_target(path: str, name: str, metadata: JsonObject) -> Target:
+        return taps.script(ScriptTarget(name, path, metadata, runner))
+
+    return ProjectSource(
+        project,
+        plan.settings,
+        runner=runner,
+        make_tool_target=tool_target,
+        scanned=plan.scanned,
+    )
 
 
 def kept_folder(registry: str) -> Path:

@@ -12,12 +12,15 @@ from dataclasses import dataclass
 import uvloop
 
 from toolyard.app import App, Plan, build
+from toolyard.asgi import AsgiApp
 from toolyard.auth.callers import Anyone, Authenticator, OneToken
+from toolyard.cli.page import Page
 from toolyard.errors import ConfigError
 from toolyard.transports.guard import LOOPBACK, Guard
 from toolyard.transports.http import HttpSettings, HttpTransport
 from toolyard.transports.serving import listen
 from toolyard.transports.serving import serve as serve_asgi
+from toolyard.web.site import Site
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +29,7 @@ class Address:
     port: int
     allow_hosts: tuple[str, ...] = ()
     allow_origins: tuple[str, ...] = ()
+    page: bool = True
 
 
 def serve(plan: Plan, address: Address) -> int:
@@ -67,28 +71,37 @@ def _listen(address: Address) -> socket.socket:
 async def _serve(
     plan: Plan, address: Address, authenticator: Authenticator, sock: socket.socket
 ) -> None:
-    app = build(plan)
+    page = Page(plan, needs_token=not isinstance(authenticator, Anyone)) if address.page else None
+    app = build(plan, page.taps if page else None)
     hosts = LOOPBACK | {address.host, *address.allow_hosts}
     guard = Guard(hosts, frozenset(address.allow_origins))
-    transport = HttpTransport(app.edge, HttpSettings(guard=guard, authenticator=authenticator))
+    site = page.site(app) if page else None
+    extra: dict[str, AsgiApp] = {"/": site} if site else {}
+    settings = HttpSettings(guard=guard, authenticator=authenticator)
+    transport = HttpTransport(app.edge, settings, extra)
     watching = asyncio.get_running_loop().create_task(app.watch())
-    _announce(plan, sock, app)
+    _announce(plan, sock, app, page)
     try:
         await serve_asgi(
-            transport, sock, lambda: _wind_down(app, transport), plan.settings.shutdown_timeout
+            transport,
+            sock,
+            lambda: _wind_down(app, transport, site),
+            plan.settings.shutdown_timeout,
         )
     finally:
         watching.cancel()
         await app.close()
 
 
-async def _wind_down(app: App, transport: HttpTransport) -> None:
-    """Streams end, running calls go on to their answers."""
+async def _wind_down(app: App, transport: HttpTransport, site: Site | None) -> None:
+    """Streams end, running calls go on to their answers; those of the page do not."""
     await app.methods.close()
+    if site is not None:
+        await site.close()
     await transport.drain()
 
 
-def _announce(plan: Plan, sock: socket.socket, app: App) -> None:
+def _announce(plan: Plan, sock: socket.socket, app: App, page: Page | None) -> None:
     host, port = sock.getsockname()[:2]
     shown = f"[{host}]" if ":" in host else host
     catalog = app.keeper.current
@@ -99,3 +112,5 @@ def _announce(plan: Plan, sock: socket.socket, app: App) -> None:
         file=sys.stderr,
         flush=True,
     )
+    if page is not None:
+        print(page.invitation(f"http://{shown}:{port}"), file=sys.stderr, flush=True)

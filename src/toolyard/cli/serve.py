@@ -37,6 +37,7 @@ def add(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--allow-origin", action="append", default=[], metavar="URL", help="also allow this Origin"
     )
+    parser.add_argument("--no-page", action="store_true", help="serve /mcp alone, without the page")
     add_project(parser)
 
 
@@ -87,7 +88,13 @@ def _over_http(options: Namespace, chosen: Chosen, identity: Identity) -> int:
     # The HTTP server takes a third of a second to import: no other command pays for it.
     from toolyard.cli import http  # noqa: PLC0415
 
-    address = http.Address(host, port, tuple(options.allow_host), tuple(options.allow_origin))
+    address = http.Address(
+        host,
+        port,
+        tuple(options.allow_host),
+        tuple(options.allow_origin),
+        page=not options.no_page,
+    )
     return http.serve(_plan(options, chosen, identity), address)
 
 

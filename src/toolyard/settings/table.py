@@ -116,6 +116,9 @@ class Settings:
     health_timeout_secs = Knob(SECONDS, 5, "Seconds for the `health` command.")
     tmp_root = Knob(PATH, "", "Where the exchange folders are made; unset: the system's place.")
     state_dir = Knob(PATH, "", "Where state is kept; unset: a private temporary folder.")
+    # Page
+    page_traffic = Knob(SWITCH, True, "Keep the last calls in memory for the page to show.")
+    page_read_only = Knob(SWITCH, False, "The page cannot change the registry file.")
     # Remote token
     remote_token = Knob(TEXT, "", "What requests must carry (32 characters or more).", secret=True)
     remote_token_key = Knob(TEXT, "mcpbash/remoteToken", "Where in `_meta` it is looked for.")

@@ -15,6 +15,7 @@ from toolyard.errors import ConfigError, Problem
 from toolyard.sources.registry.load import load_registry
 from toolyard.sources.registry.model import Registry
 from toolyard.sources.registry.overlay import lay_over
+from toolyard.sources.registry.targets import UpstreamTargets
 from toolyard.telemetry import logger
 from toolyard.upstreams.definition import ServerDefinition
 from toolyard.upstreams.pool import Pool
@@ -97,10 +98,13 @@ class GatewaySource:
         pool: Pool,
         scripts: Source | None = None,
         environ: Mapping[str, str] = os.environ,
+        *,
+        targets: UpstreamTargets | None = None,
     ) -> None:
         self._paths = paths
         self.registries = registries
         self._pool = pool
+        self._targets = targets or pool.targets
         self._scripts = scripts
         self._environ = environ
         self._changed: Callable[[], None] = lambda: None
@@ -112,7 +116,7 @@ class GatewaySource:
         registries = self.registries
         listings = {server.name: self._known(server.name) for server in registries.servers}
         for registry in registries.files:
-            entries = lay_over(registry, entries, listings, self._pool.targets)
+            entries = lay_over(registry, entries, listings, self._targets)
         return entries
 
     def _known(self, server: str) -> Listing | None:

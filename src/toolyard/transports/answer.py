@@ -68,13 +68,14 @@ def failed(error: ToolError) -> JsonObject:
 async def answer_on_session(edge: Edge, call: Call, channel: Channel) -> bytes:
     """Answer a handshake-era request: a result that asks is put to the client, here."""
     try:
-        result = await _in_rounds(edge, call, channel)
+        result = await in_rounds(edge, call, channel)
     except ProtocolError as error:
         return encode_error(call.id, shape_error(error, call.revision))
     return encode(edge, call, result)
 
 
-async def _in_rounds(edge: Edge, call: Call, channel: Channel) -> Result:
+async def in_rounds(edge: Edge, call: Call, channel: Channel) -> Result:
+    """The whole of a call: what its result asks is put to the client, and it is made again."""
     for _ in range(_MOST_ROUNDS):
         result = await handle(edge, call, channel)
         if not _asks(result):

@@ -40,7 +40,7 @@ class Builder:
             self._origin(tool),
             unavailable=reason,
             listed=False,
-            extra=_extra(tool),
+            extra=_extra(tool) | _named_in_vain(tool),
         )
 
     def tool(self, chain: Chain) -> Tool:
@@ -140,7 +140,18 @@ def _typed(schema: JsonObject) -> JsonObject:
 
 
 def _extra(tool: ToolDefinition) -> dict[str, object]:
-    stated = {"version": tool.version, "tags": tool.tags or None, "timeout": tool.timeout}
+    pinned = tool.source_version_pin is not None or tool.expected_schema_hash is not None
+    stated = {
+        "version": tool.version,
+        "tags": tool.tags or None,
+        "timeout": tool.timeout,
+        "pinned": pinned or None,
+    }
+    return {key: value for key, value in stated.items() if value is not None}
+
+
+def _named_in_vain(tool: ToolDefinition) -> dict[str, object]:
+    stated = {"server": tool.server, "source": tool.source}
     return {key: value for key, value in stated.items() if value is not None}
 
 

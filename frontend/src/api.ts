@@ -1,0 +1,86 @@
+/** The page's API. The token comes in the link's fragment and never leaves this origin. */
+import { compact, parse } from "./json";
+import type { Json } from "./types";
+
+const KEY = "toolyard-token";
+
+export class ApiError extends Error {
+  constructor(
+    readonly status: number,
+    message: string,
+  ) {
+    super(message);
+  }
+}
+
+/** Take the token out of the address, so that it is neither copied nor bookmarked by accident. */
+export function adoptToken(): void {
+  const found = /^#token=([\w-]+)/.exec(location.hash);
+  if (!found?.[1]) return;
+  sessionStorage.setItem(KEY, found[1]);
+  history.replaceState(null, "", "#/");
+}
+
+export function useToken(token: string): void {
+  sessionStorage.setItem(KEY, token);
+}
+
+export function hasToken(): boolean {
+  return sessionStorage.getItem(KEY) !== null;
+}
+
+async function request(path: string, init: RequestInit = {}): Promise<Response> {
+  const headers = { Authorization: `Bearer ${sessionStorage.getItem(KEY) ?? ""}` };
+  let response: Response;
+  try {
+    response = await fetch(`/api/${path}`, { ...init, headers });
+  } catch (error) {
+    if (init.signal?.aborted) throw error;
+    throw new ApiError(0, "The server does not answer. Is it still running?");
+  }
+  if (!response.ok) throw new ApiError(response.status, await problem(response));
+  return response;
+}
+
+async function problem(response: Response): Promise<string> {
+  try {
+    const said = (await response.json()) as { error?: string };
+    return said.error ?? response.statusText;
+  } catch {
+    return response.statusText;
+  }
+}
+
+export async function get<T>(path: string, signal?: AbortSignal): Promise<T> {
+  const response = await request(path, signal ? { signal } : {});
+  return parse(await response.text()) as T;
+}
+
+export async function send<T>(method: string, path: string, body?: Json): Promise<T> {
+  const init: RequestInit = body === undefined ? { method } : { method, body: compact(body) };
+  const response = await request(path, init);
+  return parse(await response.text()) as T;
+}
+
+export interface ServerEvent {
+  name: string;
+  data: Json;
+}
+
+/** Server-sent events over fetch: the browser's own client cannot send the token. */
+export async function* events(path: string, init: RequestInit = {}): AsyncGenerator<ServerEvent> {
+  const response = await request(path, init);
+  const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader();
+  let waiting = "";
+  for (;;) {
+    const { value, done } = await reader.read();
+    if (done) return;
+    waiting += value;
+    const blocks = waiting.split("\n\n");
+    waiting = blocks.pop() ?? "";
+    for (const block of blocks) {
+      const found = /^event: (.*)\ndata: ([^]*)$/.exec(block);
+      if (found) yield { name: found[1]!, data: parse(found[2]!) };
+    }
+  }
+}

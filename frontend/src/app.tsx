@@ -1,0 +1,136 @@
+/** The frame of the page: sections on the side, the chosen one beside them. */
+import type { ComponentChildren } from "preact";
+import { useEffect, useState } from "preact/hooks";
+import { adoptToken, hasToken, useToken } from "./api";
+import { connection, overview, start } from "./live";
+import { href, useRoute, type Route } from "./router";
+import { Connect } from "./screens/connect";
+import { Explore } from "./screens/explore";
+import { History } from "./screens/history";
+import { OverviewScreen } from "./screens/overview";
+import { Traffic } from "./screens/traffic";
+import { useStore } from "./store";
+import { Icon, type IconName } from "./ui/icon";
+import { Empty } from "./ui/states";
+import { Text } from "./ui/text";
+
+interface Section {
+  id: string;
+  label: string;
+  icon: IconName;
+  screen: (route: Route) => ComponentChildren;
+}
+
+const SECTIONS: Section[] = [
+  { id: "", label: "Overview", icon: "overview", screen: () => <OverviewScreen /> },
+  { id: "explore", label: "Explore", icon: "explore", screen: (route) => <Explore route={route} /> },
+  { id: "traffic", label: "Traffic", icon: "traffic", screen: (route) => <Traffic route={route} /> },
+  { id: "history", label: "History", icon: "history", screen: () => <History /> },
+  { id: "connect", label: "Connect", icon: "connect", screen: () => <Connect /> },
+];
+
+adoptToken();
+
+export function App() {
+  const link = useStore(connection);
+  const [known, setKnown] = useState(hasToken);
+  useEffect(() => {
+    if (known) start();
+  }, [known]);
+  if (!known || link === "refused") return <Locked enter={() => setKnown(true)} />;
+  return <Frame />;
+}
+
+function Frame() {
+  const route = useRoute();
+  const link = useStore(connection);
+  const { data } = useStore(overview);
+  const section = SECTIONS.find((one) => one.id === route.section);
+  const title = data?.server.title ?? data?.server.name ?? "Toolyard";
+  useEffect(() => {
+    document.title = `${section?.label ?? "Not found"} · ${title}`;
+  }, [section, title]);
+  return (
+    <div class="frame">
+      <a class="skip" href="#main" onClick={focusMain}>
+        Skip to the content
+      </a>
+      <header class="side">
+        <a class="brand" href={href("")}>
+          <img src="/icon.svg" alt="" width="22" height="22" />
+          <span class="brand-name">
+            <Text of={title} />
+          </span>
+        </a>
+        <nav aria-label="Sections">
+          {SECTIONS.map((one) => (
+            <a
+              key={one.id}
+              href={href(one.id)}
+              {...(one === section ? { "aria-current": "page" as const } : {})}
+            >
+              <Icon name={one.icon} />
+              <span>{one.label}</span>
+            </a>
+          ))}
+        </nav>
+        <p class="link-state" role="status">
+          <span class={`dot ${link === "open" ? "good" : "warn"}`} />
+          {link === "open" ? "Live" : link === "lost" ? "Reconnecting…" : "Connecting…"}
+        </p>
+      </header>
+      <main id="main" tabIndex={-1}>
+        {section ? (
+          section.screen(route)
+        ) : (
+          <Empty icon="search" title="There is no such screen">
+            <a href={href("")}>Go to the overview</a>
+          </Empty>
+        )}
+      </main>
+    </div>
+  );
+}
+
+function focusMain(event: Event): void {
+  event.preventDefault();
+  document.getElementById("main")?.focus();
+}
+
+/** Without the token there is nothing to see: say where it is. */
+function Locked({ enter }: { enter: () => void }) {
+  const [text, setText] = useState("");
+  const submit = (event: Event) => {
+    event.preventDefault();
+    useToken(text.replace(/^.*#token=/, "").trim());
+    connection.set("connecting");
+    location.hash = "#/";
+    location.reload();
+    enter();
+  };
+  return (
+    <main class="locked">
+      <img src="/icon.svg" alt="" width="40" height="40" />
+      <h1>Open the link from the terminal</h1>
+      <p>
+        The server prints a link with a token when it starts. Each start has its own; a token from
+        before does not work any more.
+      </p>
+      <form onSubmit={submit}>
+        <label htmlFor="token">Or paste the link or the token here</label>
+        <div class="inline">
+          <input
+            id="token"
+            type="password"
+            autocomplete="off"
+            value={text}
+            onInput={(event) => setText(event.currentTarget.value)}
+          />
+          <button class="button primary" disabled={!text.trim()}>
+            Open
+          </button>
+        </div>
+      </form>
+    </main>
+  );
+}

@@ -1,0 +1,107 @@
+/** The same call, for use elsewhere. */
+import { compact, pretty } from "../json";
+import type { JsonObject } from "../types";
+
+export interface Wanted {
+  method: string;
+  params: JsonObject;
+  url: string;
+  needsToken: boolean;
+  program: string;
+  project: string | null;
+  registries: string[];
+}
+
+const REVISION = "2026-07-28";
+const PREFIX = "io.modelcontextprotocol/";
+
+export function rpc({ method, params }: Wanted): JsonObject {
+  return {
+    jsonrpc: "2.0",
+    id: 1,
+    method,
+    params: {
+      ...params,
+      _meta: {
+        [`${PREFIX}protocolVersion`]: REVISION,
+        [`${PREFIX}clientCapabilities`]: {},
+        [`${PREFIX}clientInfo`]: { name: "curl", version: "1" },
+      },
+    },
+  };
+}
+
+export function quoted(text: string): string {
+  return /^[\w./:@%+=,-]+$/.test(text) ? text : `'${text.replace(/'/g, `'\\''`)}'`;
+}
+
+export function curl(wanted: Wanted): string {
+  const { method, params, url, needsToken } = wanted;
+  const name = params.name ?? params.uri;
+  const headers = [
+    "Content-Type: application/json",
+    "Accept: application/json, text/event-stream",
+    `MCP-Protocol-Version: ${REVISION}`,
+    `Mcp-Method: ${method}`,
+    ...(typeof name === "string" ? [`Mcp-Name: ${headerValue(name)}`] : []),
+  ];
+  const lines = headers.map((header) => `-H ${quoted(header)}`);
+  if (needsToken) lines.push('-H "Authorization: Bearer $TOOLYARD_TOKEN"');
+  return [`curl -sN ${quoted(url)}`, ...lines, `-d ${quoted(compact(rpc(wanted)))}`].join(" \\\n  ");
+}
+
+/** Text that a header cannot carry travels as Base64, marked as such. */
+function headerValue(text: string): string {
+  if (/^[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?$/.test(text) && !/^=\?base64\?.*\?=$/.test(text))
+    return text;
+  const bytes = new TextEncoder().encode(text);
+  return `=?base64?${btoa(String.fromCharCode(...bytes))}?=`;
+}
+
+export function command(wanted: Wanted): string {
+  const { params, program, project, registries } = wanted;
+  const parts = [program, "run-tool", String(params.name)];
+  if (project) parts.push("--project-root", project);
+  const rest = registries.map(quoted);
+  return [...parts.map(quoted), "--args", quoted(compact(params.arguments ?? {})), ...rest].join(" ");
+}
+
+export function python({ url, params, needsToken }: Wanted): string {
+  const name = JSON.stringify(params.name);
+  const token = needsToken ? `, headers={"Authorization": f"Bearer {os.environ['TOOLYARD_TOKEN']}"}` : "";
+  return `import asyncio
+import json
+${needsToken ? "import os\n" : ""}
+from mcp import ClientSession
+from mcp.client.streamable_http import streamablehttp_client
+
+ARGUMENTS = json.loads(${JSON.stringify(compact(params.arguments ?? {}))})
+
+
+async def main() -> None:
+    async with streamablehttp_client(${JSON.stringify(url)}${token}) as (read, write, _):
+        async with ClientSession(read, write) as session:
+            await session.initialize()
+            print(await session.call_tool(${name}, ARGUMENTS))
+
+
+asyncio.run(main())
+`;
+}
+
+export function typescript({ url, params, needsToken }: Wanted): string {
+  const token = needsToken
+    ? `, {\n  requestInit: { headers: { Authorization: \`Bearer \${process.env.TOOLYARD_TOKEN}\` } },\n}`
+    : "";
+  return `import { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
+
+const client = new Client({ name: "example", version: "1.0.0" });
+await client.connect(new StreamableHTTPClientTransport(new URL(${JSON.stringify(url)})${token}));
+const result = await client.callTool({
+  name: ${JSON.stringify(params.name)},
+  arguments: ${pretty(params.arguments ?? {}).replace(/\n/g, "\n  ")},
+});
+console.log(result);
+`;
+}

@@ -1,0 +1,212 @@
+/** Everything on offer: a tree or a graph to choose from, the chosen entry beside it. */
+import { useEffect, useMemo, useState } from "preact/hooks";
+import { catalog, refreshCatalog } from "../live";
+import { index, outline, search, type Row } from "../model/outline";
+import { go, href, type Route } from "../router";
+import { useStore } from "../store";
+import type { Kind, Listing, ToolRow } from "../types";
+import { IconButton, SearchField, Tabs } from "../ui/controls";
+import { Icon, type IconName } from "../ui/icon";
+import { Rows } from "../ui/rows";
+import { Empty, Shown } from "../ui/states";
+import { Text } from "../ui/text";
+import { ToolBadges } from "./badges";
+import { EntryScreen } from "./entry";
+import { Graph } from "./graph";
+
+type Choice = "all" | "tools" | "resources" | "prompts";
+
+const KINDS: Record<Choice, readonly Kind[]> = {
+  all: ["tools", "resources", "templates", "prompts"],
+  tools: ["tools"],
+  resources: ["resources", "templates"],
+  prompts: ["prompts"],
+};
+
+export function Explore({ route }: { route: Route }) {
+  const state = useStore(catalog);
+  return (
+    <Shown of={state} retry={refreshCatalog} lines={12}>
+      {(listing) => <Body listing={listing} route={route} />}
+    </Shown>
+  );
+}
+
+function Body({ listing, route }: { listing: Listing; route: Route }) {
+  const [kind, id] = route.parts;
+  const chosen = kind && id ? { kind: kind as Kind, id } : null;
+  const [words, setWords] = useState("");
+  const [choice, setChoice] = useState<Choice>(kind && kind in KINDS ? (kind as Choice) : "all");
+  const [graph, setGraph] = useState(route.query.get("view") === "graph");
+  const owner = route.query.get("owner") ?? "";
+  const everything = useMemo(() => index(listing), [listing]);
+  const found = useMemo(
+    () => search(everything, words, KINDS[choice], owner),
+    [everything, words, choice, owner],
+  );
+  return (
+    <div class={`explore ${chosen ? "has-choice" : ""} ${graph && !chosen ? "as-graph" : ""}`}>
+      <section class="explore-list" aria-label="Entries">
+        <div class="explore-tools">
+          <SearchField value={words} change={setWords} label="Search names and descriptions" hotkey />
+          <IconButton
+            icon="graph"
+            label={graph ? "Show as a tree" : "Show as a graph"}
+            pressed={graph}
+            act={() => {
+              setGraph(!graph);
+              if (chosen && !graph) go(href("explore", [], { view: "graph" }));
+            }}
+          />
+        </div>
+        <Tabs<Choice>
+          label="Kinds"
+          chosen={choice}
+          choose={setChoice}
+          tabs={[
+            { id: "all", label: "All", count: everything.length },
+            { id: "tools", label: "Tools", count: listing.tools.length },
+            {
+              id: "resources",
+              label: "Resources",
+              count: listing.resources.length + listing.templates.length,
+            },
+            { id: "prompts", label: "Prompts", count: listing.prompts.length },
+          ]}
+        />
+        {owner && (
+          <p class="filter">
+            Only <Text of={owner} />{" "}
+            <a href={href("explore")} class="link">
+              show all
+            </a>
+          </p>
+        )}
+        {graph && !chosen ? (
+          <Graph found={found.filter((one) => one.kind === "tools").map((one) => one.entry as ToolRow)} />
+        ) : (
+          <Outline found={found} chosen={chosen ? `${chosen.kind}:${chosen.id}` : ""} words={words} />
+        )}
+      </section>
+      {chosen ? (
+        <EntryScreen kind={chosen.kind} id={chosen.id} route={route} key={`${kind}:${id}`} />
+      ) : (
+        !graph && (
+          <div class="explore-none">
+            <Empty icon="explore" title="Choose an entry">
+              Arrow keys move through the list, Enter opens, / searches.
+            </Empty>
+          </div>
+        )
+      )}
+    </div>
+  );
+}
+
+function Outline({
+  found,
+  chosen,
+  words,
+}: {
+  found: Parameters<typeof outline>[0];
+  chosen: string;
+  words: string;
+}) {
+  const [folded, setFolded] = useState<ReadonlySet<string>>(new Set());
+  const rows = useMemo(() => outline(found, folded), [found, folded]);
+  const [at, setAt] = useState(-1);
+  useEffect(() => setAt(rows.findIndex((row) => row.key === chosen)), [chosen, rows]);
+  const toggle = (key: string) => {
+    const next = new Set(folded);
+    if (!next.delete(key)) next.add(key);
+    setFolded(next);
+  };
+  const open = (row: Row) =>
+    row.kind === "owner" ? toggle(row.key) : go(href("explore", [row.kind, row.id]));
+  const move = (event: KeyboardEvent) => {
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    const row = rows[at];
+    if (step) setAt(Math.max(0, Math.min(rows.length - 1, at + step)));
+    else if (event.key === "Home") setAt(0);
+    else if (event.key === "End") setAt(rows.length - 1);
+    else if (event.key === "Enter" && row) open(row);
+    else return;
+    event.preventDefault();
+  };
+  if (!rows.length)
+    return words ? (
+      <Empty icon="search" title="Nothing is called that">
+        Names, titles and descriptions were searched.
+      </Empty>
+    ) : (
+      <Empty icon="tool" title="Nothing of this kind is served" />
+    );
+  return (
+    <div class="outline" tabIndex={0} onKeyDown={move} role="tree" aria-label="What is served"
+      {...(at >= 0 ? { "aria-activedescendant": `row-${at}` } : {})}>
+      <Rows
+        count={rows.length}
+        height={30}
+        label="Entries"
+        keepInView={at}
+        render={(i) => (
+          <OutlineRow
+            row={rows[i]!}
+            id={`row-${i}`}
+            current={i === at}
+            open={rows[i]!.kind === "owner" ? !folded.has(rows[i]!.key) : undefined}
+            act={() => {
+              setAt(i);
+              open(rows[i]!);
+            }}
+          />
+        )}
+      />
+    </div>
+  );
+}
+
+const ICONS: Record<Row["kind"], IconName> = {
+  tools: "tool",
+  resources: "resource",
+  templates: "template",
+  prompts: "prompt",
+  owner: "server",
+  heading: "tree",
+};
+
+function OutlineRow({
+  row,
+  id,
+  current,
+  open,
+  act,
+}: {
+  row: Row;
+  id: string;
+  current: boolean;
+  open: boolean | undefined;
+  act: () => void;
+}) {
+  const tool = row.kind === "tools" ? (row.entry as ToolRow) : null;
+  return (
+    <button
+      id={id}
+      role="treeitem"
+      tabIndex={-1}
+      class={`outline-row ${row.kind} level-${Math.min(row.level, 6)}`}
+      aria-selected={current}
+      aria-level={row.level + 1}
+      {...(open === undefined ? {} : { "aria-expanded": open })}
+      onClick={act}
+      title={row.entry?.description ?? row.id}
+    >
+      <Icon name={open === undefined ? ICONS[row.kind] : open ? "down" : "right"} />
+      <span class="outline-name">
+        <Text of={(row.entry ? row.entry.name || row.id : row.label).slice(0, 200)} />
+      </span>
+      {tool && <ToolBadges tool={tool} short />}
+      {row.size !== undefined && <span class="count">{row.size.toLocaleString()}</span>}
+    </button>
+  );
+}

@@ -1,0 +1,246 @@
+/** How everything is doing, at a glance. */
+import { count, duration, ms, tokens } from "../format";
+import { calls, overview, refreshOverview } from "../live";
+import { href } from "../router";
+import { useStore } from "../store";
+import type { Overview, ServerRow } from "../types";
+import { Badge, CopyButton, Fold } from "../ui/controls";
+import { Icon } from "../ui/icon";
+import { Empty, Shown } from "../ui/states";
+import { Text } from "../ui/text";
+
+export function OverviewScreen() {
+  const state = useStore(overview);
+  return (
+    <div class="screen">
+      <Shown of={state} retry={refreshOverview} lines={8}>
+        {(data) => <Body data={data} />}
+      </Shown>
+    </div>
+  );
+}
+
+function Body({ data }: { data: Overview }) {
+  const endpoint = `${location.origin}/mcp`;
+  return (
+    <>
+      <header class="screen-head">
+        <div>
+          <h1>
+            <Text of={data.server.title ?? data.server.name} />
+          </h1>
+          {data.server.description && (
+            <p class="lead">
+              <Text of={data.server.description} />
+            </p>
+          )}
+        </div>
+        <div class="endpoint">
+          <code>{endpoint}</code>
+          <CopyButton text={() => endpoint} />
+        </div>
+      </header>
+      <Numbers data={data} />
+      <Warnings data={data} />
+      <Servers data={data} />
+      {data.instructions && (
+        <Fold title="Instructions that clients are given" open>
+          {() => (
+            <p class="prose">
+              <Text of={data.instructions ?? ""} />
+            </p>
+          )}
+        </Fold>
+      )}
+      <p class="foot">
+        toolyard {data.toolyard} · up for {duration(data.uptime)} · speaks MCP{" "}
+        {data.revisions[0]} to {data.revisions.at(-1)}
+      </p>
+    </>
+  );
+}
+
+function Numbers({ data }: { data: Overview }) {
+  const { counts } = data;
+  const others = counts.resources + counts.templates;
+  return (
+    <dl class="numbers">
+      <Number label="Tools" value={count(counts.tools)} to={href("explore")} />
+      <Number label="Resources" value={count(others)} to={href("explore", ["resources"])} />
+      <Number label="Prompts" value={count(counts.prompts)} to={href("explore", ["prompts"])} />
+      <Number
+        label="Listing costs a client"
+        value={tokens(data.tokens.tools + data.tokens.others)}
+        unit="tokens"
+      />
+      <Number label="Calls" value={count(data.calls)} to={href("traffic")}>
+        <Spark />
+      </Number>
+      <Number label="Failed" value={count(data.errors)} tone={data.errors ? "bad" : ""} />
+    </dl>
+  );
+}
+
+function Number({
+  label,
+  value,
+  unit,
+  to,
+  tone = "",
+  children,
+}: {
+  label: string;
+  value: string;
+  unit?: string;
+  to?: string;
+  tone?: string;
+  children?: preact.ComponentChildren;
+}) {
+  return (
+    <div class={`number-box ${tone}`}>
+      <dt>{to ? <a href={to}>{label}</a> : label}</dt>
+      <dd>
+        {value} {unit && <small>{unit}</small>}
+        {children}
+      </dd>
+    </div>
+  );
+}
+
+/** Calls a second over the last minute. */
+function Spark() {
+  const rate = useStore(calls).data?.rate ?? [];
+  const most = Math.max(...rate, 1);
+  if (!rate.some((n) => n > 0)) return null;
+  const points = rate.map((n, index) => `${index},${20 - (n / most) * 18}`).join(" ");
+  return (
+    <svg class="spark" viewBox="0 0 60 21" preserveAspectRatio="none" aria-hidden="true">
+      <polyline points={points} />
+    </svg>
+  );
+}
+
+function Warnings({ data }: { data: Overview }) {
+  const broken = Object.values(data.broken);
+  const all = [...broken, ...data.warnings];
+  if (!all.length) return null;
+  return (
+    <section class="banner warn" aria-label="Problems">
+      <Icon name="warn" />
+      <ul>
+        {all.slice(0, 50).map((warning, index) => (
+          <li key={index}>
+            <Text of={warning.slice(0, 1000)} />
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+function Servers({ data }: { data: Overview }) {
+  if (!data.servers.length)
+    return (
+      <Empty icon="server" title="Nothing is served yet">
+        Start the server with a project folder or a registry file.
+      </Empty>
+    );
+  return (
+    <section>
+      <h2>Where the tools come from</h2>
+      <div class="servers">
+        <div class="servers-head" aria-hidden="true">
+          <span>Source</span>
+          <span>State</span>
+          <span>Speaks</span>
+          <span class="number">Tools</span>
+          <span class="number">Tokens</span>
+          <span class="number">Calls</span>
+          <span class="number">Failed</span>
+          <span class="number">Latency p50 / p95</span>
+        </div>
+        {data.servers.map((row) => (
+          <Server key={row.name} row={row} />
+        ))}
+      </div>
+    </section>
+  );
+}
+
+const TONES: Record<string, "good" | "bad" | "warn" | "plain"> = {
+  ready: "good",
+  failed: "bad",
+  disabled: "bad",
+  starting: "warn",
+  "needs login": "warn",
+};
+
+const MEANING: Record<string, string> = { idle: "starts with the first call" };
+
+function Server({ row }: { row: ServerRow }) {
+  return (
+    <article class="server" aria-label={row.name}>
+      <div class="server-name">
+        <a href={href("explore", [], { owner: row.name })}>
+          <Text of={row.name} />
+        </a>
+        {row.info && (
+          <small title={row.info}>
+            <Text of={row.info} />
+          </small>
+        )}
+      </div>
+      <div data-label="State">
+        <Badge tone={TONES[row.state] ?? "plain"} {...(MEANING[row.state] ? { title: MEANING[row.state]! } : {})}>
+          {row.state}
+        </Badge>
+      </div>
+      <div data-label="Speaks">{[row.transport, row.revision].filter(Boolean).join(" · ") || "–"}</div>
+      <div data-label="Tools" class="number">
+        {count(row.tools)}
+      </div>
+      <div data-label="Tokens" class="number">
+        {tokens(row.tokens)}
+      </div>
+      <div data-label="Calls" class="number">
+        {count(row.calls)}
+      </div>
+      <div data-label="Failed" class={`number ${row.errors ? "bad-text" : ""}`}>
+        {count(row.errors)}
+      </div>
+      <div data-label="Latency" class="number">
+        {row.p50 === null ? "–" : `${ms(row.p50)} / ${ms(row.p95)}`}
+      </div>
+      <ServerTrouble row={row} />
+    </article>
+  );
+}
+
+function ServerTrouble({ row }: { row: ServerRow }) {
+  if (!row.reason && !row.stderr && !row.lastError) return null;
+  const again = row.retryIn ? ` The next attempt is in ${Math.ceil(row.retryIn)} s.` : "";
+  return (
+    <div class="server-trouble">
+      {row.reason && (
+        <p>
+          <Text of={row.reason} />
+          {again}
+        </p>
+      )}
+      {!row.reason && row.lastError && (
+        <p class="hint">
+          Last error: <Text of={row.lastError} />
+        </p>
+      )}
+      {row.stderr && (
+        <Fold title="What it wrote to its error output">
+          {() => (
+            <pre class="code" tabIndex={0}>
+              <Text of={row.stderr ?? ""} />
+            </pre>
+          )}
+        </Fold>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,236 @@
+/** Try one entry: fill the form, run, watch, read the result. */
+import { useEffect, useMemo, useState } from "preact/hooks";
+import { ms } from "../format";
+import { find } from "../model/history";
+import { Run, type RunState } from "../model/run";
+import { initial, resolved } from "../model/schema";
+import { complete, subjectOf, type Subject } from "../model/subject";
+import { useStore } from "../store";
+import { isObject, type Detail, type JsonObject } from "../types";
+import { Badge } from "../ui/controls";
+import { ResultView } from "../ui/content";
+import { ObjectFields, RawInput } from "../ui/form";
+import { Icon } from "../ui/icon";
+import { Empty } from "../ui/states";
+import { Text } from "../ui/text";
+import { Choice, ValueView } from "../ui/value";
+import { Copies } from "./copies";
+import { Questions } from "./questions";
+import { Recent } from "./recent";
+import { Stages } from "./stages";
+
+export function TryIt({ detail, rerun }: { detail: Detail; rerun: string | null }) {
+  const subject = useMemo(() => subjectOf(detail), [detail]);
+  const root = subject.schema;
+  const begin = () => (initial(root, root, true) ?? {}) as JsonObject;
+  const [values, setValues] = useState<JsonObject>(begin);
+  const [way, setWay] = useState<"form" | "json">("form");
+  const [run, setRun] = useState<Run | null>(null);
+  const [round, setRound] = useState(0);
+  useEffect(() => {
+    if (!rerun) return;
+    void find(Number(rerun)).then((kept) => {
+      if (kept?.name !== detail.name) return;
+      setValues(subject.values(kept.params));
+      setRound((n) => n + 1);
+    });
+  }, [rerun]);
+  const start = () => {
+    run?.cancel();
+    setRun(new Run(subject.method, detail.name, subject.params(values)));
+  };
+  const submit = (event: Event) => {
+    event.preventDefault();
+    start();
+  };
+  return (
+    <div class="try">
+      <form
+        class="try-form"
+        onSubmit={submit}
+        onKeyDown={(event) => {
+          if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) submit(event);
+        }}
+      >
+        <div class="value-head">
+          <h2>Arguments</h2>
+          <Choice ways={["form", "json"]} way={way} choose={setWay} />
+        </div>
+        <Arguments
+          key={round}
+          way={way}
+          subject={subject}
+          values={values}
+          change={setValues}
+          completes={detail.completes}
+        />
+        <div class="try-run">
+          <RunButton run={run} />
+          <Copies params={subject.params(values)} method={subject.method} />
+        </div>
+      </form>
+      <div class="try-outcome">
+        {run ? (
+          <Outcome run={run} />
+        ) : (
+          <Empty icon="play" title="Nothing has run yet">
+            The result, its stages and what the call says meanwhile appear here.
+          </Empty>
+        )}
+        <Recent
+          name={detail.name}
+          choose={(kept) => {
+            setValues(subject.values(kept.params));
+            setRound((n) => n + 1);
+          }}
+        />
+      </div>
+    </div>
+  );
+}
+
+function Arguments({
+  way,
+  subject,
+  values,
+  change,
+  completes,
+}: {
+  way: "form" | "json";
+  subject: Subject;
+  values: JsonObject;
+  change: (values: JsonObject) => void;
+  completes: boolean;
+}) {
+  const schema = resolved(subject.schema, subject.schema);
+  const { ref } = subject;
+  if (way === "json")
+    return (
+      <RawInput
+        id="raw"
+        label="Arguments as JSON"
+        value={values}
+        change={(value) => change(isObject(value) ? value : {})}
+      />
+    );
+  const none = !isObject(schema.properties) || !Object.keys(schema.properties).length;
+  if (none && schema.additionalProperties === false) return <p class="hint">It takes no arguments.</p>;
+  return (
+    <ObjectFields
+      schema={schema}
+      root={subject.schema}
+      value={values}
+      change={change}
+      {...(completes && ref
+        ? { complete: (name: string, text: string, others: JsonObject) => complete(ref, name, text, others) }
+        : {})}
+    />
+  );
+}
+
+function RunButton({ run }: { run: Run | null }) {
+  const [, setTick] = useState(0);
+  const running = run?.state.value.outcome === "running";
+  useEffect(() => run?.state.subscribe(() => setTick((n) => n + 1)), [run]);
+  if (running)
+    return (
+      <button type="button" class="button danger" onClick={() => run!.cancel()}>
+        <Icon name="stop" /> Cancel
+      </button>
+    );
+  return (
+    <button class="button primary" title="Ctrl+Enter">
+      <Icon name="play" /> Run
+    </button>
+  );
+}
+
+function Outcome({ run }: { run: Run }) {
+  const state = useStore(run.state);
+  return (
+    <div class="outcome">
+      <StatusLine state={state} />
+      {state.questions && Object.keys(state.questions).length > 0 && (
+        <Questions questions={state.questions} answer={(answers) => run.answer(answers)} />
+      )}
+      <Meanwhile state={state} />
+      {state.error && (
+        <div class="banner bad" role="alert">
+          <Badge tone="bad">{state.error.code ?? "error"}</Badge>{" "}
+          <span>
+            <Text of={state.error.message} />
+            {state.error.data !== undefined && state.error.data !== null && (
+              <ValueView value={state.error.data} />
+            )}
+          </span>
+        </div>
+      )}
+      {state.result && <ResultView result={state.result} />}
+      {state.stages && <Stages stages={state.stages} result={state.result ?? {}} />}
+      {state.result && (
+        <details class="whole">
+          <summary>The whole result</summary>
+          <ValueView value={state.result} />
+        </details>
+      )}
+    </div>
+  );
+}
+
+const WORDS: Record<RunState["outcome"], [string, "good" | "bad" | "warn" | "plain"]> = {
+  running: ["running", "plain"],
+  ok: ["done", "good"],
+  error: ["failed", "bad"],
+  cancelled: ["cancelled", "warn"],
+};
+
+function StatusLine({ state }: { state: RunState }) {
+  const [word, tone] = WORDS[state.outcome];
+  const { progress } = state;
+  const part = progress?.total ? Math.min(1, progress.progress / progress.total) : undefined;
+  return (
+    <div class="status-line" role="status">
+      <Badge tone={tone}>{state.questions ? "asks you" : word}</Badge>
+      {state.ms !== undefined && <span class="quiet">{ms(state.ms)}</span>}
+      {state.outcome === "running" && !progress && <span class="working" aria-hidden="true" />}
+      {progress && (
+        <>
+          <progress max={1} {...(part === undefined ? {} : { value: part })} aria-label="Progress" />
+          <span class="quiet">
+            {part === undefined ? progress.progress : `${Math.round(part * 100)} %`}{" "}
+            <Text of={(progress.message ?? "").slice(0, 200)} />
+          </span>
+        </>
+      )}
+    </div>
+  );
+}
+
+function Meanwhile({ state }: { state: RunState }) {
+  if (!state.logs.length && !state.notifications.length) return null;
+  return (
+    <ol class="logs" aria-label="Log" tabIndex={0}>
+      {state.logs.map((line, index) => (
+        <li key={index} class={`log ${line.level}`}>
+          <span class="level">{line.level}</span>
+          {line.logger && (
+            <span class="quiet">
+              <Text of={line.logger} />
+            </span>
+          )}
+          <span class="said">
+            <Text of={typeof line.data === "string" ? line.data.slice(0, 4000) : JSON.stringify(line.data).slice(0, 4000)} />
+          </span>
+        </li>
+      ))}
+      {state.notifications.map((said, index) => (
+        <li key={`n${index}`} class="log">
+          <span class="level">note</span>
+          <span class="said">
+            <Text of={JSON.stringify(said).slice(0, 1000)} />
+          </span>
+        </li>
+      ))}
+    </ol>
+  );
+}

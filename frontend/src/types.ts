@@ -1,0 +1,171 @@
+/** What the API answers. Definitions stay raw JSON: whatever a server says is shown. */
+
+export type Json = null | boolean | number | bigint | string | Json[] | JsonObject;
+export interface JsonObject {
+  [key: string]: Json;
+}
+
+export type Kind = "tools" | "resources" | "templates" | "prompts";
+
+export interface ServerRow {
+  name: string;
+  kind: "project" | "upstream";
+  state: string;
+  reason: string | null;
+  transport: string | null;
+  revision?: string | null;
+  era?: string | null;
+  info: string | null;
+  connections?: number;
+  restarts?: number;
+  lastError?: string | null;
+  stderr?: string;
+  retryIn?: number | null;
+  tools: number;
+  tokens: number;
+  calls: number;
+  errors: number;
+  p50: number | null;
+  p95: number | null;
+}
+
+export interface Overview {
+  server: { name: string; title?: string; version?: string; description?: string };
+  instructions: string | null;
+  toolyard: string;
+  uptime: number;
+  place: {
+    project: string | null;
+    registries: string[];
+    program: string;
+    needs_token: boolean;
+  };
+  revisions: string[];
+  digest: string;
+  counts: Record<Kind | "completions", number>;
+  tokens: { tools: number; others: number };
+  calls: number;
+  errors: number;
+  servers: ServerRow[];
+  warnings: string[];
+  broken: Record<string, string>;
+  traffic: boolean;
+  readOnly: boolean;
+}
+
+export interface EntryRow {
+  name: string;
+  title?: string;
+  description?: string;
+  owner: string;
+  tokens: number;
+}
+
+export interface ToolRow extends EntryRow {
+  origin: string;
+  source?: string;
+  original?: string;
+  version?: string;
+  pinned?: boolean;
+  hidden?: string[];
+  projected?: boolean;
+  tags?: string[];
+  unavailable?: string;
+  requires?: string[];
+}
+
+export interface ResourceRow extends EntryRow {
+  uri: string;
+  mimeType?: string;
+}
+
+export interface TemplateRow extends EntryRow {
+  uriTemplate: string;
+}
+
+export interface PromptRow extends EntryRow {
+  arguments?: string[];
+}
+
+export interface Listing {
+  digest: string;
+  tools: ToolRow[];
+  resources: ResourceRow[];
+  templates: TemplateRow[];
+  prompts: PromptRow[];
+  completions: string[];
+}
+
+export interface Layer {
+  label: string;
+  definition: JsonObject;
+  place: string;
+}
+
+export interface Detail {
+  kind: Kind;
+  name: string;
+  definition: JsonObject;
+  origin: { source: string; owner: string; place: string };
+  owner: string;
+  extra: JsonObject;
+  tokens: number;
+  completes: boolean;
+  hidden?: string[];
+  requires?: string[];
+  unavailable?: string | null;
+  layers?: Layer[];
+  parts?: Record<string, string | null>;
+  virtual?: string[];
+}
+
+export type Outcome = "running" | "ok" | "error" | "cancelled";
+
+export interface TrafficLine {
+  number: number;
+  at: number;
+  method: string;
+  name: string;
+  client: string;
+  caller: string;
+  revision: string;
+  outcome: Outcome;
+  ms: number;
+  to: string | null;
+}
+
+export interface Hop {
+  to: string;
+  at: number;
+  ms: number | null;
+  arguments: Json;
+  result: Json;
+  error: string | null;
+}
+
+export interface TrafficCall extends TrafficLine {
+  params: Json;
+  result: Json;
+  error: { code?: number; message: string; data?: Json } | null;
+  tokens: { in: number; out: number };
+  hops: Hop[];
+  messages: { at: number; kind: string; data: Json }[];
+}
+
+export interface Stage {
+  name: "arguments" | "sent" | "returned" | "result";
+  ms: number;
+  tokens: number;
+  value?: Json;
+  same?: boolean;
+  to?: string;
+}
+
+export interface Question {
+  method: string;
+  params?: JsonObject;
+}
+
+export function isObject(value: unknown): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,166 @@
+/** What a tool, a prompt or a resource gave back, each kind of content in its own way. */
+import { useMemo, useState } from "preact/hooks";
+import { parse } from "../json";
+import { isObject, type Json, type JsonObject } from "../types";
+import { Badge, CopyButton } from "./controls";
+import { LongText, Text, WebLink } from "./text";
+import { Choice, ValueView } from "./value";
+
+const IMAGE = /^image\/(png|jpeg|gif|webp|avif|bmp|svg\+xml)$/;
+const AUDIO = /^audio\/[\w.+-]+$/;
+const BASE64 = /^[A-Za-z0-9+/=\s]*$/;
+
+export function ResultView({ result }: { result: JsonObject }) {
+  const blocks = blocksOf(result);
+  const structured = result.structuredContent;
+  return (
+    <div class="result">
+      {result.isError === true && (
+        <p class="banner bad">
+          <Badge tone="bad">error</Badge> The tool says that the call failed.
+        </p>
+      )}
+      {structured !== undefined && <ValueView value={structured} title="Structured content" />}
+      {blocks.map((block, index) => (
+        <Block key={index} block={block} repeated={structured !== undefined} />
+      ))}
+      {!blocks.length && structured === undefined && <ValueView value={result} title="Result" />}
+    </div>
+  );
+}
+
+function blocksOf(result: JsonObject): JsonObject[] {
+  if (Array.isArray(result.content)) return result.content.filter(isObject);
+  if (Array.isArray(result.contents)) return result.contents.filter(isObject).map(asResource);
+  if (Array.isArray(result.messages)) return result.messages.filter(isObject).map(asMessage);
+  return [];
+}
+
+const asResource = (contents: JsonObject): JsonObject => ({ type: "resource", resource: contents });
+
+const asMessage = (message: JsonObject): JsonObject => ({
+  ...(isObject(message.content) ? message.content : { type: "text", text: "" }),
+  role: message.role ?? "",
+});
+
+export function Block({ block, repeated = false }: { block: JsonObject; repeated?: boolean }) {
+  return (
+    <section class="block">
+      {typeof block.role === "string" && <Badge>{block.role}</Badge>}
+      <Inside block={block} repeated={repeated} />
+    </section>
+  );
+}
+
+function Inside({ block, repeated }: { block: JsonObject; repeated: boolean }) {
+  const mime = String(block.mimeType ?? "");
+  if (block.type === "text" && typeof block.text === "string")
+    return <TextBlock text={block.text} repeated={repeated} />;
+  if (block.type === "image" && typeof block.data === "string")
+    return <Picture mime={mime} data={block.data} />;
+  if (block.type === "audio" && typeof block.data === "string")
+    return <Sound mime={mime} data={block.data} />;
+  if (block.type === "resource" && isObject(block.resource))
+    return <ResourceBlock resource={block.resource} />;
+  if (block.type === "resource_link") return <LinkBlock block={block} />;
+  return <ValueView value={block} title={String(block.type ?? "Content")} />;
+}
+
+/** Text that is JSON can be looked at as JSON. */
+function TextBlock({ text, repeated = false }: { text: string; repeated?: boolean }) {
+  const value = useMemo(() => jsonIn(text), [text]);
+  const [way, setWay] = useState<"text" | "json">(repeated || value === undefined ? "text" : "json");
+  return (
+    <div class="value">
+      <div class="value-head">
+        <span class="value-title">Text</span>
+        {value !== undefined && <Choice ways={["text", "json"]} way={way} choose={setWay} />}
+        <CopyButton text={() => text} />
+      </div>
+      {way === "json" && value !== undefined ? (
+        <ValueView value={value} />
+      ) : text ? (
+        <LongText of={text} />
+      ) : (
+        <p class="hint">The text is empty.</p>
+      )}
+    </div>
+  );
+}
+
+function jsonIn(text: string): Json | undefined {
+  if (!/^\s*[[{]/.test(text) || text.length > 2_000_000) return undefined;
+  try {
+    return parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function Picture({ mime, data }: { mime: string; data: string }) {
+  if (!IMAGE.test(mime) || !BASE64.test(data)) return <Unknown mime={mime} size={data.length} />;
+  return (
+    <figure class="picture">
+      <img src={`data:${mime};base64,${data}`} alt="An image in the result" />
+      <figcaption class="hint">
+        {mime}, {bytes(data)}
+      </figcaption>
+    </figure>
+  );
+}
+
+function Sound({ mime, data }: { mime: string; data: string }) {
+  if (!AUDIO.test(mime) || !BASE64.test(data)) return <Unknown mime={mime} size={data.length} />;
+  return (
+    <figure class="picture">
+      <audio controls src={`data:${mime};base64,${data}`} />
+      <figcaption class="hint">
+        {mime}, {bytes(data)}
+      </figcaption>
+    </figure>
+  );
+}
+
+function Unknown({ mime, size }: { mime: string; size: number }) {
+  return (
+    <p class="hint">
+      {size.toLocaleString()} characters of <Text of={mime || "unknown type"} />, not shown.
+    </p>
+  );
+}
+
+function ResourceBlock({ resource }: { resource: JsonObject }) {
+  const mime = String(resource.mimeType ?? "");
+  return (
+    <div class="resource-block">
+      <p class="uri">
+        <Text of={String(resource.uri ?? "")} /> {mime && <Badge>{mime}</Badge>}
+      </p>
+      {typeof resource.text === "string" && <TextBlock text={resource.text} />}
+      {typeof resource.blob === "string" && <Blob mime={mime} data={resource.blob} />}
+    </div>
+  );
+}
+
+function Blob({ mime, data }: { mime: string; data: string }) {
+  if (IMAGE.test(mime)) return <Picture mime={mime} data={data} />;
+  if (AUDIO.test(mime)) return <Sound mime={mime} data={data} />;
+  return <Unknown mime={mime} size={data.length} />;
+}
+
+function LinkBlock({ block }: { block: JsonObject }) {
+  const uri = String(block.uri ?? "");
+  return (
+    <p class="uri">
+      <Badge>link</Badge> <Text of={String(block.title ?? block.name ?? "")} />{" "}
+      <WebLink to={uri}>
+        <Text of={uri} />
+      </WebLink>
+    </p>
+  );
+}
+
+function bytes(data: string): string {
+  const count = Math.floor((data.length * 3) / 4);
+  return count < 10_000 ? `${count} bytes` : `${Math.round(count / 1000)} kB`;
+}

@@ -1,0 +1,79 @@
+/** Text from elsewhere. Only ever text nodes; characters that deceive the eye are spelled out. */
+import { useState } from "preact/hooks";
+
+// Direction marks, zero-width and control characters, tags, line separators.
+const DECEIVING =
+  /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffb]|\udb40[\udc00-\udfff]/g;
+
+export function Text({ of }: { of: string }) {
+  DECEIVING.lastIndex = 0;
+  if (!DECEIVING.test(of)) return <span class="text">{of}</span>;
+  const parts: preact.ComponentChildren[] = [];
+  let end = 0;
+  for (const found of of.matchAll(DECEIVING)) {
+    parts.push(of.slice(end, found.index), <Mark key={found.index} of={found[0]} />);
+    end = found.index + found[0].length;
+    if (parts.length > 2000) break;
+  }
+  return (
+    <span class="text">
+      {parts}
+      {of.slice(end)}
+    </span>
+  );
+}
+
+function Mark({ of }: { of: string }) {
+  const code = (of.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0");
+  return (
+    <span class="mark" title={`The invisible character U+${code}`}>
+      U+{code}
+    </span>
+  );
+}
+
+const SHOWN_AT_FIRST = 4_000;
+const MOST_SHOWN = 200_000;
+
+/** A text of any length: the start of it, and more when it is asked for. */
+export function LongText({ of, code = false }: { of: string; code?: boolean }) {
+  const [all, setAll] = useState(false);
+  const most = all ? MOST_SHOWN : SHOWN_AT_FIRST;
+  const cut = of.length > most;
+  return (
+    <div class="long">
+      <pre class={code ? "code" : "prose"} tabIndex={0}>
+        <Text of={cut ? of.slice(0, most) : of} />
+      </pre>
+      {cut && (
+        <p class="hint">
+          {most.toLocaleString()} of {of.length.toLocaleString()} characters.{" "}
+          {!all && (
+            <button class="link" onClick={() => setAll(true)}>
+              Show more
+            </button>
+          )}
+        </p>
+      )}
+    </div>
+  );
+}
+
+/** A link only where it leads to the web; anything else is text. */
+export function WebLink({ to, children }: { to: string; children: preact.ComponentChildren }) {
+  return isWebUrl(to) ? (
+    <a href={to} target="_blank" rel="noopener noreferrer">
+      {children}
+    </a>
+  ) : (
+    <>{children}</>
+  );
+}
+
+export function isWebUrl(text: string): boolean {
+  try {
+    return ["http:", "https:"].includes(new URL(text).protocol);
+  } catch {
+    return false;
+  }
+}

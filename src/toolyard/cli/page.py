@@ -1,0 +1,106 @@
+"""The page over what a plan serves: its token, its ears, and its window on the program."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import shutil
+import sys
+
+from toolyard import __version__
+from toolyard.app import App, Plan, Taps, registry_paths
+from toolyard.cli.lineage import Lineage
+from toolyard.protocol.call import (
+    Call,
+    Caller,
+    Channel,
+    Client,
+    Handler,
+    JsonObject,
+    Result,
+    Target,
+)
+from toolyard.protocol.revisions import LATEST
+from toolyard.transports.answer import Edge, in_rounds
+from toolyard.web.hops import Observed, ObservedTargets
+from toolyard.web.owners import PROJECT
+from toolyard.web.site import Site
+from toolyard.web.static import HOW, read_static
+from toolyard.web.traffic import Traffic, recorded
+from toolyard.web.window import Perform, Place, Window
+
+# The person at the page can be asked anything that a client can.
+CLIENT = Client(
+    {"name": "toolyard-page", "version": __version__},
+    {"elicitation": {"form": {}, "url": {}}, "sampling": {}, "roots": {}},
+)
+CALLER = Caller(id="page", name="page")
+
+
+class Page:
+    def __init__(self, plan: Plan, *, needs_token: bool) -> None:
+        self._plan = plan
+        self._needs_token = needs_token
+        self._token = secrets.token_urlsafe(24)
+        self._traffic = Traffic() if plan.settings.page_traffic else None
+        self._files = read_static()
+
+    @property
+    def taps(self) -> Taps:
+        return Taps(self._recorded, _observed, ObservedTargets)
+
+    def _recorded(self, handler: Handler) -> Handler:
+        return recorded(handler, self._traffic) if self._traffic else handler
+
+    def invitation(self, origin: str) -> str:
+        """What the person who started the server is told, once."""
+        if not self._files:
+            return f"The page is not built: run `{HOW}` in the checkout."
+        return f"Page: {origin}/#token={self._token}"
+
+    def site(self, app: App) -> Site:
+        lineage = Lineage(app)
+        window = Window(
+            identity=self._plan.identity,
+            catalog=app.keeper.catalog,
+            announcer=app.keeper.announcer,
+            call=performer(app.edge),
+            place=self._place(),
+            health=app.pool.health if app.pool else tuple,
+            layers=lineage.of,
+            secrets=lineage.secrets,
+            traffic=self._traffic,
+            read_only=self._plan.settings.page_read_only,
+        )
+        return Site(window, self._token, self._files)
+
+    def _place(self) -> Place:
+        project = self._plan.project
+        return Place(
+            project=os.path.abspath(project.root) if project else None,
+            registries=tuple(map(os.path.abspath, registry_paths(self._plan))),
+            program=_program(),
+            needs_token=self._needs_token,
+        )
+
+
+def _observed(target: Target) -> Target:
+    return Observed(target, PROJECT)
+
+
+def _program() -> str:
+    """What a client's configuration can run, whatever its PATH is."""
+    beside = os.path.join(os.path.dirname(sys.executable), "toolyard")
+    return beside if os.path.exists(beside) else shutil.which("toolyard") or "toolyard"
+
+
+def performer(edge: Edge) -> Perform:
+    """Makes calls as the page, through the handler of all clients."""
+
+    async def perform(method: str, params: JsonObject, channel: Channel) -> Result:
+        number = secrets.token_hex(8)
+        meta = {"progressToken": number}
+        call = Call(method, params, LATEST, CLIENT, CALLER, meta, id=number, log_level="debug")
+        return await in_rounds(edge, call, channel)
+
+    return perform

@@ -1,0 +1,63 @@
+"""A value small enough to keep: the same one where it is small, else a shortened copy."""
+
+from __future__ import annotations
+
+from toolyard.protocol.call import Encoded, Json
+
+MOST_PARTS = 300
+MOST_CHARACTERS = 16_384
+_LONGEST_TEXT = 2_000
+_LONGEST_LIST = 20
+
+
+def glimpse(value: Json) -> Json:
+    if isinstance(value, Encoded):
+        return f"({len(value.body)} bytes of JSON, encoded once for all clients)"
+    return value if is_small(value) else _shortened(value, 6)
+
+
+def is_small(value: Json) -> bool:
+    """Looks at no more parts than it would keep, so a huge value costs no more than a small one."""
+    parts = characters = 0
+    todo = [value]
+    while todo:
+        part = todo.pop()
+        parts += 1
+        if isinstance(part, str):
+            characters += len(part)
+        elif isinstance(part, dict):
+            if parts + len(part) > MOST_PARTS:
+                return False
+            todo.extend(part.values())
+        elif isinstance(part, list):
+            if parts + len(part) > MOST_PARTS:
+                return False
+            todo.extend(part)
+        if parts > MOST_PARTS or characters > MOST_CHARACTERS:
+            return False
+    return True
+
+
+def _shortened(value: Json, depth: int) -> Json:
+    if isinstance(value, str):
+        cut = len(value) - _LONGEST_TEXT
+        return value if cut <= 0 else f"{value[:_LONGEST_TEXT]}… ({cut} more characters)"
+    if isinstance(value, dict) and depth:
+        kept = {
+            _shortened(key, 0): _shortened(part, depth - 1)
+            for key, part in _head(value.items(), _LONGEST_LIST)
+        }
+        return kept | _rest(len(value))
+    if isinstance(value, list) and depth:
+        kept_items = [_shortened(part, depth - 1) for part in value[:_LONGEST_LIST]]
+        more = len(value) - _LONGEST_LIST
+        return kept_items + ([f"… ({more} more)"] if more > 0 else [])
+    return "…" if isinstance(value, dict | list) else value
+
+
+def _rest(count: int) -> dict[str, str]:
+    return {"…": f"{count - _LONGEST_LIST} more members"} if count > _LONGEST_LIST else {}
+
+
+def _head(pairs: Json, most: int) -> Json:
+    return (pair for _, pair in zip(range(most), pairs, strict=False))

@@ -1,0 +1,91 @@
+"""The second hop of a call: what went to the script or the upstream, and what came back.
+
+Whoever wants to see the hops of a call puts a list into `observers` before it runs.
+"""
+
+from __future__ import annotations
+
+from contextvars import ContextVar
+from time import perf_counter
+from typing import Protocol
+
+from toolyard.protocol.call import Call, Channel, Json, JsonObject, Result, Target
+
+
+class Hop:
+    """One request to what does the work; filled in place, because it is on the hot path."""
+
+    __slots__ = ("arguments", "began", "ended", "error", "result", "to")
+
+    def __init__(self, to: str, arguments: Json) -> None:
+        self.to = to
+        self.arguments = arguments
+        self.result: Json = None
+        self.error: str | None = None
+        self.began = perf_counter()
+        self.ended = 0.0
+
+    def with_values(self, arguments: Json, result: Json) -> Hop:
+        """The same hop; others that observe it keep theirs."""
+        if arguments is self.arguments and result is self.result:
+            return self
+        other = Hop(self.to, arguments)
+        other.result, other.error = result, self.error
+        other.began, other.ended = self.began, self.ended
+        return other
+
+
+observers: ContextVar[tuple[list[Hop], ...]] = ContextVar("observers", default=())
+
+
+class Observed:
+    """A target whose calls are seen by the observers of the moment."""
+
+    __slots__ = ("_target", "_to")
+
+    def __init__(self, target: Target, to: str) -> None:
+        self._target = target
+        self._to = to
+
+    async def call(self, arguments: JsonObject, call: Call, channel: Channel) -> Result:
+        watching = observers.get()
+        if not watching:
+            return await self._target.call(arguments, call, channel)
+        hop = Hop(self._to, arguments)
+        for seen in watching:
+            seen.append(hop)
+        try:
+            result = await self._target.call(arguments, call, channel)
+        except BaseException as error:
+            hop.error = str(error) or type(error).__name__
+            raise
+        finally:
+            hop.ended = perf_counter()
+        hop.result = result
+        return result
+
+
+class MakesTargets(Protocol):
+    def tool(self, server: str, name: str) -> Target: ...
+    def prompt(self, server: str, name: str) -> Target: ...
+    def resource(self, server: str) -> Target: ...
+    def completion(self, server: str) -> Target: ...
+
+
+class ObservedTargets:
+    """The targets of every upstream, each of them observed."""
+
+    def __init__(self, targets: MakesTargets) -> None:
+        self._targets = targets
+
+    def tool(self, server: str, name: str) -> Target:
+        return Observed(self._targets.tool(server, name), server)
+
+    def prompt(self, server: str, name: str) -> Target:
+        return Observed(self._targets.prompt(server, name), server)
+
+    def resource(self, server: str) -> Target:
+        return self._targets.resource(server)
+
+    def completion(self, server: str) -> Target:
+        return self._targets.completion(server)

@@ -1,0 +1,68 @@
+"""What changes while the page is open, as events: the catalog, the servers, the calls.
+
+Ticks only while somebody listens; nothing is sent when nothing has happened.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from itertools import islice, takewhile
+
+from toolyard.protocol.call import Json, JsonObject
+from toolyard.web.records import line
+from toolyard.web.stream import Events
+from toolyard.web.window import Window
+
+TICK = 0.5
+MOST_LINES = 60
+
+
+class Live:
+    """One open page."""
+
+    def __init__(self, window: Window) -> None:
+        self._window = window
+        self.events = Events()
+        self._health: Json = None
+        self._latest = window.traffic.latest if window.traffic else 0
+        self._running: set[int] = set()
+
+    async def follow(self) -> None:
+        """Push what happens, until cancelled."""
+        leave = self._window.announcer.join(self._announced)
+        try:
+            self.events.push("hello", {"latest": self._latest})
+            while True:
+                self._tell_health()
+                self._tell_traffic()
+                await asyncio.sleep(TICK)
+        finally:
+            leave()
+
+    def _announced(self, method: str, _params: JsonObject) -> None:
+        if method.endswith("list_changed"):
+            self.events.push("catalog", {"changed": method.split("/")[1]})
+
+    def _tell_health(self) -> None:
+        health = [[one.server, one.state, one.reason] for one in self._window.health()]
+        if health != self._health:
+            if self._health is not None:
+                self.events.push("servers", health)
+            self._health = health
+
+    def _tell_traffic(self) -> None:
+        traffic = self._window.traffic
+        if traffic is None or (traffic.latest == self._latest and not self._running):
+            return
+        new = takewhile(lambda one: one.number > self._latest, traffic.newest_first())
+        recent = list(islice(new, MOST_LINES))
+        found = (traffic.find(number) for number in self._running)
+        done = [one for one in found if one is not None and one.ended]
+        self._running = {one for one in self._running if one not in {d.number for d in done}}
+        self._running |= {one.number for one in recent if not one.ended}
+        if not recent and not done:
+            return
+        secrets = self._window.secrets()
+        lines = [line(one, secrets) for one in (*recent, *done)]
+        self.events.push("traffic", {"count": traffic.latest - self._latest, "lines": lines})
+        self._latest = traffic.latest

@@ -1,0 +1,60 @@
+"""What the page must not show: values of variables, and what goes by a secret's name."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from toolyard.protocol.call import Json, JsonObject
+from toolyard.upstreams.health import masked
+
+MASK = "***"
+_SECRET_NAME = re.compile(
+    r"passw(or)?d|passphrase|secret|token(?!s)|api[-_]?key|access[-_]?key|private[-_]?key|"
+    r"credential|authorization|cookie|bearer",
+    re.IGNORECASE,
+)
+_BEARER = re.compile(r"\b(Bearer|Basic)\s+[\w.~+/=-]{8,}", re.IGNORECASE)
+# The bookkeeping of a call, of no use to anyone who reads it.
+_HARMLESS = frozenset({"progressToken", "maxTokens"})
+
+
+def without_secrets(value: Json, secrets: Iterable[str], private: frozenset[str]) -> Json:
+    """A copy for the eyes. `private` are the arguments that their schema calls passwords."""
+    known = tuple(secrets)
+    return _cleaned(value, known, private)
+
+
+def _cleaned(value: Json, secrets: tuple[str, ...], private: frozenset[str]) -> Json:
+    if isinstance(value, str):
+        return _BEARER.sub(rf"\1 {MASK}", masked(value, secrets))
+    if isinstance(value, dict):
+        return {
+            masked(key, secrets): MASK
+            if _is_secret(key, part, private)
+            else _cleaned(part, secrets, private)
+            for key, part in value.items()
+        }
+    if isinstance(value, list):
+        return [_cleaned(part, secrets, private) for part in value]
+    return value
+
+
+def _is_secret(key: str, value: Json, private: frozenset[str]) -> bool:
+    if not isinstance(value, str) or not value or key in _HARMLESS:
+        return False
+    return key in private or _SECRET_NAME.search(key) is not None
+
+
+def private_arguments(schema: JsonObject | None) -> frozenset[str]:
+    """The top-level arguments that a schema marks as passwords."""
+    properties = schema.get("properties") if isinstance(schema, dict) else None
+    if not isinstance(properties, dict):
+        return frozenset()
+    return frozenset(name for name, one in properties.items() if _is_password(one))
+
+
+def _is_password(schema: Json) -> bool:
+    return isinstance(schema, dict) and (
+        schema.get("format") == "password" or schema.get("writeOnly") is True
+    )

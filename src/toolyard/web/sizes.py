@@ -1,0 +1,16 @@
+"""How much of a model's attention a value costs. An estimate: models count differently."""
+
+from __future__ import annotations
+
+from toolyard.protocol.call import Json
+from toolyard.virtual.codec import dumps
+
+CHARACTERS_PER_TOKEN = 4
+
+
+def tokens_in(value: Json) -> int:
+    return tokens(dumps(value))
+
+
+def tokens(text: str) -> int:
+    return -(-len(text) // CHARACTERS_PER_TOKEN)

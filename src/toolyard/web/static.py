@@ -1,0 +1,51 @@
+"""The built page: files that were read once. They hold no data, so they need no token."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from pathlib import Path
+
+FOLDER = Path(__file__).parent / "static"
+HOW = "python frontend/build.py"
+NOT_BUILT = (
+    "The page is not built. In a checkout, run\n\n"
+    f"    {HOW}\n\n"
+    "once (it fetches what it needs) and start the server again. "
+    "The MCP endpoint at /mcp works without it.\n"
+)
+_TYPES = {
+    ".html": b"text/html; charset=utf-8",
+    ".js": b"text/javascript; charset=utf-8",
+    ".css": b"text/css; charset=utf-8",
+    ".svg": b"image/svg+xml",
+    ".woff2": b"font/woff2",
+    ".txt": b"text/plain; charset=utf-8",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class File:
+    body: bytes
+    content_type: bytes
+    etag: bytes
+    forever: bool  # its name changes with its content
+
+
+def read_static(folder: Path = FOLDER) -> dict[str, File]:
+    """URL path -> file; empty where the page was not built."""
+    if not (folder / "index.html").is_file():
+        return {}
+    files = {
+        f"/{path.relative_to(folder).as_posix()}": _read(path)
+        for path in sorted(folder.rglob("*"))
+        if path.is_file() and path.suffix in _TYPES
+    }
+    files["/"] = files.pop("/index.html")
+    return files
+
+
+def _read(path: Path) -> File:
+    body = path.read_bytes()
+    etag = f'"{hashlib.sha256(body).hexdigest()[:16]}"'.encode()
+    return File(body, _TYPES[path.suffix], etag, path.parent.name == "assets")

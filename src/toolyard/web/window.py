@@ -1,0 +1,61 @@
+"""What the page may see and do: everything it knows of the program, filled in by the app."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+from toolyard.catalog.announcer import Announcer
+from toolyard.catalog.entries import Tool
+from toolyard.catalog.snapshot import Catalog
+from toolyard.protocol.call import Channel, JsonObject, Result
+from toolyard.protocol.identity import Identity
+from toolyard.upstreams.health import Health
+from toolyard.web.traffic import Traffic
+
+
+class Perform(Protocol):
+    """Make a call as the page, through the handler that all clients use."""
+
+    async def __call__(self, method: str, params: JsonObject, channel: Channel) -> Result:
+        """Raises ProtocolError."""
+
+
+@dataclass(frozen=True, slots=True)
+class Layer:
+    """One of the places that a tool's definition comes from."""
+
+    label: str  # "the script's metadata", "registry entry fetch", "fetch-server"
+    definition: JsonObject
+    place: str = ""  # file and JSON pointer, where there is one
+
+
+def no_layers(_tool: Tool) -> tuple[Layer, ...]:
+    return ()
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where and how the server is reached, for what clients are told to paste."""
+
+    project: str | None = None
+    registries: tuple[str, ...] = ()
+    program: str = "toolyard"
+    needs_token: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    identity: Identity
+    catalog: Callable[[], Awaitable[Catalog]]
+    announcer: Announcer
+    call: Perform
+    place: Place = Place()
+    health: Callable[[], tuple[Health, ...]] = tuple
+    # The layers of a tool, nearest to the client first; the last is the source's own definition.
+    layers: Callable[[Tool], tuple[Layer, ...]] = no_layers
+    # Values that came from variables: never shown.
+    secrets: Callable[[], frozenset[str]] = frozenset
+    traffic: Traffic | None = None
+    read_only: bool = False
