@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 
-from toolyard.catalog.entries import KINDS, Kind, Tool
+from toolyard.catalog.entries import Tool
+from toolyard.catalog.kinds import KINDS, Kind
 from toolyard.catalog.snapshot import Catalog, Listed
 from toolyard.protocol.call import JsonObject
 from toolyard.web.listing import is_projected
