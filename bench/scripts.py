@@ -2,7 +2,8 @@
 
     python bench/scripts.py [--rounds 12] [--calls 100] [--loop asyncio|uvloop]
 
-Floor and ours are measured in turns, in the same run; only the ratios mean something.
+The two take turns, call by call and round by round, so that only the ratios of their
+medians mean something, and those do on a busy machine too.
 """
 
 from __future__ import annotations
@@ -15,7 +16,6 @@ import subprocess
 import tempfile
 import time
 from pathlib import Path
-from typing import NamedTuple
 
 import uvloop
 
@@ -49,37 +49,52 @@ class Silent:
     def close_stream(self) -> None: ...
 
 
-class Figures(NamedTuple):
-    p50: float  # microseconds, one call at a time
-    rate: float  # calls a second, 16 in flight
+class Floor:
+    """The C program: one spawn when told to, or many at once."""
+
+    def __init__(self, program: Path, script: Path) -> None:
+        self._command = [str(program), str(script)]
+        self._turns = subprocess.Popen(
+            [*self._command, "0", "1"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0
+        )
+
+    def once(self) -> float:
+        """Microseconds."""
+        assert self._turns.stdin is not None and self._turns.stdout is not None
+        self._turns.stdin.write(b".")
+        return float(self._turns.stdout.readline())
+
+    def rate(self, calls: int) -> float:
+        """Calls a second."""
+        words = subprocess.check_output([*self._command, str(calls), str(IN_FLIGHT)]).split()
+        return float(words[2])
+
+    def close(self) -> None:
+        self._turns.communicate()
 
 
-def floor(program: Path, script: Path, calls: int) -> Figures:
-    def run(in_flight: int) -> list[float]:
-        command = [str(program), str(script), str(calls), str(in_flight)]
-        return [float(word) for word in subprocess.check_output(command).split()]
+class Ours:
+    def __init__(self, target: ScriptTarget) -> None:
+        self._target = target
+        self._call, self._channel = Call("tools/call", {}, R2025_11_25), Silent()
 
-    return Figures(run(1)[0], run(IN_FLIGHT)[2])
-
-
-async def ours(target: ScriptTarget, calls: int) -> Figures:
-    call, channel = Call("tools/call", {}, R2025_11_25), Silent()
-    took = []
-    for _ in range(calls):
+    async def once(self) -> float:
         began = time.perf_counter()
-        await target.call({"n": 1}, call, channel)
-        took.append(time.perf_counter() - began)
-    left = calls
+        await self._target.call({"n": 1}, self._call, self._channel)
+        return (time.perf_counter() - began) * 1e6
 
-    async def worker() -> None:
-        nonlocal left
-        while left > 0:
-            left -= 1
-            await target.call({"n": 1}, call, channel)
+    async def rate(self, calls: int) -> float:
+        left = calls
 
-    began = time.perf_counter()
-    await asyncio.gather(*(worker() for _ in range(IN_FLIGHT)))
-    return Figures(statistics.median(took) * 1e6, calls / (time.perf_counter() - began))
+        async def worker() -> None:
+            nonlocal left
+            while left > 0:
+                left -= 1
+                await self.once()
+
+        began = time.perf_counter()
+        await asyncio.gather(*(worker() for _ in range(IN_FLIGHT)))
+        return calls / (time.perf_counter() - began)
 
 
 def prepare(program: Path, script: Path) -> None:
@@ -95,24 +110,23 @@ async def measure(rounds: int, calls: int) -> None:
         prepare(program, script)
         os.chdir(folder)  # as a server of one project does
         runner = Runner(RunnerSettings(), ProjectPaths(str(folder), str(folder)))
-        target = ScriptTarget("tool", str(script), {"name": "tool"}, runner)
-        await ours(target, 20)
-        print("| round | floor p50 µs | ours | ratio | floor calls/s | ours | ratio |")
-        print("|---|---|---|---|---|---|---|")
-        latency, rate = [], []
-        for number in range(rounds):
-            below, above = floor(program, script, calls), await ours(target, calls)
-            latency.append(above.p50 / below.p50)
-            rate.append(above.rate / below.rate)
-            print(
-                f"| {number + 1} | {below.p50:.0f} | {above.p50:.0f} | {latency[-1]:.2f} "
-                f"| {below.rate:.0f} | {above.rate:.0f} | {rate[-1]:.2f} |",
-                flush=True,
-            )
-        print(
-            f"| median | | | {statistics.median(latency):.2f} | | | {statistics.median(rate):.2f} |"
-        )
+        ours = Ours(ScriptTarget("tool", str(script), {"name": "tool"}, runner))
+        floor = Floor(program, script)
+        await ours.rate(20)
+        turns = [(floor.once(), await ours.once()) for _ in range(rounds * calls)]
+        rates = [(floor.rate(calls), await ours.rate(calls)) for _ in range(rounds)]
+        floor.close()
         await runner.close()
+        os.chdir("/")
+    print("| a bash script | C program | ours | ratio |")
+    print("|---|---|---|---|")
+    print(row("p50 of a call, µs", turns))
+    print(row(f"calls a second, {IN_FLIGHT} in flight", rates))
+
+
+def row(title: str, pairs: list[tuple[float, float]]) -> str:
+    below, above = (statistics.median(side) for side in zip(*pairs, strict=True))
+    return f"| {title} | {below:.0f} | {above:.0f} | {above / below:.2f} |"
 
 
 def main() -> None:

@@ -1,6 +1,7 @@
 /* The floor under a script call: spawn the same script COUNT times with at most
  * INFLIGHT at once, read its stdout and stderr to the end, reap it.
- * Prints "p50_us p95_us calls_per_second".
+ * Prints "p50_us p95_us calls_per_second". With a COUNT of 0, spawns once for every byte
+ * on stdin and prints how long each took in microseconds, so that a driver can take turns.
  *
  *   cc -O2 -o spawn_floor spawn_floor.c && ./spawn_floor SCRIPT COUNT INFLIGHT
  */
@@ -65,9 +66,25 @@ static int ascending(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
+static void take_turns(char *script) {
+    struct child child;
+    struct pollfd polled[2];
+    char turn;
+    while (read(0, &turn, 1) == 1) {
+        start(&child, script);
+        do {
+            for (int i = 0; i < 2; i++) polled[i] = (struct pollfd){child.fds[i], POLLIN, 0};
+            poll(polled, 2, -1);
+        } while (!advance(&child, polled));
+        printf("%.1f\n", now_us() - child.started);
+        fflush(stdout);
+    }
+}
+
 int main(int argc, char **argv) {
     if (argc != 4) return 1;
     int count = atoi(argv[2]), inflight = atoi(argv[3]), begun = 0, ended = 0;
+    if (count == 0) return take_turns(argv[1]), 0;
     struct child *children = calloc(inflight, sizeof *children);
     struct pollfd *polled = calloc(2 * inflight, sizeof *polled);
     double *took = calloc(count, sizeof *took), began = now_us();

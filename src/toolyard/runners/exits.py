@@ -1,76 +1,76 @@
-"""Tell when a child process has ended, and reap it. Knows nothing else about it."""
+"""Tell when a child process has ended, and how. Knows nothing else about it.
+
+The kernel tells through a pidfd, which becomes readable. All pidfds share one epoll of
+their own, which the loop watches: cheaper than a reader of the loop for each child.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import os
+import select
 import threading
 from collections.abc import Callable
 from typing import Protocol, TypeAlias
 
-Ended: TypeAlias = Callable[[], None]
+Ended: TypeAlias = Callable[[int], None]
 LOST = 255  # somebody else reaped our child: how it ended is not known
 
 
-class ExitWatch(Protocol):
-    """Calls back once when its child has ended; closing it gives up the call."""
+class Exits(Protocol):
+    def watch(self, pid: int, ended: Ended) -> None:
+        """Reap our child when it ends, then call `ended` with its exit code (-n: signal n)."""
 
     def close(self) -> None: ...
 
-    def reap(self) -> int:
-        """How it ended, negative for a signal. Only after the call back."""
 
+class PidfdExits:
+    __slots__ = ("_epoll", "_loop", "_watched")
 
-class PidfdExit:
-    """The kernel tells us: a pidfd becomes readable when its process ends."""
-
-    __slots__ = ("_fd", "_loop", "_pid")
-
-    def __init__(self, loop: asyncio.AbstractEventLoop, pid: int, ended: Ended) -> None:
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self._loop = loop
-        self._pid = pid
-        self._fd = os.pidfd_open(pid)
-        loop.add_reader(self._fd, ended)
+        self._epoll = select.epoll()
+        self._watched: dict[int, tuple[int, Ended]] = {}
+        loop.add_reader(self._epoll.fileno(), self._ready)
+
+    def watch(self, pid: int, ended: Ended) -> None:
+        fd = os.pidfd_open(pid)
+        self._watched[fd] = pid, ended
+        self._epoll.register(fd, select.EPOLLIN)
+
+    def _ready(self) -> None:
+        for fd, _ in self._epoll.poll(0):
+            pid, ended = self._watched.pop(fd)
+            os.close(fd)  # which ends its registration too
+            ended(reap(pid))
 
     def close(self) -> None:
-        if self._fd < 0:
-            return
-        self._loop.remove_reader(self._fd)
-        os.close(self._fd)
-        self._fd = -1
-
-    def reap(self) -> int:
-        return reap(self._pid)
+        self._loop.remove_reader(self._epoll.fileno())
+        self._epoll.close()
+        for fd in self._watched:
+            os.close(fd)
+        self._watched.clear()
 
 
-class ThreadExit:
-    """For systems without pidfds: a thread that waits."""
+class ThreadExits:
+    """For systems without pidfds: a thread for each child."""
 
-    __slots__ = ("_code", "_ended", "_loop", "_pid")
+    __slots__ = ("_loop",)
 
-    def __init__(self, loop: asyncio.AbstractEventLoop, pid: int, ended: Ended) -> None:
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self._loop = loop
-        self._pid = pid
-        self._ended: Ended | None = ended
-        self._code = LOST
-        threading.Thread(target=self._wait, daemon=True).start()
 
-    def _wait(self) -> None:
-        self._code = reap(self._pid)
+    def watch(self, pid: int, ended: Ended) -> None:
+        threading.Thread(target=self._wait, args=(pid, ended), daemon=True).start()
+
+    def _wait(self, pid: int, ended: Ended) -> None:
+        code = reap(pid)
         try:
-            self._loop.call_soon_threadsafe(self._tell)
+            self._loop.call_soon_threadsafe(ended, code)
         except RuntimeError:  # the loop was closed meanwhile: nobody to tell
             pass
 
-    def _tell(self) -> None:
-        if self._ended is not None:
-            self._ended()
-
-    def close(self) -> None:
-        self._ended = None
-
-    def reap(self) -> int:
-        return self._code
+    def close(self) -> None: ...
 
 
 def reap(pid: int) -> int:
@@ -80,5 +80,5 @@ def reap(pid: int) -> int:
         return LOST
 
 
-WatchExit: TypeAlias = Callable[[asyncio.AbstractEventLoop, int, Ended], ExitWatch]
-watch_exit: WatchExit = PidfdExit if hasattr(os, "pidfd_open") else ThreadExit
+def exits_of(loop: asyncio.AbstractEventLoop) -> Exits:
+    return PidfdExits(loop) if hasattr(os, "pidfd_open") else ThreadExits(loop)

@@ -12,7 +12,7 @@ import signal
 from collections.abc import Callable
 from typing import NamedTuple
 
-from toolyard.runners.exits import WatchExit, reap, watch_exit
+from toolyard.runners.exits import Exits, reap
 from toolyard.runners.pipes import Collected, Feed, Tail
 from toolyard.runners.spawn import Command, spawn
 
@@ -39,9 +39,9 @@ class Process:
     """
 
     __slots__ = (
+        "_code",
         "_ended",
         "_err",
-        "_exit_watch",
         "_in",
         "_linger",
         "_loop",
@@ -57,12 +57,13 @@ class Process:
         self,
         command: Command,
         loop: asyncio.AbstractEventLoop,
+        exits: Exits,
         ended: Callable[[], None],
-        watch_exit: WatchExit = watch_exit,
     ) -> None:
         self._loop = loop
         self._ended = ended
         self.done: asyncio.Future[Exit] = loop.create_future()
+        self._code = 0
         self.over = False
         self.group_gone = False
         self._stopping: asyncio.TimerHandle | None = None
@@ -74,7 +75,7 @@ class Process:
         if not self._out.make_room():
             self.attend()
         try:
-            self._exit_watch = watch_exit(loop, self.pid, self._exited)
+            exits.watch(self.pid, self._exited)
         except OSError:  # no file descriptor left for it: a child unwatched must not run
             signal_group(self.pid, signal.SIGKILL)
             reap(self.pid)
@@ -106,8 +107,8 @@ class Process:
         elif self._linger is not None and self._at_end():
             self._finish()
 
-    def _exited(self) -> None:
-        self._exit_watch.close()
+    def _exited(self, code: int) -> None:
+        self._code = code
         self._out.drain()
         self._err.drain()
         if self._at_end() or self._stopping is not None:
@@ -123,13 +124,12 @@ class Process:
         if self.over:
             return
         self.over = True
-        code = self._exit_watch.reap()
         # The leader's number stays taken while its group lives, and is not given out
         # again so soon after. Who is still there is not able to do anything from here on.
         self.group_gone = not signal_group(self.pid, signal.SIGKILL)
         self._close_pipes()
         if not self.done.done():
-            self.done.set_result(self._exit(code))
+            self.done.set_result(self._exit(self._code))
         self._ended()
 
     def _close_pipes(self) -> None:

@@ -14,6 +14,7 @@ from typing import NamedTuple
 from toolyard.protocol.call import Call, Channel
 from toolyard.runners.deadline import Deadline, Expiry, Limit
 from toolyard.runners.exchange import ERROR, RESOURCES, Exchange, ExchangePool
+from toolyard.runners.exits import Exits
 from toolyard.runners.gate import Gate
 from toolyard.runners.process import Exit, Process
 from toolyard.runners.questions import Questions
@@ -62,6 +63,7 @@ class Shared:
     settings: RunnerSettings
     gate: Gate
     pool: ExchangePool
+    exits: Exits
     mark: bytes  # what tells our children from others, should we be gone
     watcher: Watcher
     announce: Announce

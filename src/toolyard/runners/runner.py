@@ -48,6 +48,7 @@ from toolyard.runners.environ import (
     project_environ,
 )
 from toolyard.runners.exchange import Exchange, ExchangePool
+from toolyard.runners.exits import exits_of
 from toolyard.runners.gate import Gate
 from toolyard.runners.launch import check_script, launch
 from toolyard.runners.process import Process
@@ -105,9 +106,11 @@ class Runner:
 
     def _open(self, loop: asyncio.AbstractEventLoop) -> Shared:
         pool = ExchangePool(self.settings.tmp_root, loop)
+        exits = exits_of(loop)
         try:
-            watcher = Watcher(pool.root, loop)
+            watcher = Watcher(pool.root, exits)
         except OSError:
+            exits.close()
             pool.close()
             raise
         return Shared(
@@ -115,6 +118,7 @@ class Runner:
             settings=self.settings,
             gate=Gate(self.settings.max_concurrent),
             pool=pool,
+            exits=exits,
             mark=os.fsencode(pool.root),
             watcher=watcher,
             announce=lambda method, params: self.announce(method, params),
@@ -148,7 +152,8 @@ class Runner:
             env = self._environ(shared, spec, exchange, call, channel)
 
             def start(argv: list[str]) -> Process:
-                return Process(self._command(spec, argv, env), shared.loop, run.ended)
+                command = self._command(spec, argv, env)
+                return Process(command, shared.loop, shared.exits, run.ended)
 
             if channel is not None:
                 run.connect(call, channel)
@@ -235,6 +240,7 @@ class Runner:
             self._pulse.cancel()
         shared.pool.close()
         await shared.watcher.close()
+        shared.exits.close()
 
     def _configured_roots(self, call: Call, channel: Channel) -> Roots:
         return self._roots

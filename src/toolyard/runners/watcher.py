@@ -14,7 +14,7 @@ import os
 import signal
 import subprocess
 
-from toolyard.runners.exits import watch_exit
+from toolyard.runners.exits import Exits
 
 TABLE = "groups"
 ROWS = 4096
@@ -55,21 +55,11 @@ rm -rf -- "$root" || rm -rf -- "$root"
 class Watcher:
     """Holds the table and the pipe; `close` has the process sweep and waits for its end."""
 
-    __slots__ = (
-        "_exit_watch",
-        "_free",
-        "_gone",
-        "_loop",
-        "_pipe",
-        "_root",
-        "_starts",
-        "_table",
-        "pid",
-    )
+    __slots__ = ("_exits", "_free", "_gone", "_pipe", "_root", "_starts", "_table", "pid")
 
-    def __init__(self, root: str, loop: asyncio.AbstractEventLoop) -> None:
+    def __init__(self, root: str, exits: Exits) -> None:
         self._root = root
-        self._loop = loop
+        self._exits = exits
         self._free = list(range(ROWS - 1, -1, -1))
         self._table = create_table(f"{root}/{TABLE}")
         self._pipe = -1
@@ -111,12 +101,10 @@ class Watcher:
             self.pid = start_watching(reading, self._root)
         finally:
             os.close(reading)
-        self._exit_watch = watch_exit(self._loop, self.pid, self._ended)
+        self._exits.watch(self.pid, self._ended)
 
-    def _ended(self) -> None:
+    def _ended(self, _code: int) -> None:
         """After `close`, or because somebody killed it: then there must be another."""
-        self._exit_watch.close()
-        self._exit_watch.reap()
         self._close_pipe()
         if self._starts < MOST_STARTS:
             self._start()
