@@ -110,13 +110,14 @@ def build(plan: Plan, taps: Taps | None = None) -> App:
     size = page_size(plan.settings.page_size, small=plan.like_mcp_bash)
     sizes = PageSizes(size.default, size.most)
     offer = Offer(keeper, stamp(plan.identity), sizes)
-    methods = methods_of(offer, permit_of(plan))
+    methods = methods_of(offer, permit_of(plan), minimal=plan.settings.force_minimal)
     edge = Edge(
         taps.handler(methods),
         plan.identity,
         Parking(Sealer()),
         strict_revisions=plan.like_mcp_bash,
         batches=plan.settings.compat_batches,
+        log_level=plan.settings.log_level_default,
     )
     return App(keeper, methods, edge, runner, pool, gateway)
 

@@ -23,6 +23,7 @@ COMMANDS = (
     "validate",
     "config",
     "doctor",
+    "bundle",
     "health",
 )
 

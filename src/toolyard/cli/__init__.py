@@ -20,6 +20,7 @@ COMMANDS = {
     "validate": ("toolyard.cli.validate", "say what is wrong with a project"),
     "config": ("toolyard.cli.config", "show what to put into a client's settings"),
     "doctor": ("toolyard.cli.doctor", "look for what stands in the way of serving"),
+    "bundle": ("toolyard.cli.bundle", "pack a project into one file that desktop clients install"),
     "health": ("toolyard.cli.health", "say whether a project can be served"),
 }
 # Flags that stand in for a command.

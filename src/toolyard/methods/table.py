@@ -33,8 +33,11 @@ class Methods:
         await self.subscriptions.close()
 
 
-def methods_of(offer: Offer, permit: Permit | None = None) -> Methods:
+def methods_of(offer: Offer, permit: Permit | None = None, *, minimal: bool = False) -> Methods:
+    """`minimal`: lifecycle, ping and logging only, which are the transports' own."""
     subscriptions = SubscriptionMethods(offer)
+    if minimal:
+        return Methods({"notifications/initialized": subscriptions.initialized}, subscriptions)
     table: dict[str, Handler] = {
         "tools/list": list_method(offer, "tools"),
         "tools/call": ToolMethods(offer, permit).call,

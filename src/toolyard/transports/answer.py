@@ -34,6 +34,8 @@ class Edge:
     strict_revisions: bool = False
     # Accept batches from handshake clients whatever their revision.
     batches: bool = False
+    # What a session hears of before its client has asked for a level.
+    log_level: str = "info"
 
     @cached_property
     def stamp(self) -> JsonObject:

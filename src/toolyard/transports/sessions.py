@@ -36,7 +36,6 @@ from toolyard.transports.answer import Edge, answer_on_session, handle
 from toolyard.transports.channels import SessionChannel, Wire
 
 log = logger("transports")
-DEFAULT_LEVEL = "info"
 _ENDS_PROCESS = frozenset({"shutdown", "exit"})
 
 
@@ -71,7 +70,7 @@ class HandshakeSession:
         self._outlet = outlet
         self.caller = caller
         self.greeted = Greeted()
-        self.level = DEFAULT_LEVEL
+        self.level = edge.log_level
         self._inflight: dict[RequestId, asyncio.Task[object]] = {}
         self._cancelled: set[asyncio.Task[object]] = set()
         self._pending: dict[RequestId, asyncio.Future[Json]] = {}

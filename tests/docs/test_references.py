@@ -1,0 +1,38 @@
+"""The reference pages mention everything that there is to mention."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from toolyard.cli import COMMANDS
+from toolyard.cli.config import CLIENTS
+
+ROOT = Path(__file__).resolve().parents[2]
+SDK = ROOT / "src" / "toolyard" / "sdk"
+
+
+def page(name: str) -> str:
+    return (ROOT / "docs" / name).read_text()
+
+
+def test_every_command_is_on_the_page_of_commands() -> None:
+    for command in COMMANDS:
+        assert re.search(rf"`{command}\b", page("commands.md")), command
+
+
+def test_every_client_is_on_the_page_of_commands() -> None:
+    for client in CLIENTS:
+        assert client in page("commands.md")
+
+
+def test_every_function_of_the_sdk_is_on_its_page() -> None:
+    shell = [*SDK.glob("*.sh"), *(SDK / "parts").glob("*.sh")]
+    defined = {
+        name
+        for path in shell
+        for name in re.findall(r"^(mcp_\w+)\(\)", path.read_text(), re.MULTILINE)
+    }
+    mentioned = set(re.findall(r"mcp_\w+", page("sdk.md")))
+    assert defined - mentioned == set()
+    assert mentioned - defined == set()
