@@ -34,7 +34,10 @@ $(BIN)/uv:
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --cache-dir .cache/pip uv
 
-$(VENV)/.run: $(BIN)/uv pyproject.toml constraints.txt
+# The build hook makes the page: what it is made from counts as well.
+PAGE := $(shell find frontend -path frontend/node_modules -prune -o -type f -print) hatch_build.py
+
+$(VENV)/.run: $(BIN)/uv pyproject.toml constraints.txt $(PAGE)
 	$(BIN)/uv pip install --quiet --python $(BIN)/python -c constraints.txt -e .
 	@touch $@
 

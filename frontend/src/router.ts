@@ -23,8 +23,8 @@ function decoded(text: string): string {
 
 export function href(section: string, parts: string[] = [], query?: Record<string, string>): string {
   const path = [section, ...parts].map(encodeURIComponent).join("/");
-  const search = query ? `?${new URLSearchParams(query)}` : "";
-  return `#/${path}${search}`;
+  const search = new URLSearchParams(query).toString();
+  return `#/${path}${search && `?${search}`}`;
 }
 
 export function go(to: string): void {

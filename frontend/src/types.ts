@@ -9,7 +9,7 @@ export type Kind = "tools" | "resources" | "templates" | "prompts";
 
 export interface ServerRow {
   name: string;
-  kind: "project" | "upstream";
+  kind: "project" | "upstream" | "registry";
   state: string;
   reason: string | null;
   transport: string | null;
@@ -111,6 +111,8 @@ export interface Detail {
   extra: JsonObject;
   tokens: number;
   completes: boolean;
+  source?: string;
+  projected?: boolean;
   hidden?: string[];
   requires?: string[];
   unavailable?: string | null;

@@ -24,16 +24,21 @@ export function diff(left: string, right: string): Line[] {
   return numbered(kinds, a, b);
 }
 
+/** A comma at the end says only that more follows. */
+function equal(one: string, other: string): boolean {
+  return one === other || one.replace(/,$/, "") === other.replace(/,$/, "");
+}
+
 function commonStart(a: string[], b: string[]): number {
   let n = 0;
-  while (n < a.length && n < b.length && a[n] === b[n]) n++;
+  while (n < a.length && n < b.length && equal(a[n]!, b[n]!)) n++;
   return n;
 }
 
 function commonEnd(a: string[], b: string[], start: number): number {
   let n = 0;
   const most = Math.min(a.length, b.length) - start;
-  while (n < most && a[a.length - 1 - n] === b[b.length - 1 - n]) n++;
+  while (n < most && equal(a[a.length - 1 - n]!, b[b.length - 1 - n]!)) n++;
   return n;
 }
 
@@ -57,7 +62,7 @@ function edits(a: string[], b: string[]): Line["kind"][] {
   for (let i = a.length - 1; i >= 0; i--)
     for (let j = b.length - 1; j >= 0; j--)
       common[i * width + j] =
-        a[i] === b[j]
+        equal(a[i]!, b[j]!)
           ? common[(i + 1) * width + j + 1]! + 1
           : Math.max(common[(i + 1) * width + j]!, common[i * width + j + 1]!);
   const kinds: Line["kind"][] = [];
@@ -65,7 +70,7 @@ function edits(a: string[], b: string[]): Line["kind"][] {
   let j = 0;
   while (i < a.length || j < b.length) {
     const goneFirst = common[(i + 1) * width + j]! >= common[i * width + j + 1]!;
-    if (i < a.length && j < b.length && a[i] === b[j]) {
+    if (i < a.length && j < b.length && equal(a[i]!, b[j]!)) {
       kinds.push("same");
       i++;
       j++;

@@ -95,21 +95,18 @@ function Head({ detail }: { detail: Detail }) {
 }
 
 function asRow(detail: Detail): ToolRow {
-  const { extra } = detail;
-  const word = (value: unknown) => (typeof value === "string" ? { value } : {});
-  const source = word(extra.source).value;
-  const version = word(extra.version).value;
+  const { version } = detail.extra;
   return {
     name: detail.name,
     owner: detail.owner,
     tokens: detail.tokens,
     origin: detail.origin.source,
-    ...(source ? { source } : {}),
-    ...(version ? { version } : {}),
+    ...(detail.source ? { source: detail.source } : {}),
+    ...(typeof version === "string" ? { version } : {}),
     ...(detail.hidden?.length ? { hidden: detail.hidden } : {}),
     ...(detail.requires?.length ? { requires: detail.requires } : {}),
-    projected: extra.projected === true,
-    pinned: Boolean(extra.sourceVersionPin ?? extra.expectedSchemaHash),
+    projected: detail.projected === true,
+    pinned: detail.extra.pinned === true,
   };
 }
 

@@ -37,7 +37,7 @@ function Body({ listing, route }: { listing: Listing; route: Route }) {
   const chosen = kind && id ? { kind: kind as Kind, id } : null;
   const [words, setWords] = useState("");
   const [choice, setChoice] = useState<Choice>(kind && kind in KINDS ? (kind as Choice) : "all");
-  const [graph, setGraph] = useState(route.query.get("view") === "graph");
+  const graph = route.query.get("view") === "graph";
   const owner = route.query.get("owner") ?? "";
   const everything = useMemo(() => index(listing), [listing]);
   const found = useMemo(
@@ -48,15 +48,12 @@ function Body({ listing, route }: { listing: Listing; route: Route }) {
     <div class={`explore ${chosen ? "has-choice" : ""} ${graph && !chosen ? "as-graph" : ""}`}>
       <section class="explore-list" aria-label="Entries">
         <div class="explore-tools">
-          <SearchField value={words} change={setWords} label="Search names and descriptions" hotkey />
+          <SearchField value={words} change={setWords} label="Search" hotkey />
           <IconButton
             icon="graph"
             label={graph ? "Show as a tree" : "Show as a graph"}
             pressed={graph}
-            act={() => {
-              setGraph(!graph);
-              if (chosen && !graph) go(href("explore", [], { view: "graph" }));
-            }}
+            act={() => go(href("explore", [], graph ? {} : { view: "graph" }))}
           />
         </div>
         <Tabs<Choice>

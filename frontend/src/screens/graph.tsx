@@ -72,7 +72,7 @@ function SpotBox({ spot }: { spot: Spot }) {
 
 function shortened(text: string): string {
   const plain = text.replace(/[\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]/g, "");
-  return plain.length > 27 ? `${plain.slice(0, 26)}…` : plain;
+  return plain.length > 25 ? `${plain.slice(0, 24)}…` : plain;
 }
 
 function curve(from: Spot, to: Spot): string {

@@ -59,9 +59,9 @@ function StageRow({
         <Icon name={open ? "down" : "right"} />
         <span class="stage-label">
           <Text of={label} />
-        </span>
-        <span class="stage-bar" aria-hidden="true">
-          <span style={{ width: `${Math.max(part * 100, 0.5)}%` }} />
+          <span class="stage-bar" aria-hidden="true">
+            <span style={{ width: `${Math.max(part * 100, 0.5)}%` }} />
+          </span>
         </span>
         <span class="number">{ms(stage.ms)}</span>
         <span class="number">{tokens(stage.tokens)} tok</span>

@@ -114,8 +114,9 @@ function Arguments({
       />
     );
   const none = !isObject(schema.properties) || !Object.keys(schema.properties).length;
-  if (none && schema.additionalProperties === false) return <p class="hint">It takes no arguments.</p>;
-  return (
+  if (none && !isObject(schema.patternProperties) && schema.additionalProperties === false)
+    return <p class="hint">It takes no arguments.</p>;
+  const form = (
     <ObjectFields
       schema={schema}
       root={subject.schema}
@@ -125,6 +126,13 @@ function Arguments({
         ? { complete: (name: string, text: string, others: JsonObject) => complete(ref, name, text, others) }
         : {})}
     />
+  );
+  if (!none) return form;
+  return (
+    <>
+      <p class="hint">It names no arguments; others may be sent.</p>
+      {form}
+    </>
   );
 }
 

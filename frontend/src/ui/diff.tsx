@@ -29,8 +29,12 @@ export function DiffView({
   return (
     <div class="diff">
       <div class="diff-head">
-        <span>{leftTitle}</span>
-        <span>{rightTitle}</span>
+        <span>
+          <b class="sign gone">−</b> {leftTitle}
+        </span>
+        <span>
+          <b class="sign new">+</b> {rightTitle}
+        </span>
       </div>
       {!changes && <p class="hint">Clients see exactly what the source says.</p>}
       <div class="diff-body" tabIndex={0}>

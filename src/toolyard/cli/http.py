@@ -106,11 +106,9 @@ def _announce(plan: Plan, sock: socket.socket, app: App, page: Page | None) -> N
     shown = f"[{host}]" if ":" in host else host
     catalog = app.keeper.current
     name = plan.identity.info.get("title") or plan.identity.info["name"]
-    print(
+    told = (
         f"{name}: {len(catalog.tools)} tools, {len(catalog.resources)} resources, "
-        f"{len(catalog.prompts)} prompts at http://{shown}:{port}/mcp (Ctrl-C ends it)",
-        file=sys.stderr,
-        flush=True,
+        f"{len(catalog.prompts)} prompts at http://{shown}:{port}/mcp (Ctrl-C ends it)"
     )
-    if page is not None:
-        print(page.invitation(f"http://{shown}:{port}"), file=sys.stderr, flush=True)
+    invitation = (page.invitation(f"http://{shown}:{port}"),) if page else ()
+    print("\n".join((told, *invitation)), file=sys.stderr, flush=True)

@@ -54,9 +54,8 @@ class Page:
 
     def invitation(self, origin: str) -> str:
         """What the person who started the server is told, once."""
-        if not self._files:
-            return f"The page is not built: run `{HOW}` in the checkout."
-        return f"Page: {origin}/#token={self._token}"
+        link = f"Page: {origin}/#token={self._token}"
+        return link if self._files else f"{link} (not built: run `{HOW}` in the checkout)"
 
     def site(self, app: App) -> Site:
         lineage = Lineage(app)

@@ -46,6 +46,16 @@ def _is_secret(key: str, value: Json, private: frozenset[str]) -> bool:
     return key in private or _SECRET_NAME.search(key) is not None
 
 
+def secret_values(value: Json, private: frozenset[str]) -> frozenset[str]:
+    """What stands behind secret names: a tool may repeat it in its text."""
+    if isinstance(value, list):
+        return frozenset().union(*(secret_values(part, private) for part in value))
+    if not isinstance(value, dict):
+        return frozenset()
+    own = frozenset(part for key, part in value.items() if _is_secret(key, part, private))
+    return own.union(*(secret_values(part, private) for part in value.values()))
+
+
 def private_arguments(schema: JsonObject | None) -> frozenset[str]:
     """The top-level arguments that a schema marks as passwords."""
     properties = schema.get("properties") if isinstance(schema, dict) else None

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from toolyard.catalog.snapshot import Catalog
 from toolyard.protocol.call import Json, JsonObject
 from toolyard.web.hops import Hop
-from toolyard.web.privacy import private_arguments, without_secrets
+from toolyard.web.privacy import private_arguments, secret_values, without_secrets
 from toolyard.web.sizes import tokens_in
 from toolyard.web.traffic import Record
 
@@ -32,9 +32,10 @@ def full(record: Record, catalog: Catalog, secrets: frozenset[str]) -> JsonObjec
     """One call: its two hops, what was said meanwhile, and the times."""
     tool = catalog.tools.get(record.name) if record.method == "tools/call" else None
     private = private_arguments(tool.definition.get("inputSchema")) if tool else frozenset()
+    known = secrets | secret_values(record.params, private)
 
     def clean(value: Json) -> Json:
-        return without_secrets(value, secrets, private)
+        return without_secrets(value, known, private)
 
     return {
         **line(record, secrets),
