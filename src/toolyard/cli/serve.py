@@ -87,6 +87,7 @@ def _plan(options: Namespace, chosen: Chosen, identity: Identity) -> Plan:
         chosen.project,
         chosen.registries,
         like_mcp_bash=options.program == "mcp-bash",
+        own_client=options.http is None,
     )
 
 
