@@ -115,6 +115,7 @@ def _plan(
         chosen.registries,
         like_mcp_bash=options.program == "mcp-bash",
         scanned=scanned,
+        own_client=options.http is None,
     )
 
 
