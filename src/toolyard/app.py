@@ -28,13 +28,15 @@ from toolyard.runners.runner import Runner
 from toolyard.runners.script import ScriptTarget
 from toolyard.runners.settings import EnvMode, ProjectPaths, RunnerSettings
 from toolyard.settings import Settings, secret_variables
-from toolyard.sources.gateway import GatewaySource, load_registries
+from toolyard.sources.gateway import GatewaySource, RegistryFiles
+from toolyard.sources.locked import Hold, LockedSource, held_scripts, held_tools
 from toolyard.sources.project.layout import REGISTRY_FILE, Project
 from toolyard.sources.project.policy import policy_of
 from toolyard.sources.project.roots import ConfiguredRoots, configured_roots
 from toolyard.sources.project.scan import Scan
 from toolyard.sources.project.server_env import read_server_env
 from toolyard.sources.project.source import ProjectSource
+from toolyard.sources.registry.lock import LOCK_NAME
 from toolyard.sources.registry.targets import UpstreamTargets
 from toolyard.transports.answer import Edge
 from toolyard.transports.parking import Parking
@@ -61,6 +63,8 @@ class Plan:
     scanned: Scan | None = None
     # One client, which started us, instead of any number over the network.
     own_client: bool = False
+    # Offer only what is as the lock has it.
+    locked: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +87,7 @@ class App:
     pool: Pool | None = None
     gateway: GatewaySource | None = None
     policy: PolicyScript | None = None
+    scripts: Source | None = None
 
     async def watch(self) -> None:
         """Keep the catalog up to date, until cancelled."""
@@ -113,18 +118,21 @@ def build(plan: Plan, taps: Taps | None = None) -> App:
     taps = taps or Taps()
     runner = pool = gateway = policy = roots = None
     source: Source | None = None
+    scripts: Source | None = None
     if plan.project is not None:
-        scripts = scripts_of(plan, plan.project)
-        runner, roots, policy = scripts.runner, scripts.roots, scripts.policy
-        source = project_source(plan, plan.project, runner, taps)
+        yard = scripts_of(plan, plan.project)
+        runner, roots, policy = yard.runner, yard.roots, yard.policy
+        scripts = project_source(plan, plan.project, runner, taps)
+        source = scripts = locked(plan, scripts, held_scripts)
     paths = registry_paths(plan)
     if paths:
-        found = source.read() if source is not None else Entries()
-        registries = load_registries(paths, os.environ, found)
+        known = scripts.read() if scripts is not None else Entries()
+        files = RegistryFiles(paths, lock=lock_path(plan) if plan.locked else None)
+        registries = files.load(known)
         pool = Pool(registries.servers, Setup(kept=KeptListings(kept_folder(paths[0]))))
         targets = taps.upstreams(pool.targets)
-        source = gateway = GatewaySource(paths, registries, pool, source, targets=targets)
-    keeper = Keeper([source] if source is not None else [])
+        source = gateway = GatewaySource(files, registries, pool, scripts, targets=targets)
+    keeper = Keeper([locked(plan, source, held_tools)] if source is not None else [])
     if runner is not None:
         runner.announce = Announced(keeper)
     size = page_size(plan.settings.page_size, small=plan.like_mcp_bash)
@@ -142,7 +150,7 @@ def build(plan: Plan, taps: Taps | None = None) -> App:
         batches=plan.settings.compat_batches,
         log_level=plan.settings.log_level_default,
     )
-    return App(keeper, methods, edge, runner, pool, gateway, policy)
+    return App(keeper, methods, edge, runner, pool, gateway, policy, scripts)
 
 
 def scripts_of(plan: Plan, project: Project) -> Scripts:
@@ -165,7 +173,21 @@ def registry_paths(plan: Plan) -> tuple[str, ...]:
     if plan.project is None:
         return plan.registries
     own = os.path.join(plan.project.root, REGISTRY_FILE)
-    return (own, *plan.registries) if os.path.isfile(own) else plan.registries
+    if not os.path.isfile(own):
+        return plan.registries
+    others = (path for path in plan.registries if not os.path.samefile(path, own))
+    return (own, *others)
+
+
+def locked(plan: Plan, source: Source, hold: Hold) -> Source:
+    return LockedSource(source, lock_path(plan), hold) if plan.locked else source
+
+
+def lock_path(plan: Plan) -> str:
+    """Beside the first registry file, else in the project."""
+    paths = registry_paths(plan)
+    root = plan.project.root if plan.project is not None else "."
+    return os.path.join(os.path.dirname(paths[0]) if paths else root, LOCK_NAME)
 
 
 def project_source(plan: Plan, project: Project, runner: Runner, taps: Taps) -> ProjectSource:

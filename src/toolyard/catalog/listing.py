@@ -16,6 +16,9 @@ class Listing:
     prompts: tuple[JsonObject, ...] = ()
     capabilities: JsonObject = field(default_factory=dict)
     revision: str | None = None
+    # What it says of itself; known only while it has been asked in this process.
+    info: JsonObject = field(default_factory=dict)
+    instructions: str | None = None
     # Why there is nothing newer: the server could not be reached, or refused to list.
     error: str | None = None
 

@@ -13,7 +13,9 @@ COMMANDS = {
     "list": ("toolyard.cli.show", "list what a project offers"),
     "run-tool": ("toolyard.cli.run_tool", "call one tool and print its result"),
     "request": ("toolyard.cli.request", "make one request of any kind and print its result"),
-    "registry": ("toolyard.cli.registry", "write .registry/*.json anew, or say what it holds"),
+    "registry": ("toolyard.cli.registry", "check, show, explain, convert and lock registry files"),
+    "inspect": ("toolyard.cli.inspect", "show what any MCP server offers"),
+    "call": ("toolyard.cli.call", "call one tool of any MCP server and print its result"),
     "new": ("toolyard.cli.new", "make a project in a folder of its own"),
     "init": ("toolyard.cli.init", "make the folder that you are in a project"),
     "scaffold": ("toolyard.cli.scaffold", "add a tool, resource, prompt, completion, page or test"),
@@ -59,7 +61,8 @@ def _run_command(program: str, name: str, argv: list[str]) -> int:
 
     module_name, help_line = COMMANDS[name]
     module = import_module(module_name)
-    parser = argparse.ArgumentParser(f"{program} {name}", description=help_line.capitalize() + ".")
+    said = help_line[0].upper() + help_line[1:]
+    parser = argparse.ArgumentParser(f"{program} {name}", description=f"{said}.")
     parser.set_defaults(program=program)
     module.add(parser)
     try:

@@ -38,6 +38,11 @@ def add(parser: ArgumentParser) -> None:
         "--allow-origin", action="append", default=[], metavar="URL", help="also allow this Origin"
     )
     parser.add_argument("--no-page", action="store_true", help="serve /mcp alone, without the page")
+    parser.add_argument(
+        "--locked",
+        action="store_true",
+        help="offer only what is as registry.lock.json has it (see 'registry lock')",
+    )
     add_project(parser)
 
 
@@ -63,7 +68,7 @@ def _over_stdio(options: Namespace, chosen: Chosen, identity: Identity) -> int:
     stdout = take_stdout()
     early = greet_early(identity, 0, stdout, strict=options.program == "mcp-bash")
     scanned = None
-    if early.revision is not None and chosen.project is not None and _lists_alone(chosen):
+    if early.revision is not None and chosen.project is not None and _lists_alone(chosen, options):
         # Lists need less than calls do, and are asked for first.
         from toolyard.cli.early import list_early  # noqa: PLC0415
 
@@ -75,12 +80,12 @@ def _over_stdio(options: Namespace, chosen: Chosen, identity: Identity) -> int:
     return stdio.serve(_plan(options, chosen, identity, scanned), early, stdout)
 
 
-def _lists_alone(chosen: Chosen) -> bool:
+def _lists_alone(chosen: Chosen, options: Namespace) -> bool:
     """Only a project: no registry over it, nothing that needs more than a scan."""
     settings, project = chosen.settings, chosen.project
     if project is None or chosen.registries or settings.static_registry or settings.force_minimal:
         return False
-    return not os.path.exists(os.path.join(project.root, REGISTRY_FILE))
+    return not options.locked and not os.path.exists(os.path.join(project.root, REGISTRY_FILE))
 
 
 def _over_http(options: Namespace, chosen: Chosen, identity: Identity) -> int:
@@ -116,6 +121,7 @@ def _plan(
         like_mcp_bash=options.program == "mcp-bash",
         scanned=scanned,
         own_client=options.http is None,
+        locked=options.locked,
     )
 
 

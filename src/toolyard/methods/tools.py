@@ -31,10 +31,10 @@ class ToolMethods:
         arguments = _arguments(call)
         if call.headers is not None and call.revision.modern:
             check_parameters(call.headers, catalog.header_names(tool), arguments)
-        _refuse_unready(tool, call)
+        refuse_unready(tool, call)
         if self.permit is not None:
             await self.permit(call, tool)
-        _check_arguments(catalog, tool, arguments)
+        check_arguments(catalog, tool, arguments)
         if _polled(tool):
             channel.close_stream()
         result = await tool.target.call(arguments, call, channel)
@@ -62,7 +62,7 @@ def _arguments(call: Call) -> JsonObject:
     return arguments
 
 
-def _refuse_unready(tool: Tool, call: Call) -> None:
+def refuse_unready(tool: Tool, call: Call) -> None:
     if tool.unavailable is not None:
         raise ToolError(f"Tool '{tool.name}' is not available: {tool.unavailable}")
     missing = [name for name in tool.requires if name not in call.client.capabilities]
@@ -80,7 +80,7 @@ def _polled(tool: Tool) -> bool:
     return isinstance(meta, dict) and meta.get(POLLED) is True
 
 
-def _check_arguments(catalog: Catalog, tool: Tool, arguments: JsonObject) -> None:
+def check_arguments(catalog: Catalog, tool: Tool, arguments: JsonObject) -> None:
     hidden = tool.hidden and sorted(tool.hidden.intersection(arguments))
     wrong = (
         f"unknown argument {', '.join(hidden)}"

@@ -5,14 +5,16 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Callable, Coroutine, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from toolyard.catalog.entries import Entries
 from toolyard.catalog.listing import Listing
 from toolyard.catalog.source import Source
 from toolyard.errors import ConfigError, Problem
+from toolyard.sources.files import LOOK_EVERY, stamp
 from toolyard.sources.registry.load import load_registry
+from toolyard.sources.registry.lock import Lock, read_lock, server_parts, why_held
 from toolyard.sources.registry.model import Registry
 from toolyard.sources.registry.overlay import lay_over
 from toolyard.sources.registry.targets import UpstreamTargets
@@ -21,7 +23,6 @@ from toolyard.upstreams.definition import ServerDefinition
 from toolyard.upstreams.pool import Pool
 
 log = logger("registry")
-LOOK_EVERY = 0.1
 FIRST_LISTING_WITHIN = 5.0
 
 
@@ -48,11 +49,31 @@ class Registries:
         )
 
 
+@dataclass(frozen=True, slots=True)
+class RegistryFiles:
+    """Where a gateway's registry is written; the lock beside it where it is held to one."""
+
+    paths: Sequence[str]
+    environ: Mapping[str, str] = field(default_factory=lambda: os.environ)
+    lock: str | None = None
+
+    def stamps(self) -> tuple[object, ...]:
+        return tuple(map(stamp, (*self.paths, *([self.lock] if self.lock else ()))))
+
+    def load(self, scripts: Entries) -> Registries:
+        """Raises ConfigError with every problem of every file."""
+        stamps = self.stamps()
+        loaded = load_registries(self.paths, self.environ, scripts)
+        if self.lock is not None:
+            locked = read_lock(self.lock)
+            loaded = tuple(held_servers(registry, locked) for registry in loaded)
+        return Registries(loaded, stamps)
+
+
 def load_registries(
     paths: Sequence[str], environ: Mapping[str, str], scripts: Entries
-) -> Registries:
+) -> tuple[Registry, ...]:
     """Raises ConfigError with every problem of every file."""
-    stamps = tuple(map(_stamp, paths))
     problems: list[Problem] = []
     loaded: list[Registry] = []
     names = {tool.name for tool in scripts.tools}
@@ -67,7 +88,20 @@ def load_registries(
         names |= {tool.name for tool in registry.tools}
     if problems:
         raise ConfigError(problems)
-    return Registries(tuple(loaded), stamps)
+    return tuple(loaded)
+
+
+def held_servers(registry: Registry, lock: Lock) -> Registry:
+    """A command that is not as it was approved is never started."""
+    now = {server.name: server_parts(server, registry) for server in registry.servers}
+    held = []
+    for server in registry.servers:
+        reason = why_held(server.name, lock.servers, now)
+        if reason is not None and server.disabled is None:
+            log.warning("server %s is disabled by the lock: it %s", server.name, reason)
+            server = replace(server, disabled=f"held back by the lock: it {reason}")
+        held.append(server)
+    return replace(registry, servers=tuple(held))
 
 
 def _taken(registry: Registry, others: list[Registry]) -> list[Problem]:
@@ -80,33 +114,23 @@ def _taken(registry: Registry, others: list[Registry]) -> list[Problem]:
     ]
 
 
-def _stamp(path: str) -> object:
-    try:
-        status = os.stat(path)
-    except OSError:
-        return None
-    return status.st_mtime_ns, status.st_size, status.st_ino
-
-
 class GatewaySource:
     """Everything that clients see when there is a registry."""
 
     def __init__(
         self,
-        paths: Sequence[str],
+        files: RegistryFiles,
         registries: Registries,
         pool: Pool,
         scripts: Source | None = None,
-        environ: Mapping[str, str] = os.environ,
         *,
         targets: UpstreamTargets | None = None,
     ) -> None:
-        self._paths = paths
+        self._files = files
         self.registries = registries
         self._pool = pool
         self._targets = targets or pool.targets
         self._scripts = scripts
-        self._environ = environ
         self._changed: Callable[[], None] = lambda: None
         self._tasks: set[asyncio.Task[object]] = set()
         pool.on_change(self._upstream_changed)
@@ -161,7 +185,7 @@ class GatewaySource:
         seen = self.registries.stamps
         while True:
             await asyncio.sleep(LOOK_EVERY)
-            stamps = tuple(map(_stamp, self._paths))
+            stamps = self._files.stamps()
             if stamps != seen:
                 seen = stamps
                 await self.reload()
@@ -170,7 +194,7 @@ class GatewaySource:
         """Take the files as they are now; when they are wrong, the old catalog stays."""
         scripts = self._scripts.read() if self._scripts is not None else Entries()
         try:
-            newer = await asyncio.to_thread(load_registries, self._paths, self._environ, scripts)
+            newer = await asyncio.to_thread(self._files.load, scripts)
         except ConfigError as error:
             log.error("the registry is wrong, what was served before goes on:\n%s", error)
             return

@@ -39,6 +39,8 @@ async def fetch(session: UpstreamSession) -> Listing:
         server=session.server,
         capabilities=session.peer.capabilities,
         revision=session.peer.revision.date,
+        info=session.peer.info,
+        instructions=session.peer.instructions,
         error="; ".join(problems) or None,
         **found,
     )

@@ -8,7 +8,7 @@ from typing import NoReturn
 import orjson
 
 from toolyard.protocol import codec
-from toolyard.protocol.call import Json
+from toolyard.protocol.call import Encoded, Json, JsonObject, Result
 
 # Integers past 64 bits have at least this many digits; orjson would make floats of them.
 _LONG = 19
@@ -26,6 +26,13 @@ def loads(text: str) -> Json:
 
 def dumps(value: Json) -> str:
     return codec.dumps(value).decode()
+
+
+def decoded(result: Result) -> JsonObject:
+    if isinstance(result, Encoded):
+        value: JsonObject = orjson.loads(result.body)
+        return value
+    return result
 
 
 def _has_long_number(data: bytes) -> bool:

@@ -6,13 +6,10 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
-import orjson
-
 from toolyard.errors import ProtocolError, ToolError
 from toolyard.protocol.call import (
     Call,
     Channel,
-    Encoded,
     Json,
     JsonObject,
     Questions,
@@ -20,7 +17,7 @@ from toolyard.protocol.call import (
     Session,
     Target,
 )
-from toolyard.virtual.codec import dumps
+from toolyard.virtual.codec import decoded, dumps
 from toolyard.virtual.composition import (
     Binding,
     Composition,
@@ -165,7 +162,7 @@ class _Run:
         """A step's question is put to the client here: the steps before must not run again."""
         call = self._call
         for _ in range(MOST_QUESTIONS):
-            result = _decoded(await target.call(arguments, call, self._quiet))
+            result = decoded(await target.call(arguments, call, self._quiet))
             if result.get("resultType") != "input_required":
                 return result
             answers = await self._channel.ask(result.get("inputRequests") or {})
@@ -200,13 +197,6 @@ class _Quiet:
 
     def close_stream(self) -> None:
         self._channel.close_stream()
-
-
-def _decoded(result: Result) -> JsonObject:
-    if isinstance(result, Encoded):
-        decoded: JsonObject = orjson.loads(result.body)
-        return decoded
-    return result
 
 
 def _bound(binding: Binding, value: Json, made: Mapping[str, Json]) -> Json:

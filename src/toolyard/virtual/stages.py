@@ -20,11 +20,15 @@ class Stages:
     """Records each stage of one call."""
 
     def __init__(self, clock: Callable[[], float]) -> None:
-        self._clock = clock
+        self.clock = clock
         self._last = clock()
         self.taken: list[Stage] = []
 
     def mark(self, name: str, value: Json) -> None:
-        seconds = self._clock() - self._last
+        """A stage of the call itself: it took the time since the one before."""
+        self.note(name, value, self.clock() - self._last)
+        self._last = self.clock()
+
+    def note(self, name: str, value: Json, seconds: float = 0.0) -> None:
+        """A step within a stage, which may run beside others."""
         self.taken.append(Stage(name, value, len(dumps(value).encode()), seconds))
-        self._last = self._clock()

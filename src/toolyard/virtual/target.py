@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-import orjson
-
 from toolyard.catalog.validation import Checker, checker_or_reason
 from toolyard.errors import ToolError
-from toolyard.protocol.call import Call, Channel, Encoded, Json, JsonObject, Result, Target
-from toolyard.virtual.codec import dumps
+from toolyard.protocol.call import Call, Channel, Json, JsonObject, Result, Target
+from toolyard.virtual.codec import decoded, dumps
 from toolyard.virtual.extract import find_embedded, find_stated, texts_of, value_of
 from toolyard.virtual.listings import TextExtraction
 from toolyard.virtual.paths import MISSING
@@ -51,7 +49,7 @@ class VirtualTarget:
         stages.mark("arguments", arguments)
         complete = {**arguments, **self.defaults}
         stages.mark("with defaults", complete)
-        result = _decoded(await self.source.call(complete, call, channel))
+        result = decoded(await self.source.call(complete, call, channel))
         stages.mark("result", result)
         return result if self.output is None else project(result, self.output, stages)
 
@@ -70,7 +68,7 @@ def lazy_checker(schema: JsonObject) -> Checker:
 
 def project(result: Result, output: Output, stages: Stages | None = None) -> Result:
     """The result as the output schema has it. Raises ToolError where it does not fit."""
-    result = _decoded(result)
+    result = decoded(result)
     if result.get("isError") or result.get("resultType", "complete") != "complete":
         return result
     value = _value(result, output.text_extraction)
@@ -91,13 +89,6 @@ def project(result: Result, output: Output, stages: Stages | None = None) -> Res
     if stages:
         stages.mark("shaped", shaped)
     return shaped
-
-
-def _decoded(result: Result) -> JsonObject:
-    if isinstance(result, Encoded):
-        decoded: JsonObject = orjson.loads(result.body)
-        return decoded
-    return result
 
 
 def _value(result: JsonObject, extraction: TextExtraction | None) -> Json:

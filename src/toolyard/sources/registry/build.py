@@ -157,8 +157,16 @@ def _named_in_vain(tool: ToolDefinition) -> dict[str, object]:
 
 def _chain_extra(chain: Chain) -> dict[str, object]:
     extra: dict[str, object] = {"chain": tuple(link.name for link in chain.links)}
+    if chain.definition is not None:
+        extra["underlying"] = chain.definition
     if chain.server is not None:
         extra |= {"server": chain.server.name, "originalName": chain.original_name}
     if chain.existing is not None:
-        extra["source"] = chain.existing.name
+        extra |= {"source": chain.existing.name, **_passed_on(chain.existing)}
     return extra
+
+
+def _passed_on(existing: Tool) -> dict[str, object]:
+    """Which upstream's tool does the work underneath."""
+    known = {key: existing.extra.get(key) for key in ("server", "originalName")}
+    return {key: value for key, value in known.items() if value is not None}

@@ -14,7 +14,13 @@ _LONG = (*_SHORT, "outputSchema", "annotations")
 
 def definition_hash(definition: JsonObject) -> str:
     """Over everything that a model is told: what `registry lock` writes."""
-    return _hash({key: definition[key] for key in _LONG if key in definition})
+    return json_hash({key: definition[key] for key in _LONG if key in definition})
+
+
+def content_hash(definition: JsonObject) -> str:
+    """The same without its name and with its title: a tool that is only renamed keeps it."""
+    told = ("title", *_LONG[1:])
+    return json_hash({key: definition[key] for key in told if key in definition})
 
 
 def matches_hash(definition: JsonObject, expected: str) -> bool:
@@ -26,10 +32,10 @@ def _accepted(definition: JsonObject) -> Iterator[str]:
         present = {key: definition[key] for key in keys if key in definition}
         # Others write what is missing as null, or text as ASCII.
         for fields in (present, {key: definition.get(key) for key in keys}):
-            yield _hash(fields)
-            yield _hash(fields, ascii_only=True)
+            yield json_hash(fields)
+            yield json_hash(fields, ascii_only=True)
 
 
-def _hash(fields: JsonObject, ascii_only: bool = False) -> str:
+def json_hash(fields: JsonObject, ascii_only: bool = False) -> str:
     text = json.dumps(fields, sort_keys=True, separators=(",", ":"), ensure_ascii=ascii_only)
     return f"sha256:{hashlib.sha256(text.encode('utf-8', 'surrogatepass')).hexdigest()}"

@@ -36,6 +36,20 @@ def without_secrets(text: str, secrets: frozenset[str]) -> str:
     return text
 
 
+def masked_values(value: Json, secrets: frozenset[str]) -> Json:
+    """A copy for the eyes: no text in it that came from a variable, however short."""
+    if isinstance(value, str):
+        return MASK if value in secrets and value else without_secrets(value, secrets)
+    if isinstance(value, dict):
+        return {
+            without_secrets(key, secrets): masked_values(member, secrets)
+            for key, member in value.items()
+        }
+    if isinstance(value, list):
+        return [masked_values(one, secrets) for one in value]
+    return value
+
+
 def _server(server: JsonObject) -> JsonObject:
     copy = dict(server)
     for key in ("env", "headers"):

@@ -1,0 +1,46 @@
+"""toolyard registry refresh, status: the files in .registry, which are the project's cache."""
+
+from __future__ import annotations
+
+import os
+from argparse import ArgumentParser, Namespace
+
+import orjson
+
+from toolyard.app import json_tool
+from toolyard.cli.choosing import chosen_by, project_of
+from toolyard.cli.options import add_project
+from toolyard.errors import ConfigError
+from toolyard.sources.project.commands import is_ok, refresh, status
+
+
+def add_refresh(parser: ArgumentParser) -> None:
+    parser.add_argument("--no-notify", action="store_true", help="accepted, and always so")
+    parser.add_argument("--quiet", action="store_true", help="print nothing unless it fails")
+    parser.add_argument("--filter", metavar="PATH", default="", help="scan below PATH only")
+    add_project(parser)
+
+
+def run_refresh(options: Namespace) -> int:
+    chosen = chosen_by(options)
+    project = project_of(chosen)
+    done = refresh(project, chosen.settings, _below(options.filter, project.root))
+    if not (options.quiet and is_ok(done)):
+        print(orjson.dumps(done).decode())
+    return 0 if is_ok(done) else 1
+
+
+def run_status(options: Namespace) -> int:
+    chosen = chosen_by(options)
+    told = status(project_of(chosen), chosen.settings)
+    print(orjson.dumps({"jsonTool": json_tool(chosen.settings)[0], **told}).decode())
+    return 0
+
+
+def _below(path: str, root: str) -> str:
+    if not path:
+        return ""
+    below = os.path.normpath(os.path.join(root, path))
+    if not os.path.exists(below):
+        raise ConfigError.at(path, "no such folder or file in the project")
+    return below

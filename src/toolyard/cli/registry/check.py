@@ -1,0 +1,88 @@
+"""toolyard registry check: everything that is wrong with registry files, at once."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from argparse import ArgumentParser, Namespace
+
+from toolyard.app import App
+from toolyard.cli.output import counted, print_json
+from toolyard.cli.registry.chosen import add_registry, opened, plan_for, registries_of, secrets_of
+from toolyard.errors import ConfigError
+from toolyard.protocol.call import JsonObject
+from toolyard.sources.registry.masking import without_secrets
+
+
+def add(parser: ArgumentParser) -> None:
+    parser.epilog = (
+        "Exit code 0: nothing is wrong; 1: tools or servers are disabled; 2: the file is refused. "
+        "What servers list is taken from the last time that they were asked."
+    )
+    parser.add_argument("--live", action="store_true", help="start the servers and ask them")
+    parser.add_argument("--json", action="store_true", help="for programs")
+    add_registry(parser)
+
+
+def run(options: Namespace) -> int:
+    options.log_level = options.log_level or "error"  # what is logged is in the report
+    try:
+        report = asyncio.run(_report(options))
+    except ConfigError as error:
+        if not options.json:
+            raise
+        problems = [problem._asdict() for problem in error.problems]
+        print_json({"ok": False, "problems": problems, "disabled": {}, "warnings": []})
+        return 2
+    if options.json:
+        print_json(report)
+    else:
+        _print(report)
+    return 0 if report["ok"] else 1
+
+
+async def _report(options: Namespace) -> JsonObject:
+    async with opened(plan_for(options)) as app:
+        if options.live and app.pool is not None:
+            needed = sorted(registries_of(app).needed())
+            await asyncio.gather(*(app.pool.listing(name) for name in needed))
+        return report_of(app)
+
+
+def report_of(app: App) -> JsonObject:
+    catalog, files = app.keeper.current, registries_of(app).files
+    secrets = secrets_of(app)
+    disabled = {
+        tool.name: without_secrets(tool.unavailable, secrets)
+        for tool in catalog.tools.values()
+        if tool.unavailable is not None
+    }
+    servers = {
+        health.server: health.reason
+        for health in (app.pool.health() if app.pool else ())
+        if health.state in ("disabled", "down")
+    }
+    return {
+        "ok": not disabled and not servers,
+        "files": [registry.file for registry in files],
+        "formats": [registry.format for registry in files],
+        "servers": sum(len(registry.servers) for registry in files),
+        "tools": sum(len(registry.tools) for registry in files),
+        "problems": [],
+        "disabled": disabled,
+        "unreachable": servers,
+        "warnings": [without_secrets(one, secrets) for one in catalog.warnings],
+        "ignored": [note for registry in files for note in registry.notes],
+    }
+
+
+def _print(report: JsonObject) -> None:
+    for name, reason in report["unreachable"].items():
+        print(f"server {name}: {reason}", file=sys.stderr)
+    for warning in report["warnings"]:
+        print(warning, file=sys.stderr)
+    shown = ", ".join(report["files"]) or "the project"
+    said = f"{counted(report['servers'], 'server')}, {counted(report['tools'], 'tool')}"
+    wrong = len(report["disabled"])
+    verdict = f"{counted(wrong, 'tool')} disabled" if wrong else "nothing is wrong"
+    print(f"{shown}: {said}; {verdict}")

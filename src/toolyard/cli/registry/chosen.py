@@ -1,0 +1,70 @@
+"""Which registry files a command works on, and everything that is made of them."""
+
+from __future__ import annotations
+
+import os
+from argparse import ArgumentParser, Namespace
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from toolyard.app import App, Plan, build
+from toolyard.catalog.entries import Entries
+from toolyard.cli.choosing import chosen_by
+from toolyard.cli.options import add_project
+from toolyard.cli.planning import plan_of
+from toolyard.errors import ConfigError
+from toolyard.sources.gateway import Registries
+from toolyard.sources.project.layout import SERVER_META
+
+DEFAULT = "registry.json"
+
+
+def add_registry(parser: ArgumentParser) -> None:
+    parser.add_argument(
+        "--registry",
+        action="append",
+        default=[],
+        metavar="FILE",
+        help="the registry file, several times where there are several (default: ./registry.json)",
+    )
+    add_project(parser)
+
+
+def plan_for(options: Namespace) -> Plan:
+    """A file that lies in a project is laid over that project's scripts."""
+    files = options.registry or ([DEFAULT] if os.path.isfile(DEFAULT) else [])
+    for path in files:
+        if not os.path.isfile(path):
+            raise ConfigError.at(path, "no such file")
+    if options.project_root is None and files:
+        folder = os.path.dirname(os.path.abspath(files[0]))
+        if os.path.isfile(os.path.join(folder, SERVER_META)):
+            options.project_root = folder
+    options.path = files
+    chosen = chosen_by(options)
+    if not files and chosen.project is None:
+        raise ConfigError.at(DEFAULT, "no such file here; name one with --registry FILE")
+    return plan_of(options, chosen)
+
+
+@asynccontextmanager
+async def opened(plan: Plan) -> AsyncIterator[App]:
+    """Everything but a transport; servers are started when something is asked of them."""
+    app = build(plan)
+    try:
+        yield app
+    finally:
+        await app.close()
+
+
+def registries_of(app: App) -> Registries:
+    return app.gateway.registries if app.gateway is not None else Registries((), ())
+
+
+def scripts_of(app: App) -> Entries:
+    return app.scripts.read() if app.scripts is not None else Entries()
+
+
+def secrets_of(app: App) -> frozenset[str]:
+    """Values that came from variables."""
+    return frozenset().union(*(registry.secrets for registry in registries_of(app).files))

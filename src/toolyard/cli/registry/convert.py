@@ -1,0 +1,39 @@
+"""toolyard registry convert: a registry file in another format, and what that cannot express."""
+
+from __future__ import annotations
+
+import os
+import sys
+from argparse import ArgumentParser, Namespace
+
+from toolyard.cli.output import pretty
+from toolyard.errors import ConfigError
+from toolyard.sources.registry.export import FORMATS, export
+from toolyard.sources.registry.load import load_registry
+
+
+def add(parser: ArgumentParser) -> None:
+    parser.epilog = "The result goes to stdout, the list of what could not be expressed to stderr."
+    parser.add_argument("file", help="in any format that is understood")
+    parser.add_argument("--to", choices=tuple(FORMATS), default="native", help="(default: native)")
+    parser.add_argument("--out", metavar="FILE", help="write there instead of to stdout")
+
+
+def run(options: Namespace) -> int:
+    registry = load_registry(options.file, os.environ)
+    document, lost = export(registry.raw, options.to)
+    _write(pretty(document) + "\n", options.out)
+    for pointer in (*(f"{one}: not expressed here" for one in registry.lost), *lost):
+        print(f"{options.file}#{pointer}", file=sys.stderr)
+    return 0
+
+
+def _write(text: str, path: str | None) -> None:
+    if path is None:
+        sys.stdout.write(text)
+        return
+    try:
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text)
+    except OSError as error:
+        raise ConfigError.at(path, f"cannot be written: {error.strerror}") from None

@@ -1,0 +1,129 @@
+"""toolyard registry explain: one call of a tool, stage by stage, with sizes and times."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from argparse import ArgumentParser, Namespace
+from collections.abc import Iterator
+from dataclasses import replace
+
+from toolyard.app import App
+from toolyard.catalog.entries import Tool
+from toolyard.cli.arguments import json_object
+from toolyard.cli.output import pretty, print_json, table
+from toolyard.cli.registry.chosen import add_registry, opened, plan_for, secrets_of
+from toolyard.cli.terminal import TerminalChannel
+from toolyard.errors import ConfigError, ProtocolError, ToolError
+from toolyard.methods.tools import check_arguments, refuse_unready
+from toolyard.protocol.call import Call, JsonObject
+from toolyard.protocol.revisions import LATEST
+from toolyard.sources.registry.masking import masked_values
+from toolyard.sources.registry.report import did_you_mean
+from toolyard.virtual.codec import decoded
+from toolyard.virtual.explain import explain
+from toolyard.virtual.stages import Stage, Stages
+from toolyard.web.sizes import CHARACTERS_PER_TOKEN
+
+MOST_ROUNDS = 32
+SHOWN_LINES = 12
+
+
+def add(parser: ArgumentParser) -> None:
+    parser.epilog = (
+        "The tool is called for real. Values that come from variables are shown as ***. "
+        "Exit code 1: the call failed."
+    )
+    parser.add_argument("tool")
+    parser.add_argument(
+        "--args", default="{}", metavar="JSON", help="arguments; @FILE reads a file, @- stdin"
+    )
+    parser.add_argument("--full", action="store_true", help="print each value whole")
+    parser.add_argument("--json", action="store_true", help="for programs")
+    add_registry(parser)
+
+
+def run(options: Namespace) -> int:
+    arguments = json_object(options.args, "--args")
+    told = asyncio.run(_explained(options, arguments))
+    if options.json:
+        print_json(told)
+    else:
+        print("\n".join(_as_text(told, options.full)))
+    return 1 if told["failed"] else 0
+
+
+async def _explained(options: Namespace, arguments: JsonObject) -> JsonObject:
+    async with opened(plan_for(options)) as app:
+        tool = await _find(app, options.tool)
+        stages, error = await _call(app, tool, arguments)
+        secrets = secrets_of(app)
+    shown = [_as_json(stage, secrets) for stage in stages.taken]
+    failed = error is not None or bool(stages.taken and _is_error(stages.taken[-1]))
+    return {
+        "tool": tool.name,
+        "stages": shown,
+        "failed": failed,
+        "error": masked_values(error, secrets),
+    }
+
+
+async def _find(app: App, name: str) -> Tool:
+    catalog = await app.keeper.catalog()
+    tool = catalog.tools.get(name)
+    if tool is None:
+        raise ConfigError.at(name, f"there is no such tool{did_you_mean(name, catalog.tools)}")
+    return tool
+
+
+async def _call(app: App, tool: Tool, arguments: JsonObject) -> tuple[Stages, str | None]:
+    """The stages of the last round; a tool that asks has several."""
+    channel = TerminalChannel()
+    params = {"name": tool.name, "arguments": arguments}
+    call = Call("tools/call", params, LATEST, client=channel.client, id="explain")
+    stages = Stages(time.perf_counter)
+    try:
+        refuse_unready(tool, call)
+        check_arguments(app.keeper.current, tool, arguments)
+        for _ in range(MOST_ROUNDS):
+            stages = Stages(time.perf_counter)
+            result = decoded(await explain(tool.target, arguments, call, channel, stages))
+            if result.get("resultType") != "input_required":
+                return stages, None
+            answers = await channel.ask(result.get("inputRequests") or {})
+            call = replace(call, input_responses=answers, request_state=result.get("requestState"))
+    except (ToolError, ProtocolError) as error:
+        return stages, error.message
+    finally:
+        channel.clear()
+    return stages, f"still asking after {MOST_ROUNDS} rounds"
+
+
+def _is_error(stage: Stage) -> bool:
+    return isinstance(stage.value, dict) and bool(stage.value.get("isError"))
+
+
+def _as_json(stage: Stage, secrets: frozenset[str]) -> JsonObject:
+    return {
+        "stage": stage.name,
+        "bytes": stage.size,
+        "tokens": -(-stage.size // CHARACTERS_PER_TOKEN),
+        "ms": round(stage.seconds * 1000, 3),
+        "value": masked_values(stage.value, secrets),
+    }
+
+
+def _as_text(told: JsonObject, full: bool) -> Iterator[str]:
+    rows = [
+        (one["stage"], one["bytes"], one["tokens"], f"{one['ms']:.3f}") for one in told["stages"]
+    ]
+    yield from table([("STAGE", "BYTES", "TOKENS", "MS"), *rows])
+    for stage in told["stages"]:
+        lines = pretty(stage["value"]).splitlines()
+        left = 0 if full else max(0, len(lines) - SHOWN_LINES)
+        shown = lines[: len(lines) - left]
+        yield "\n".join(
+            ["", f"{stage['stage']}:", *shown, *([f"... {left} more lines"] if left else [])]
+        )
+    if told["error"] is not None:
+        yield f"\nfailed: {told['error']}"

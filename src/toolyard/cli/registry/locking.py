@@ -1,0 +1,82 @@
+"""toolyard registry lock, verify: write down what everything is, and say what changed since."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from argparse import ArgumentParser, Namespace
+
+from toolyard.app import App, Plan, lock_path
+from toolyard.cli.output import counted, pretty, print_json
+from toolyard.cli.registry.chosen import (
+    add_registry,
+    opened,
+    plan_for,
+    registries_of,
+    scripts_of,
+)
+from toolyard.errors import ConfigError
+from toolyard.sources.registry.lock import Lock, lock, read_lock, verify
+
+
+def add(parser: ArgumentParser) -> None:
+    parser.epilog = (
+        "The lock is registry.lock.json beside the registry file. It holds hashes of every tool's "
+        "definition, of every server's command and of every tool's script; no values. "
+        "'serve --locked' offers only what is as the lock has it."
+    )
+    parser.add_argument("--json", action="store_true", help="for programs")
+    add_registry(parser)
+
+
+def run_lock(options: Namespace) -> int:
+    plan = plan_for(options)
+    found = asyncio.run(_now(plan))
+    path = lock_path(plan)
+    fresh = f"{path}.{os.getpid()}.tmp"
+    try:
+        with open(fresh, "w", encoding="utf-8") as file:
+            file.write(pretty(found.document()) + "\n")
+        os.replace(fresh, path)
+    except OSError as error:
+        raise ConfigError.at(path, f"cannot be written: {error.strerror}") from None
+    said = {"file": path, "servers": len(found.servers), "tools": len(found.tools)}
+    if options.json:
+        print_json(said)
+    else:
+        servers, tools = counted(len(found.servers), "server"), counted(len(found.tools), "tool")
+        print(f"{path}: {servers}, {tools}")
+    return 0
+
+
+def run_verify(options: Namespace) -> int:
+    plan = plan_for(options)
+    locked = read_lock(lock_path(plan))
+    changes = verify(locked, asyncio.run(_now(plan)))
+    if options.json:
+        print_json([change._asdict() for change in changes])
+    else:
+        print("\n".join(map(str, changes)) or "nothing has changed")
+    return 1 if changes else 0
+
+
+async def _now(plan: Plan) -> Lock:
+    """As everything is at this moment: every server is asked, not remembered."""
+    async with opened(plan) as app:
+        silent = await _ask_all(app)
+        catalog = app.keeper.current
+        found = lock(tuple(catalog.tools.values()), scripts_of(app).tools, registries_of(app).files)
+    for name, reason in silent.items():
+        print(f"server {name} could not be asked: {reason}", file=sys.stderr)
+    if silent:
+        raise ConfigError.at(lock_path(plan), "needs every server to say what it offers")
+    return found
+
+
+async def _ask_all(app: App) -> dict[str, str]:
+    if app.pool is None:
+        return {}
+    needed = sorted(registries_of(app).needed())
+    listings = await asyncio.gather(*(app.pool.listing(name) for name in needed))
+    return {one.server: one.error for one in listings if one.error is not None}

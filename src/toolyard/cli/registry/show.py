@@ -1,0 +1,138 @@
+"""toolyard registry show: what clients see of each tool, and where each part of it comes from."""
+
+from __future__ import annotations
+
+import asyncio
+from argparse import ArgumentParser, Namespace
+from collections.abc import Iterator
+
+from toolyard.app import App
+from toolyard.catalog.entries import Tool
+from toolyard.catalog.snapshot import Catalog
+from toolyard.cli.output import pretty, print_json, table
+from toolyard.cli.registry.chosen import (
+    add_registry,
+    opened,
+    plan_for,
+    registries_of,
+    scripts_of,
+    secrets_of,
+)
+from toolyard.errors import ConfigError
+from toolyard.protocol.call import JsonObject
+from toolyard.sources.registry.masking import without_secrets
+from toolyard.sources.registry.parts import Anatomy, Part, anatomy, elsewhere_of
+from toolyard.sources.registry.report import did_you_mean
+from toolyard.web.sizes import tokens_in
+
+
+def add(parser: ArgumentParser) -> None:
+    parser.epilog = "Sizes are in tokens, estimated: models count differently."
+    parser.add_argument("tool", nargs="?", help="one tool in full (default: a table of all)")
+    parser.add_argument("--json", action="store_true", help="for programs")
+    add_registry(parser)
+
+
+def run(options: Namespace) -> int:
+    shown = asyncio.run(_shown(options))
+    if options.json:
+        print_json(shown if options.tool is None else shown[0])
+    elif options.tool is None:
+        print("\n".join(table(_summary(shown))))
+    else:
+        print("\n".join(_in_full(shown[0])))
+    return 0
+
+
+async def _shown(options: Namespace) -> list[JsonObject]:
+    async with opened(plan_for(options)) as app:
+        catalog = await app.keeper.catalog()
+        found = list(views(app, catalog))
+    if options.tool is None:
+        return found
+    wanted = [view for view in found if view["name"] == options.tool]
+    if not wanted:
+        mean = did_you_mean(options.tool, [view["name"] for view in found])
+        raise ConfigError.at(options.tool, f"there is no such tool{mean}")
+    return wanted
+
+
+def views(app: App, catalog: Catalog) -> Iterator[JsonObject]:
+    """Every tool of the files, the hidden ones too, then what else is on offer."""
+    secrets = secrets_of(app)
+    anatomies = {one.name: one for one in _anatomies(app, catalog)}
+    for name, found in anatomies.items():
+        yield _view(found, catalog.tools.get(name), secrets)
+    for tool in catalog.tools.values():
+        if tool.name not in anatomies:
+            yield _view(_plain(tool), tool, secrets)
+
+
+def _anatomies(app: App, catalog: Catalog) -> Iterator[Anatomy]:
+    registries = registries_of(app)
+    names = [server.name for server in registries.servers]
+    listings = {name: app.pool.known_listing(name) if app.pool else None for name in names}
+    for registry in registries.files:
+        elsewhere = elsewhere_of(registry, tuple(catalog.tools.values()), scripts_of(app).tools)
+        for tool in registry.tools:
+            yield anatomy(registry, tool, listings, elsewhere)
+
+
+def _plain(tool: Tool) -> Anatomy:
+    """A script, or what an upstream exposes: all of it comes from there."""
+    origin = tool.origin
+    place = origin.place if origin.source == "project" else f"{origin.owner}: {origin.place}"
+    parts = tuple(Part(name, place) for name in tool.definition if name != "name")
+    return Anatomy(tool.name, place, (tool.name, place), parts, tool.definition)
+
+
+def _view(found: Anatomy, tool: Tool | None, secrets: frozenset[str]) -> JsonObject:
+    disabled = found.disabled or (tool.unavailable if tool else None)
+    client = tool.definition if tool is not None and tool.listed and not disabled else None
+    return {
+        "name": found.name,
+        "place": found.place,
+        "chain": list(found.chain),
+        "hidden": found.hidden,
+        "disabled": without_secrets(disabled, secrets) if disabled else None,
+        "parts": [_as_json(part) for part in found.parts],
+        "client": client,
+        "source": found.underlying,
+        "tokens": {
+            "client": tokens_in(client) if client is not None else 0,
+            "source": tokens_in(found.underlying) if found.underlying is not None else 0,
+        },
+    }
+
+
+def _as_json(part: Part) -> JsonObject:
+    stated = part._asdict()
+    return stated if part.value is not None else {"name": part.name, "place": part.place}
+
+
+def _summary(shown: list[JsonObject]) -> Iterator[tuple[object, ...]]:
+    yield ("TOOL", "FROM", "CLIENT", "SOURCE", "")
+    for view in shown:
+        tokens = view["tokens"]
+        yield (view["name"], view["chain"][-1], tokens["client"], tokens["source"], _state(view))
+    totals = [sum(view["tokens"][side] for view in shown) for side in ("client", "source")]
+    yield ("", "tokens, estimated", *totals, "")
+
+
+def _state(view: JsonObject) -> str:
+    if view["disabled"]:
+        return f"disabled: {view['disabled']}"
+    return "hidden" if view["hidden"] else ""
+
+
+def _in_full(view: JsonObject) -> Iterator[str]:
+    yield f"{view['name']}  ({view['place']})"
+    yield f"  {' -> '.join(view['chain'])}"
+    if _state(view):
+        yield f"  {_state(view)}"
+    yield ""
+    rows = [("", part["name"], part["place"], part.get("value", "")) for part in view["parts"]]
+    yield from table([("", "PART", "COMES FROM", ""), *rows])
+    for title, side in (("What the client sees", "client"), ("What the source says", "source")):
+        if view[side] is not None:
+            yield f"\n{title} (about {view['tokens'][side]:,} tokens):\n{pretty(view[side])}"
