@@ -12,7 +12,7 @@ from toolyard.upstreams.child import Command
 from toolyard.upstreams.definition import ServerDefinition
 from toolyard.upstreams.greeting import Era, greet
 from toolyard.upstreams.http import StreamableLink
-from toolyard.upstreams.http_client import Url
+from toolyard.net.http_client import Url
 from toolyard.upstreams.http_post import Requester
 from toolyard.upstreams.kept import Learnt
 from toolyard.upstreams.link import Link, LinkError, Lost, Refused, TimedOut
