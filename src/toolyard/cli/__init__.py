@@ -22,6 +22,10 @@ COMMANDS = {
     "doctor": ("toolyard.cli.doctor", "look for what stands in the way of serving"),
     "health": ("toolyard.cli.health", "say whether a project can be served"),
 }
+# Commands for machines: not in the help.
+HIDDEN = {
+    "conformance-client": ("toolyard.cli.conformance_client", "be the suite's client under test"),
+}
 # Flags that stand in for a command.
 ALIASES = {"--health": "health", "--ready": "health", "ready": "health"}
 
@@ -45,7 +49,7 @@ def _run(program: str, argv: list[str]) -> int:
         print(_help(program))
         return 0 if argv else 2
     name = ALIASES.get(argv[0], argv[0])
-    if name not in COMMANDS:
+    if name not in COMMANDS and name not in HIDDEN:
         print(f"Unknown command: {argv[0]}\n\n{_help(program)}", file=sys.stderr)
         return 2
     return _run_command(program, name, argv[1:])
@@ -56,7 +60,7 @@ def _run_command(program: str, name: str, argv: list[str]) -> int:
     import argparse  # noqa: PLC0415
     from importlib import import_module  # noqa: PLC0415
 
-    module_name, help_line = COMMANDS[name]
+    module_name, help_line = {**COMMANDS, **HIDDEN}[name]
     module = import_module(module_name)
     parser = argparse.ArgumentParser(f"{program} {name}", description=help_line.capitalize() + ".")
     parser.set_defaults(program=program)
