@@ -4,10 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import socket
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from toolyard.net.addresses import NotAllowed, address_in, canonical_host, is_public
 from toolyard.net.http_client import connected
+
+Resolve: TypeAlias = Callable[[str, int], Awaitable[list[str]]]
+
+
+async def resolved(host: str, port: int) -> list[str]:
+    found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    return [str(entry[4][0]) for entry in found]
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,6 +25,7 @@ class GuardedDial:
 
     loopback: bool = False
     trusted: frozenset[tuple[str, int]] = frozenset()
+    resolve: Resolve = resolved
 
     async def __call__(self, host: str, port: int) -> socket.socket:
         """Raises NotAllowed before anything is sent."""
@@ -25,8 +35,7 @@ class GuardedDial:
 
     async def _checked(self, host: str, port: int) -> str:
         """An address of the host; every one of them must be allowed."""
-        found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
-        addresses = [str(entry[4][0]) for entry in found]
+        addresses = await self.resolve(host, port)
         for address in addresses:
             self._check(host, address)
         if not addresses:
