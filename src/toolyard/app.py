@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import cast
 
 from toolyard import __version__, telemetry
+from toolyard.access import Logins, admit_of, guarded, view_of
 from toolyard.catalog.entries import Entries, Tool
 from toolyard.catalog.keeper import Keeper
 from toolyard.catalog.source import Source
@@ -75,6 +76,7 @@ class App:
     runner: Runner | None = None
     pool: Pool | None = None
     gateway: GatewaySource | None = None
+    logins: Logins | None = None
 
     async def watch(self) -> None:
         """Keep the catalog up to date, until cancelled."""
@@ -93,6 +95,7 @@ class App:
 def build(plan: Plan, taps: Taps | None = None) -> App:
     taps = taps or Taps()
     runner = pool = gateway = None
+    logins = Logins(plan.settings)
     source: Source | None = None
     if plan.project is not None:
         runner = Runner(runner_settings(plan.settings), project_paths(plan))
@@ -101,7 +104,12 @@ def build(plan: Plan, taps: Taps | None = None) -> App:
     if paths:
         scripts = source.read() if source is not None else Entries()
         registries = load_registries(paths, os.environ, scripts)
-        pool = Pool(registries.servers, Setup(kept=KeptListings(kept_folder(paths[0]))))
+        setup = Setup(
+            kept=KeptListings(kept_folder(paths[0])),
+            authorize=logins.authorize,
+            on_challenge=logins.on_challenge,
+        )
+        pool = Pool(registries.servers, setup)
         targets = taps.upstreams(pool.targets)
         source = gateway = GatewaySource(paths, registries, pool, source, targets=targets)
     keeper = Keeper([source] if source is not None else [])
@@ -109,16 +117,18 @@ def build(plan: Plan, taps: Taps | None = None) -> App:
         runner.announce = Announced(keeper)
     size = page_size(plan.settings.page_size, small=plan.like_mcp_bash)
     sizes = PageSizes(size.default, size.most)
-    offer = Offer(keeper, stamp(plan.identity), sizes)
+    offer = Offer(keeper, stamp(plan.identity), sizes, view_of(plan.settings))
     methods = methods_of(offer, permit_of(plan))
+    handler = methods if pool is None else logins.asking(methods, pool.definition)
     edge = Edge(
-        taps.handler(methods),
+        taps.handler(guarded(handler, plan.settings)),
         plan.identity,
         Parking(Sealer()),
         strict_revisions=plan.like_mcp_bash,
         batches=plan.settings.compat_batches,
+        admit=admit_of(plan.settings),
     )
-    return App(keeper, methods, edge, runner, pool, gateway)
+    return App(keeper, methods, edge, runner, pool, gateway, logins)
 
 
 def registry_paths(plan: Plan) -> tuple[str, ...]:

@@ -27,6 +27,7 @@ SHUTTING_DOWN = -32003
 HEADER_MISMATCH = -32020
 MISSING_CAPABILITY = -32021
 UNSUPPORTED_REVISION = -32022
+RATE_LIMITED = -32029
 
 
 class ToolyardError(Exception):
@@ -68,8 +69,8 @@ class LoginRequired(UpstreamError):
         more = f" --scope {' '.join(scopes)!r}" if scopes else ""
         super().__init__(
             server,
-            f"{why} at {url}. To connect: run `toolyard auth login {server}{more}`, or log in "
-            "on the page that the server shows; then call again.",
+            f"{why} at {url}. To connect: run `toolyard auth login {server} REGISTRY{more}` "
+            "(REGISTRY is the file that names it), or log in from the page; then call again.",
         )
         self.url = url
         self.scopes = scopes

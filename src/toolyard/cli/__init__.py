@@ -21,6 +21,8 @@ COMMANDS = {
     "config": ("toolyard.cli.config", "show what to put into a client's settings"),
     "doctor": ("toolyard.cli.doctor", "look for what stands in the way of serving"),
     "health": ("toolyard.cli.health", "say whether a project can be served"),
+    "auth": ("toolyard.cli.auth", "log in at OAuth servers of a registry, and out again"),
+    "token": ("toolyard.cli.token", "make tokens for callers of the HTTP server"),
 }
 # Commands for machines: not in the help.
 HIDDEN = {

@@ -25,6 +25,10 @@ _PROBE_HEADERS = {
 }
 
 
+# Who is at the page is who sits at this machine.
+SAME_PERSON = {"page": "local"}
+
+
 class Challenge(Protocol):
     """A request was refused."""
 
@@ -62,7 +66,7 @@ class Accounts:
 
     def account(self, server: Server, caller: Caller) -> Account:
         url = canonical(server.url or "")
-        key = (server.name, url, caller.id)
+        key = (server.name, url, SAME_PERSON.get(caller.id, caller.id))
         found = self._accounts.get(key)
         if found is None:
             fetch = self._fetch_for(url)
