@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import cast
 
 from toolyard import __version__, telemetry
+from toolyard.access import Logins, admit_of, guarded, view_of
 from toolyard.catalog.entries import Entries, Tool
 from toolyard.catalog.keeper import Keeper
 from toolyard.catalog.source import Source
@@ -88,6 +89,7 @@ class App:
     gateway: GatewaySource | None = None
     policy: PolicyScript | None = None
     scripts: Source | None = None
+    logins: Logins | None = None
 
     async def watch(self) -> None:
         """Keep the catalog up to date, until cancelled."""
@@ -112,48 +114,66 @@ class Scripts:
     runner: Runner
     roots: RootsMethods
     policy: PolicyScript | None
+    source: Source
+
+
+@dataclass(frozen=True, slots=True)
+class Federation:
+    """The upstreams of the registry files, laid over the scripts."""
+
+    pool: Pool
+    source: GatewaySource
 
 
 def build(plan: Plan, taps: Taps | None = None) -> App:
     taps = taps or Taps()
-    runner = pool = gateway = policy = roots = None
-    source: Source | None = None
-    scripts: Source | None = None
-    if plan.project is not None:
-        yard = scripts_of(plan, plan.project)
-        runner, roots, policy = yard.runner, yard.roots, yard.policy
-        scripts = project_source(plan, plan.project, runner, taps)
-        source = scripts = locked(plan, scripts, held_scripts)
-    paths = registry_paths(plan)
-    if paths:
-        known = scripts.read() if scripts is not None else Entries()
-        files = RegistryFiles(paths, lock=lock_path(plan) if plan.locked else None)
-        registries = files.load(known)
-        pool = Pool(registries.servers, Setup(kept=KeptListings(kept_folder(paths[0]))))
-        targets = taps.upstreams(pool.targets)
-        source = gateway = GatewaySource(files, registries, pool, scripts, targets=targets)
+    logins = Logins(plan.settings)
+    yard = scripts_of(plan, plan.project, taps) if plan.project is not None else None
+    scripts = yard.source if yard is not None else None
+    federation = federation_of(plan, scripts, taps, logins)
+    source: Source | None = federation.source if federation is not None else scripts
     keeper = Keeper([locked(plan, source, held_tools)] if source is not None else [])
-    if runner is not None:
-        runner.announce = Announced(keeper)
+    if yard is not None:
+        yard.runner.announce = Announced(keeper)
+    methods = methods_over(plan, keeper, yard)
+    asking = methods if federation is None else logins.asking(methods, federation.pool.definition)
+    return App(
+        keeper,
+        methods,
+        edge_of(plan, taps.handler(guarded(asking, plan.settings))),
+        runner=yard.runner if yard is not None else None,
+        pool=federation.pool if federation is not None else None,
+        gateway=federation.source if federation is not None else None,
+        policy=yard.policy if yard is not None else None,
+        scripts=scripts,
+        logins=logins,
+    )
+
+
+def methods_over(plan: Plan, keeper: Keeper, yard: Scripts | None) -> Methods:
     size = page_size(plan.settings.page_size, small=plan.like_mcp_bash)
     sizes = PageSizes(size.default, size.most)
-    offer = Offer(keeper, stamp(plan.identity), sizes)
+    offer = Offer(keeper, stamp(plan.identity), sizes, view_of(plan.settings))
     if plan.settings.force_minimal:
-        methods = minimal_methods(offer)
-    else:
-        methods = methods_of(offer, permit_of(plan, policy), roots)
-    edge = Edge(
-        taps.handler(methods),
+        return minimal_methods(offer)
+    if yard is None:
+        return methods_of(offer, permit_of(plan))
+    return methods_of(offer, permit_of(plan, yard.policy), yard.roots)
+
+
+def edge_of(plan: Plan, handler: Handler) -> Edge:
+    return Edge(
+        handler,
         plan.identity,
         Parking(Sealer()),
         strict_revisions=plan.like_mcp_bash,
         batches=plan.settings.compat_batches,
         log_level=plan.settings.log_level_default,
+        admit=admit_of(plan.settings),
     )
-    return App(keeper, methods, edge, runner, pool, gateway, policy, scripts)
 
 
-def scripts_of(plan: Plan, project: Project) -> Scripts:
+def scripts_of(plan: Plan, project: Project, taps: Taps) -> Scripts:
     settings = plan.settings
     configured = configured_roots(project, settings)
     roots = RootsMethods(
@@ -165,7 +185,28 @@ def scripts_of(plan: Plan, project: Project) -> Scripts:
     runner = Runner(runner_settings(settings), project_paths(plan, configured), roots.of)
     server_env = read_server_env(project, settings)
     runner.server_env, runner.problem = server_env.variables, server_env.problem
-    return Scripts(runner, roots, policy_of(project, runner))
+    source = locked(plan, project_source(plan, project, runner, taps), held_scripts)
+    return Scripts(runner, roots, policy_of(project, runner), source)
+
+
+def federation_of(
+    plan: Plan, scripts: Source | None, taps: Taps, logins: Logins
+) -> Federation | None:
+    """What the registry files describe; None where there are none."""
+    paths = registry_paths(plan)
+    if not paths:
+        return None
+    known = scripts.read() if scripts is not None else Entries()
+    files = RegistryFiles(paths, lock=lock_path(plan) if plan.locked else None)
+    registries = files.load(known)
+    setup = Setup(
+        kept=KeptListings(kept_folder(paths[0])),
+        authorize=logins.authorize,
+        on_challenge=logins.on_challenge,
+    )
+    pool = Pool(registries.servers, setup)
+    targets = taps.upstreams(pool.targets)
+    return Federation(pool, GatewaySource(files, registries, pool, scripts, targets=targets))
 
 
 def registry_paths(plan: Plan) -> tuple[str, ...]:

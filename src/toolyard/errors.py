@@ -4,6 +4,7 @@
     ├── ProtocolError      the client: a JSON-RPC error with code, message and data
     ├── ToolError          the model: an `isError` result with this text
     │   └── UpstreamError  the same, and it names the server that failed
+    │       └── LoginRequired  the caller: it has to log in at that server first
     └── ConfigError        the operator: file, JSON pointer and remedy; exit code 2
 
 Anything else that is raised is a bug: caught once, logged with its traceback,
@@ -26,6 +27,7 @@ SHUTTING_DOWN = -32003
 HEADER_MISMATCH = -32020
 MISSING_CAPABILITY = -32021
 UNSUPPORTED_REVISION = -32022
+RATE_LIMITED = -32029
 
 
 class ToolyardError(Exception):
@@ -56,6 +58,22 @@ class UpstreamError(ToolError):
     def __init__(self, server: str, message: str) -> None:
         super().__init__(f"{server}: {message}")
         self.server = server
+
+
+class LoginRequired(UpstreamError):
+    """Nothing was sent: the caller has no credentials there, or not enough of them."""
+
+    def __init__(
+        self, server: str, url: str, why: str = "wants a login", scopes: tuple[str, ...] = ()
+    ) -> None:
+        more = f" --scope {' '.join(scopes)!r}" if scopes else ""
+        super().__init__(
+            server,
+            f"{why} at {url}. To connect: run `toolyard auth login {server} REGISTRY{more}` "
+            "(REGISTRY is the file that names it), or log in from the page; then call again.",
+        )
+        self.url = url
+        self.scopes = scopes
 
 
 class Problem(NamedTuple):

@@ -111,7 +111,12 @@ def all_checks(folder: Path) -> Iterator[tuple[str, list[Check]]]:
     for file in folder.rglob("checks.json"):
         named = RESULT_FOLDER.match(file.parent.name)
         if named:
-            yield named.group(1), json.loads(file.read_text(encoding="utf-8"))
+            yield named.group(1), read_checks(file)
+
+
+def read_checks(file: Path) -> list[Check]:
+    checks: list[Check] = json.loads(file.read_text(encoding="utf-8"))
+    return checks
 
 
 def judged(name: str, checks: list[Check] | None) -> Scenario:

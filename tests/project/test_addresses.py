@@ -4,7 +4,7 @@ import ipaddress
 
 import pytest
 
-from toolyard.runners.addresses import HostRules, NotAllowed, canonical_host, is_public
+from toolyard.net.addresses import HostRules, NotAllowed, canonical_host, is_public
 from toolyard.runners.dial import Dialler
 
 ANY = HostRules(allow_all=True)

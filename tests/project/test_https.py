@@ -10,7 +10,7 @@ import pytest
 
 from tests.project.secure import HOST, Answer, Certificate, https_server, make_certificate
 from toolyard.errors import INTERNAL_ERROR, INVALID_PARAMS, RESOURCE_NOT_FOUND, ProtocolError
-from toolyard.runners.addresses import HostRules
+from toolyard.net.addresses import HostRules
 from toolyard.runners.dial import Dialler
 from toolyard.runners.https import HttpsLimits, HttpsProvider
 

@@ -83,6 +83,9 @@ def test_secrets_name_the_variables_that_no_child_may_get() -> None:
     assert secret_variables() == {
         "MCPBASH_REMOTE_TOKEN",
         "TOOLYARD_REMOTE_TOKEN",
+        "MCPBASH_TOKENS",
+        "TOOLYARD_TOKENS",
+        "TOOLYARD_TOKEN",
         "MCP_REGISTRY_TOKEN",
         "TOOLYARD_REGISTRY_TOKEN",
     }

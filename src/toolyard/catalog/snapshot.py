@@ -45,6 +45,8 @@ class Catalog:
     prompts: Mapping[str, Prompt] = field(default_factory=dict)
     completions: Mapping[str, Completion] = field(default_factory=dict)
     broken: Mapping[Kind, str] = field(default_factory=dict)
+    # URIs that exist and are not for this caller: no template answers for them either.
+    withheld: frozenset[str] = frozenset()
     warnings: tuple[str, ...] = ()
     created: str = field(default_factory=lambda: datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"))
     # Filled on first use; each value depends on the catalog alone.
@@ -130,6 +132,8 @@ class Catalog:
         """The entry that answers for a URI, and the variables of its template."""
         if uri in self.resources:
             return self.resources[uri], {}
+        if uri in self.withheld:
+            return None
         for template in self.templates.values():
             variables = match(template.uri_template, uri)
             if variables is not None:
@@ -138,13 +142,20 @@ class Catalog:
 
     def narrowed(self, allows: Callable[[Kind, str], bool]) -> Catalog:
         """The part of the catalog that a caller may see."""
+        resources = {k: v for k, v in self.resources.items() if allows("resources", k)}
+        templates = {k: v for k, v in self.templates.items() if allows("templates", k)}
+        prompts = {k: v for k, v in self.prompts.items() if allows("prompts", k)}
+        named = {*prompts, *templates, *resources}
+        named |= {entry.name for entry in templates.values()}
+        named |= {entry.name for entry in resources.values()}
         return Catalog(
             tools={k: v for k, v in self.tools.items() if allows("tools", k)},
-            resources={k: v for k, v in self.resources.items() if allows("resources", k)},
-            templates={k: v for k, v in self.templates.items() if allows("templates", k)},
-            prompts={k: v for k, v in self.prompts.items() if allows("prompts", k)},
-            completions=self.completions,
+            resources=resources,
+            templates=templates,
+            prompts=prompts,
+            completions={k: v for k, v in self.completions.items() if k in named},
             broken=self.broken,
+            withheld=self.withheld | (self.resources.keys() - resources.keys()),
             created=self.created,
         )
 

@@ -4,22 +4,25 @@ from __future__ import annotations
 
 import asyncio
 import ipaddress
-import os
 import socket
 import sys
 from dataclasses import dataclass
+from functools import partial
 
 import uvloop
 
+from toolyard.access import authenticator_of, connect_routes, routes_of
 from toolyard.app import App, Plan, build
 from toolyard.asgi import AsgiApp
-from toolyard.auth.callers import Anyone, Authenticator, OneToken
+from toolyard.auth.callers import Anyone, Authenticator
 from toolyard.cli.page import Page
 from toolyard.errors import ConfigError
 from toolyard.transports.guard import LOOPBACK, Guard
 from toolyard.transports.http import HttpSettings, HttpTransport
 from toolyard.transports.serving import listen
 from toolyard.transports.serving import serve as serve_asgi
+from toolyard.upstreams.definition import ServerDefinition
+from toolyard.upstreams.pool import Pool
 from toolyard.web.site import Site
 
 
@@ -33,23 +36,11 @@ class Address:
 
 
 def serve(plan: Plan, address: Address) -> int:
-    authenticator = authenticator_for(address.host)
+    authenticator = authenticator_of(plan.settings, loopback=is_loopback(address.host))
     sock = _listen(address)
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         runner.run(_serve(plan, address, authenticator, sock))
     return 0
-
-
-def authenticator_for(host: str) -> Authenticator:
-    """Anyone on loopback; elsewhere nobody without a token."""
-    token = os.environ.get("TOOLYARD_TOKEN")
-    if token:
-        return OneToken(token)
-    if not is_loopback(host):
-        raise ConfigError.at(
-            "--http", f"refusing to bind {host} without a token: set TOOLYARD_TOKEN"
-        )
-    return Anyone()
 
 
 def is_loopback(host: str) -> bool:
@@ -76,7 +67,9 @@ async def _serve(
     hosts = LOOPBACK | {address.host, *address.allow_hosts}
     guard = Guard(hosts, frozenset(address.allow_origins))
     site = page.site(app) if page else None
-    extra: dict[str, AsgiApp] = {"/": site} if site else {}
+    extra = _extra(plan, app, authenticator)
+    if site is not None:
+        extra["/"] = site
     settings = HttpSettings(guard=guard, authenticator=authenticator)
     transport = HttpTransport(app.edge, settings, extra)
     watching = asyncio.get_running_loop().create_task(app.watch())
@@ -91,6 +84,19 @@ async def _serve(
     finally:
         watching.cancel()
         await app.close()
+
+
+def _extra(plan: Plan, app: App, authenticator: Authenticator) -> dict[str, AsgiApp]:
+    routes = dict(routes_of(plan.settings))
+    if app.pool is not None and app.logins is not None:
+        servers = partial(_oauth_servers, app.pool)
+        routes |= connect_routes(app.logins, authenticator, servers)
+    return routes
+
+
+def _oauth_servers(pool: Pool) -> list[ServerDefinition]:
+    found = (pool.definition(name) for name in pool.servers())
+    return [server for server in found if server is not None and server.auth == "oauth"]
 
 
 async def _wind_down(app: App, transport: HttpTransport, site: Site | None) -> None:

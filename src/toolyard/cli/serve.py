@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
+import sys
 from argparse import ArgumentParser, Namespace
 from typing import TYPE_CHECKING
 
-from toolyard.cli.greeting import greet_early, take_stdout
+from toolyard.cli.greeting import Early, greet_early, take_stdout
 from toolyard.cli.options import Chosen, add_project, choose
 from toolyard.errors import ConfigError
 from toolyard.protocol.identity import MINIMAL_CAPABILITIES, Identity
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from toolyard.sources.project.scan import Scan
 
 DEFAULT_NAME = "toolyard"
+SHORTEST_REMOTE_TOKEN = 32
 
 
 def add(parser: ArgumentParser) -> None:
@@ -48,6 +50,9 @@ def add(parser: ArgumentParser) -> None:
 
 def run(options: Namespace) -> int:
     chosen = choose(options)
+    if 0 < len(chosen.settings.remote_token) < SHORTEST_REMOTE_TOKEN:
+        print(f"MCPBASH_REMOTE_TOKEN needs {SHORTEST_REMOTE_TOKEN} characters", file=sys.stderr)
+        return 1
     identity = identity_of(chosen)
     if options.http is not None:
         return _over_http(options, chosen, identity)
@@ -66,7 +71,12 @@ def identity_of(chosen: Chosen) -> Identity:
 
 def _over_stdio(options: Namespace, chosen: Chosen, identity: Identity) -> int:
     stdout = take_stdout()
-    early = greet_early(identity, 0, stdout, strict=options.program == "mcp-bash")
+    # Where a token is demanded, `initialize` has to carry it as well.
+    early = (
+        Early()
+        if chosen.settings.remote_token
+        else greet_early(identity, 0, stdout, strict=options.program == "mcp-bash")
+    )
     scanned = None
     if early.revision is not None and chosen.project is not None and _lists_alone(chosen, options):
         # Lists need less than calls do, and are asked for first.
@@ -84,6 +94,8 @@ def _lists_alone(chosen: Chosen, options: Namespace) -> bool:
     """Only a project: no registry over it, nothing that needs more than a scan."""
     settings, project = chosen.settings, chosen.project
     if project is None or chosen.registries or settings.static_registry or settings.force_minimal:
+        return False
+    if settings.rules or settings.limits or settings.audit_log:
         return False
     return not options.locked and not os.path.exists(os.path.join(project.root, REGISTRY_FILE))
 

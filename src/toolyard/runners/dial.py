@@ -6,7 +6,7 @@ import socket
 from collections.abc import Callable
 from typing import TypeAlias
 
-from toolyard.runners.addresses import (
+from toolyard.net.addresses import (
     Address,
     HostRules,
     NotAllowed,

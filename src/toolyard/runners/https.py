@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from urllib.parse import SplitResult, urlsplit
 
 from toolyard.errors import INVALID_PARAMS, ProtocolError
+from toolyard.net.addresses import NotAllowed
 from toolyard.protocol.call import Call, Channel, JsonObject
-from toolyard.runners.addresses import NotAllowed
 from toolyard.runners.contents import Body, not_found, unreadable
 from toolyard.runners.dial import Dialler
 

@@ -143,6 +143,29 @@ def choice(*allowed: str) -> Kind[str]:
     return Kind(" or ".join(allowed), parse)
 
 
+def _object(value: object) -> dict[str, Any]:
+    value = _decoded(value)
+    if isinstance(value, dict):
+        return value
+    raise ValueError("expected an object")
+
+
+def _objects(value: object) -> tuple[dict[str, Any], ...]:
+    value = _decoded(value)
+    if isinstance(value, list | tuple) and all(isinstance(part, dict) for part in value):
+        return tuple(value)
+    raise ValueError("expected a list of objects")
+
+
+def _decoded(value: object) -> object:
+    """A variable or a flag holds JSON text, the file the value itself."""
+    if not isinstance(value, str):
+        return value
+    import json  # noqa: PLC0415 - most starts have nothing to decode
+
+    return json.loads(value)
+
+
 TEXT = Kind("text", _text)
 PATH = Kind("path", _text)
 SWITCH = Kind("true or false", _switch)
@@ -151,3 +174,5 @@ SECONDS = Kind("seconds", _number)
 WORDS = Kind("names, by space or comma", _words)
 PATHS = Kind("paths, by colon", _paths)
 LEVEL = Kind("log level", _level)
+OBJECT = Kind("object", _object)
+OBJECTS = Kind("list of objects", _objects)

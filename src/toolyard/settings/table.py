@@ -9,6 +9,8 @@ from typing import Any
 
 from toolyard.settings.knob import (
     LEVEL,
+    OBJECT,
+    OBJECTS,
     PATH,
     PATHS,
     SECONDS,
@@ -124,6 +126,16 @@ class Settings:
     remote_token_key = Knob(TEXT, "mcpbash/remoteToken", "Where in `_meta` it is looked for.")
     remote_token_fallback_key = Knob(TEXT, "remoteToken", "Where else.")
     remote_token_max_failures_per_min = Knob(WHOLE, 10, "Failures before attempts are throttled.")
+    # Who may call, and what
+    tokens = Knob(OBJECTS, (), "Callers by token; `toolyard token new` makes them.", secret=True)
+    oauth = Knob(OBJECT, {}, "Accept tokens of this `issuer` for our URL, `resource`.")
+    rules = Knob(OBJECTS, (), "Which callers see and call what; unset: all of it.")
+    limits = Knob(OBJECTS, (), "How often callers may call.")
+    audit_log = Knob(PATH, "", "Write a line for each call to this file.")
+    audit_arguments = Knob(SWITCH, False, "Write the arguments of calls there as well.")
+    # Whom we call
+    credentials_dir = Knob(PATH, "", "Where logins are kept; unset: the user's state folder.")
+    client_metadata_url = Knob(TEXT, "", "Our OAuth client id: the URL of its metadata document.")
     # Logs
     log_level = Knob(LEVEL, "info", "What we log to the error output (`true` means debug).")
     log_level_default = Knob(LEVEL, "info", "What a client is sent before it asks for a level.")
@@ -185,4 +197,4 @@ def knobs() -> tuple[Knob[Any], ...]:
 def secret_variables() -> frozenset[str]:
     """Variables that never reach a child process."""
     ours = {v for knob in _KNOBS if knob.secret for v in (knob.variable, knob.own_variable)}
-    return frozenset(ours | {"MCP_REGISTRY_TOKEN", "TOOLYARD_REGISTRY_TOKEN"})
+    return frozenset(ours | {"TOOLYARD_TOKEN", "MCP_REGISTRY_TOKEN", "TOOLYARD_REGISTRY_TOKEN"})

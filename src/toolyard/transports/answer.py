@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TypeGuard
@@ -10,7 +10,7 @@ from typing import TypeGuard
 from toolyard.errors import INTERNAL_ERROR, METHOD_NOT_FOUND, ProtocolError, ToolError
 from toolyard.protocol.call import Call, Caller, Channel, Encoded, Handler, JsonObject, Result
 from toolyard.protocol.identity import Identity
-from toolyard.protocol.jsonrpc import Request, encode_error, encode_result
+from toolyard.protocol.jsonrpc import Message, Request, decode, encode_error, encode_result
 from toolyard.protocol.modern import MAY_ASK, Envelope, discover, stamp
 from toolyard.protocol.shape import shape_error, shape_result
 from toolyard.telemetry import logger
@@ -36,6 +36,15 @@ class Edge:
     batches: bool = False
     # What a session hears of before its client has asked for a level.
     log_level: str = "info"
+    # Looks at every message before anything else does, and may turn it into an error.
+    admit: Callable[[Message], Message] | None = None
+
+    def decode(self, data: bytes) -> Message | list[Message]:
+        """The messages in these bytes, as far as they are admitted."""
+        message = decode(data)
+        if self.admit is None:
+            return message
+        return list(map(self.admit, message)) if isinstance(message, list) else self.admit(message)
 
     @cached_property
     def stamp(self) -> JsonObject:

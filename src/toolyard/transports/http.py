@@ -21,7 +21,7 @@ from toolyard.asgi import (
 )
 from toolyard.auth.callers import Anyone, Authenticator, Unauthorized
 from toolyard.errors import INVALID_REQUEST, ProtocolError
-from toolyard.protocol.jsonrpc import Malformed, Message, Request, decode
+from toolyard.protocol.jsonrpc import Malformed, Message, Request
 from toolyard.protocol.modern import is_modern
 from toolyard.protocol.revisions import HANDSHAKE, MODERN
 from toolyard.telemetry import logger
@@ -34,6 +34,7 @@ from toolyard.transports.http_pair import PairEndpoint
 from toolyard.transports.http_sessions import HttpSessions
 
 log = logger("http")
+HEALTH = "/healthz"  # says that the process lives, and nothing else, to everybody
 Route = Callable[[Exchange], Awaitable[None]]
 
 
@@ -50,6 +51,7 @@ class HttpTransport:
     def __init__(
         self, edge: Edge, settings: HttpSettings, extra: Mapping[str, AsgiApp] | None = None
     ) -> None:
+        self._edge = edge
         self._settings = settings
         self._extra = extra or {}
         self.sessions = HttpSessions(edge)
@@ -63,6 +65,11 @@ class HttpTransport:
             "/sse": {"GET": self._pair.get},
             "/messages": {"POST": self._post_pair},
         }
+
+    @property
+    def paths(self) -> frozenset[str]:
+        """Every route there is."""
+        return frozenset({HEALTH, *self._routes, *self._extra})
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -83,7 +90,7 @@ class HttpTransport:
     async def _route(self, exchange: Exchange) -> None:
         scope, send = exchange.scope, exchange.send
         path = scope["path"]
-        if path == "/healthz":
+        if path == HEALTH:
             await respond(send, 200, b"ok\n", (TEXT_TYPE,))
             return
         methods = self._routes.get(path)
@@ -154,7 +161,7 @@ class HttpTransport:
             return None
         except Disconnected:
             return None
-        return decode(body)
+        return self._edge.decode(body)
 
     async def _get(self, exchange: Exchange) -> None:
         if exchange.headers.get("mcp-protocol-version") in MODERN:

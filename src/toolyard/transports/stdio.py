@@ -20,7 +20,6 @@ from toolyard.protocol.jsonrpc import (
     Request,
     RequestId,
     Response,
-    decode,
     encode_batch,
     encode_error,
     is_request_id,
@@ -138,7 +137,7 @@ class StdioTransport:
         line = line.strip()
         if not line:
             return
-        message = decode(line)
+        message = self._edge.decode(line)
         if isinstance(message, list):
             self._start(self._batch(message))
         else:

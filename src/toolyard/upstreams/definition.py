@@ -9,6 +9,8 @@ from typing import Literal
 
 import orjson
 
+from toolyard.protocol.call import Json
+
 Transport = Literal["stdio", "streamablehttp", "sse", "auto"]
 
 
@@ -24,6 +26,8 @@ class ServerDefinition:
     headers: Mapping[str, str] = field(default_factory=dict)
     transport: Transport = "auto"
     auth: Literal["none", "oauth"] = "none"
+    # How to get a token, where `auth` is "oauth": a client, scopes, a grant for machines.
+    oauth: Mapping[str, Json] = field(default_factory=dict)
     timeout: float | None = None
     expose: Literal["listed", "all"] | tuple[str, ...] = "listed"
     prefix: str = ""
@@ -40,6 +44,7 @@ class ServerDefinition:
         parts = (
             *(self.command, self.args, self.cwd, dict(self.env)),
             *(self.url, dict(self.headers), self.transport, self.auth, self.share),
+            dict(self.oauth),
         )
         packed = orjson.dumps(parts, option=orjson.OPT_SORT_KEYS)
         return hashlib.sha256(packed).hexdigest()[:32]

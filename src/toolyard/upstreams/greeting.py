@@ -12,6 +12,7 @@ from toolyard.errors import (
     MISSING_CAPABILITY,
     UNSUPPORTED_REVISION,
     ProtocolError,
+    UpstreamError,
 )
 from toolyard.protocol.call import Json, JsonObject
 from toolyard.protocol.keys import SERVER_INFO
@@ -86,7 +87,7 @@ def _is_modern(discovering: asyncio.Future[Peer]) -> bool:
     if not discovering.done():
         return False
     error = discovering.exception()
-    if isinstance(error, LinkError | TimeoutError):
+    if isinstance(error, LinkError | UpstreamError | TimeoutError):
         raise error
     return error is None
 
@@ -114,6 +115,16 @@ async def _drop(*tasks: asyncio.Future[Peer] | None) -> None:
 
 
 async def _discover(session: UpstreamSession) -> Peer:
+    try:
+        return await _ask_discover(session)
+    except NotModern as verdict:
+        if not verdict.supported & MODERN.keys():
+            raise
+    # It refused a revision and names a modern one that we speak: that one, once.
+    return await _ask_discover(session)
+
+
+async def _ask_discover(session: UpstreamSession) -> Peer:
     params = {"_meta": envelope(LATEST.date)}
     try:
         result = await session.greet("server/discover", params, LATEST.date)

@@ -5,14 +5,14 @@ from __future__ import annotations
 import asyncio
 from contextlib import aclosing
 
+from toolyard.net.http_client import Response
+from toolyard.net.http_connection import Broken
 from toolyard.protocol.call import JsonObject
 from toolyard.protocol.codec import dumps
 from toolyard.protocol.headers import NAMED_BY, encode_value
 from toolyard.protocol.revisions import HANDSHAKE, LISTS
 from toolyard.telemetry import logger
 from toolyard.upstreams.events import Event
-from toolyard.upstreams.http_client import Response
-from toolyard.upstreams.http_connection import Broken
 from toolyard.upstreams.http_post import Requester, refusal
 from toolyard.upstreams.link import (
     MAX_MESSAGE,

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 
 import orjson
 
+from toolyard.net.http_client import CannotReach, HttpClient, Response, Url
+from toolyard.net.http_connection import Broken, HttpError
 from toolyard.protocol.call import JsonObject
 from toolyard.upstreams.auth import Challenge, Credentials
-from toolyard.upstreams.http_client import CannotReach, HttpClient, Response, Url
-from toolyard.upstreams.http_connection import Broken, HttpError
 from toolyard.upstreams.link import Lost, NotSent, Refused, Unauthorized
 
 MAX_TRIES = 4

@@ -53,6 +53,10 @@ class Pool:
     def servers(self) -> tuple[str, ...]:
         return tuple(self._by_name)
 
+    def definition(self, server: str) -> ServerDefinition | None:
+        found = self._by_name.get(server)
+        return None if found is None else found[0]
+
     async def listing(self, server: str, caller: Caller = NO_ONE) -> Listing:
         """What the server lists; with `error` set, what it last listed. Never raises for it."""
         try:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from toolyard.net.http_client import HttpClient
 from toolyard.upstreams.auth import Authorize, OnChallenge
-from toolyard.upstreams.http_client import HttpClient
 from toolyard.upstreams.kept import KeptListings
 from toolyard.upstreams.running import Limits
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 
+from toolyard.net.http_client import Response, Url
 from toolyard.protocol.call import JsonObject
 from toolyard.protocol.codec import dumps
 from toolyard.upstreams.events import Event
-from toolyard.upstreams.http_client import Response, Url
 from toolyard.upstreams.http_post import Requester, refusal
 from toolyard.upstreams.link import Link, LinkError, Lost, Outgoing, Pending, Refused, SessionGone
 from toolyard.upstreams.streams import ACCEPT_EVENTS, events_of, messages_of

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator
 
 from toolyard.errors import ProtocolError
+from toolyard.net.http_client import Response
+from toolyard.net.http_connection import Broken
 from toolyard.protocol.call import JsonObject
 from toolyard.protocol.codec import loads
 from toolyard.upstreams.events import Event, EventParser
-from toolyard.upstreams.http_client import Response
-from toolyard.upstreams.http_connection import Broken
 from toolyard.upstreams.lines import TooLong
 from toolyard.upstreams.link import MAX_MESSAGE, Lost, messages_in
 

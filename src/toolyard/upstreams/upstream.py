@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from toolyard.catalog.listing import Listing
-from toolyard.errors import HEADER_MISMATCH, ProtocolError
+from toolyard.errors import HEADER_MISMATCH, ProtocolError, UpstreamError
 from toolyard.protocol.call import Call, Caller, Channel, JsonObject
 from toolyard.protocol.headers import header_parameters, parameters
 from toolyard.telemetry import logger
@@ -208,7 +208,7 @@ class Upstream:
             if key not in self._fresh:
                 try:
                     await self._fetch(key, caller)
-                except LinkError as error:
+                except (LinkError, UpstreamError) as error:
                     return replace(known, error=masked(str(error), self.definition.secrets))
         return self._listings[key]
 

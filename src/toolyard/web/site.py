@@ -23,7 +23,8 @@ from toolyard.asgi import (
     read_body,
     respond,
 )
-from toolyard.auth.callers import OneToken, Unauthorized
+from toolyard.auth.callers import Unauthorized, bearer
+from toolyard.auth.tokens import StaticToken, StaticTokens, hash_of
 from toolyard.protocol.call import Json, JsonObject
 from toolyard.web.detail import detail
 from toolyard.web.encode import encoded
@@ -76,7 +77,7 @@ class Refused(Exception):
 class Site:
     def __init__(self, window: Window, token: str, files: Mapping[str, File]) -> None:
         self._window = window
-        self._token = OneToken(token)
+        self._tokens = StaticTokens([StaticToken("page", hash_of(token))])
         self._files = files
         self._runs = Runs(window)
         self._listed: Listed | None = None
@@ -146,7 +147,8 @@ class Site:
 
     async def _admit(self, scope: Scope) -> None:
         sent = [v.decode("latin-1") for k, v in scope["headers"] if k == b"authorization"]
-        await self._token.caller(sent)
+        if self._tokens.caller(bearer(sent)) is None:
+            raise Unauthorized
 
     def _unknown(self, name: str) -> tuple[int, str]:
         methods = [method for method, known in self._routes if known == name]

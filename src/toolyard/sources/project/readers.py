@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 
+from toolyard.net.addresses import HostRules
 from toolyard.protocol.call import JsonObject
-from toolyard.runners.addresses import HostRules
 from toolyard.runners.dial import Dialler
 from toolyard.runners.files import FileProvider
 from toolyard.runners.git import GitLimits, GitProvider

@@ -64,6 +64,7 @@ SERVER: Mapping[str, Kind] = {
     "headers": TEXT_MAP,
     "transport": TEXT,
     "auth": one_of("none", "oauth"),
+    "oauth": OBJECT,
     "timeoutSecs": SECONDS,
     "expose": Kind(
         '"listed", "all" or a list of glob patterns',

@@ -102,6 +102,7 @@ class _Filling:
             "env": self._env(stated.get("env", {})),
             "url": self._filled("url", stated.get("url")),
             "headers": self._headers(stated.get("headers", {})),
+            "oauth": self._filled("oauth", stated.get("oauth", {})),
         }
         self._around.secrets |= self._secrets
         return ServerDefinition(

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 from urllib.parse import urljoin, urlsplit
 
-from toolyard.upstreams.http_connection import Broken, Connection, HttpError
+from toolyard.net.http_connection import Broken, Connection, HttpError
 
 CONNECT_TIMEOUT = 10.0
 ATTEMPT_TIMEOUT = 3.0  # for each address of a host but the last

@@ -1,0 +1,1 @@
+"""As whom we call other servers: OAuth 2.1, as its client."""

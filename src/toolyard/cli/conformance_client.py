@@ -1,0 +1,173 @@
+"""toolyard conformance-client URL: our upstream code as the official suite's client under test."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import sys
+from argparse import ArgumentParser, Namespace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from toolyard import telemetry
+from toolyard.auth.oauth.accounts import Accounts
+from toolyard.auth.oauth.browser import Headless
+from toolyard.auth.oauth.store import MemoryStore
+from toolyard.errors import ProtocolError, ToolError
+from toolyard.protocol.call import Call, Client, Json, JsonObject, Questions, Session
+from toolyard.protocol.revisions import LATEST
+from toolyard.upstreams.definition import ServerDefinition
+from toolyard.upstreams.pool import Pool
+from toolyard.upstreams.running import Limits
+from toolyard.upstreams.setup import Setup
+
+DOCUMENT_URL = "https://conformance-test.local/client-metadata.json"
+ANYONE = Call("tools/call", {}, LATEST, Client({}, {"elicitation": {"form": {}}}))
+MOST_ROUNDS = 8
+# What a schema's type is filled with where it gives no default.
+_SAMPLES: Mapping[str, Json] = {
+    "string": "text",
+    "number": 1.5,
+    "integer": 3,
+    "boolean": True,
+    "array": [],
+    "object": {},
+}
+
+
+def add(parser: ArgumentParser) -> None:
+    parser.add_argument("url", help="the server that the suite has started")
+
+
+def run(options: Namespace) -> int:
+    telemetry.set_up("debug" if os.environ.get("TOOLYARD_DEBUG") else "error")
+    context = json.loads(os.environ.get("MCP_CONFORMANCE_CONTEXT") or "{}")
+    return asyncio.run(_run(options.url, context))
+
+
+async def _run(url: str, context: JsonObject) -> int:
+    accounts = Accounts(MemoryStore(), browser=Headless, document_url=DOCUMENT_URL)
+    definition = ServerDefinition("peer", url=url, auth="oauth", oauth=oauth_of(context))
+    # The suite runs dozens of servers at once: a slow one is no old one.
+    limits = Limits(silence=20.0)
+    setup = Setup(limits, authorize=accounts.authorize, on_challenge=accounts.on_challenge)
+    pool = Pool([definition], setup)
+    try:
+        return await _use(pool, context)
+    except (ToolError, ProtocolError) as error:
+        print(error, file=sys.stderr)
+        return 1
+    finally:
+        await pool.close()
+
+
+async def _use(pool: Pool, context: JsonObject) -> int:
+    """Ask for what it has and call each tool, as the suite wants or with made-up arguments."""
+    listing = await pool.listing("peer", ANYONE.caller)
+    if listing.error is not None:
+        print(listing.error, file=sys.stderr)
+        return 1
+    schemas = {tool["name"]: tool.get("inputSchema") or {} for tool in listing.tools}
+    wanted = context.get("toolCalls") or [
+        {"name": name, "arguments": sample(schema)} for name, schema in schemas.items()
+    ]
+    for tool in wanted:
+        if tool["name"] == "json_schema_echo":
+            tool["arguments"] = {"schema": next(iter(schemas.values()))}
+    for tool in wanted:
+        await _call(pool, tool["name"], tool.get("arguments") or {})
+    await _read_the_rest(pool, listing.prompts, listing.resources)
+    return 0
+
+
+async def _read_the_rest(pool: Pool, prompts: Any, resources: Any) -> None:
+    channel = Answering()
+    for prompt in prompts:
+        call = replace(ANYONE, method="prompts/get")
+        await pool.targets.prompt("peer", prompt["name"]).call({}, call, channel)
+    for resource in resources:
+        call = replace(ANYONE, method="resources/read")
+        await pool.targets.resource("peer").call({"uri": resource["uri"]}, call, channel)
+
+
+async def _call(pool: Pool, name: str, arguments: JsonObject) -> None:
+    """One call, with as many rounds as the server asks questions in."""
+    channel, call = Answering(), ANYONE
+    target = pool.targets.tool("peer", name)
+    for _ in range(MOST_ROUNDS):
+        result = await target.call(arguments, call, channel)
+        assert isinstance(result, dict)
+        if result.get("resultType") != "input_required":
+            return
+        answers = await channel.ask(result.get("inputRequests") or {})
+        call = replace(ANYONE, input_responses=answers, request_state=result.get("requestState"))
+
+
+def oauth_of(context: JsonObject) -> JsonObject:
+    """The suite's context in the registry's words."""
+    names = {
+        "client_id": "clientId",
+        "client_secret": "clientSecret",
+        "issuer": "issuer",
+        "private_key_pem": "privateKey",
+        "signing_algorithm": "algorithm",
+        "valid_jwt": "assertion",
+        "idp_client_id": "idpClientId",
+        "idp_token_endpoint": "idpTokenEndpoint",
+        "idp_id_token": "idToken",
+    }
+    oauth = {ours: context[theirs] for theirs, ours in names.items() if theirs in context}
+    return {**oauth, "grant": _grant(context)}
+
+
+def _grant(context: JsonObject) -> str:
+    if "idp_id_token" in context:
+        return "enterprise"
+    if "valid_jwt" in context:
+        return "jwt_bearer"
+    scenario = os.environ.get("MCP_CONFORMANCE_SCENARIO", "")
+    return "client_credentials" if "client-credentials" in scenario else "authorization_code"
+
+
+def sample(schema: JsonObject) -> JsonObject:
+    """Arguments that satisfy a simple object schema."""
+    properties: Mapping[str, JsonObject] = schema.get("properties") or {}
+    return {name: _sample(field) for name, field in properties.items()}
+
+
+def _sample(field: JsonObject) -> Json:
+    if "default" in field:
+        return field["default"]
+    if field.get("enum"):
+        return field["enum"][0]
+    return _SAMPLES.get(str(field.get("type", "string")), "text")
+
+
+@dataclass(slots=True)
+class Answering:
+    """A client that accepts every form with the defaults it comes with."""
+
+    session: Session | None = None
+    notify: Callable[[str, JsonObject], None] = lambda method, params: None
+
+    def progress(
+        self, progress: float, total: float | None = None, message: str | None = None
+    ) -> None:
+        """Nobody watches."""
+
+    def log(self, level: str, data: Json, logger: str | None = None) -> None:
+        """Nobody reads."""
+
+    def close_stream(self) -> None:
+        """There is no stream."""
+
+    async def ask(self, questions: Questions, timeout: float | None = None) -> JsonObject:
+        return {key: self._answer(question) for key, question in questions.items()}
+
+    def _answer(self, question: JsonObject) -> Json:
+        if question.get("method") != "elicitation/create":
+            return {"roots": []}
+        schema = (question.get("params") or {}).get("requestedSchema") or {}
+        return {"action": "accept", "content": sample(schema)}

@@ -1,0 +1,1 @@
+"""Reaching other machines: addresses, connections, HTTP. Knows nothing about MCP."""

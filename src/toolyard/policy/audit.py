@@ -1,0 +1,78 @@
+"""The audit log: who called what, when, for how long and with which outcome; a line a call."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import time
+from datetime import UTC, datetime
+
+from toolyard.errors import ConfigError, ProtocolError
+from toolyard.policy.subject import subject_of
+from toolyard.protocol.call import Call, Channel, Handler, JsonObject, Result
+from toolyard.protocol.codec import dumps
+from toolyard.telemetry import logger
+
+log = logger("audit")
+
+
+class Audit:
+    """Appends to a file that only we can read. Arguments are written only when asked for."""
+
+    def __init__(self, path: str, *, arguments: bool = False) -> None:
+        self._arguments = arguments
+        try:
+            self._file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+        except OSError as error:
+            raise ConfigError.at(path, f"cannot be written: {error.strerror}") from None
+
+    def write(self, call: Call, seconds: float, outcome: str, code: int | None = None) -> None:
+        subject = subject_of(call)
+        line: JsonObject = {
+            "time": datetime.now(UTC).isoformat(timespec="milliseconds"),
+            "caller": call.caller.id,
+            "method": call.method,
+            "name": subject.name,
+            "ms": round(seconds * 1000, 3),
+            "outcome": outcome,
+        }
+        if code is not None:
+            line["code"] = code
+        if self._arguments:
+            line["arguments"] = call.params.get("arguments")
+        try:
+            # One write of a whole line: lines of several processes do not mix.
+            os.write(self._file, dumps(line) + b"\n")
+        except OSError as error:
+            log.error("the audit log cannot be written: %s", error.strerror)
+
+    def close(self) -> None:
+        os.close(self._file)
+
+
+def audited(handler: Handler, audit: Audit) -> Handler:
+    async def handle(call: Call, channel: Channel) -> Result:
+        started = time.perf_counter()
+        outcome, code = "failed", None
+        try:
+            result = await handler(call, channel)
+            outcome = _outcome(result)
+            return result
+        except ProtocolError as error:
+            outcome, code = "refused", error.code
+            raise
+        except asyncio.CancelledError:
+            outcome = "cancelled"
+            raise
+        finally:
+            audit.write(call, time.perf_counter() - started, outcome, code)
+
+    return handle
+
+
+def _outcome(result: Result) -> str:
+    if not isinstance(result, dict):
+        return "ok"
+    if result.get("isError"):
+        return "error"
+    return "asked" if result.get("resultType") == "input_required" else "ok"
