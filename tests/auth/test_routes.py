@@ -97,6 +97,16 @@ async def test_every_route_refuses_foreign_hosts_and_origins(
         assert reply.status in (400, 403)
 
 
+@pytest.mark.parametrize("name", ["overview", "catalog", "entry/tools/x", "events", "traffic"])
+@pytest.mark.parametrize("token", [None, TOKEN, "wrong"])
+async def test_the_api_of_the_page_wants_the_token_of_the_page_and_no_other(
+    server: Listening, name: str, token: str | None
+) -> None:
+    headers = {} if token is None else {"Authorization": f"Bearer {token}"}
+    async with fetch("GET", f"{server.origin}/api/{name}", headers) as reply:
+        assert reply.status == 401
+
+
 async def connect(server: Listening, body: Any, token: str = TOKEN, **more: str) -> tuple[int, Any]:
     headers = {"Content-Type": "application/json", "Authorization": f"Bearer {token}", **more}
     raw = body if isinstance(body, bytes) else json.dumps(body).encode()
