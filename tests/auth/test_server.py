@@ -186,6 +186,29 @@ async def test_a_session_of_one_caller_does_not_exist_for_another(server: Listen
         await ada.result("tools/list")
 
 
+async def test_a_parked_call_of_one_caller_does_not_exist_for_another(server: Listening) -> None:
+    issuer: Authority = SEEN["issuer"]
+    asks: dict[str, Any] = {"elicitation": {"form": {}}}
+    ada, eve = (
+        bearer(issuer.sign(aud=RESOURCE, scope="use", team="ops", sub=sub))
+        for sub in ("ada", "eve")
+    )
+    async with (
+        over_http(server.url, NEW, headers=ada, capabilities=asks) as mine,
+        over_http(server.url, NEW, headers=eve, capabilities=asks) as other,
+    ):
+        lunch = {"name": "plan_lunch", "arguments": {}}
+        asked = await mine.result("tools/call", lunch)
+        ((key, _),) = asked["inputRequests"].items()
+        again = {
+            **lunch,
+            "requestState": asked["requestState"],
+            "inputResponses": {key: {"action": "decline"}},
+        }
+        assert (await other.error("tools/call", again))["code"] == -32602
+        assert "content" in await mine.result("tools/call", again)
+
+
 async def test_the_metadata_of_the_resource_is_open_to_everybody(server: Listening) -> None:
     for path in (
         "/.well-known/oauth-protected-resource/mcp",
