@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any, Protocol
@@ -17,6 +18,9 @@ class MakeYard(Protocol):
 async def a_yard(tmp_path: Path) -> AsyncIterator[MakeYard]:
     """Make a yard with settings of one's own; it is closed, and must leave nothing."""
     made: list[Yard] = []
+    complaints: list[object] = []
+    loop = asyncio.get_running_loop()
+    loop.set_exception_handler(lambda _, context: complaints.append(context))
 
     def make(**settings: Any) -> Yard:
         root = tmp_path.resolve() / f"project{len(made)}"
@@ -28,6 +32,7 @@ async def a_yard(tmp_path: Path) -> AsyncIterator[MakeYard]:
     for yard in made:
         await yard.runner.close()
         assert yard.run_folders == []
+    assert complaints == []
 
 
 @pytest.fixture
