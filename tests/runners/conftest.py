@@ -15,8 +15,11 @@ class MakeYard(Protocol):
 
 
 @pytest.fixture
-async def a_yard(tmp_path: Path) -> AsyncIterator[MakeYard]:
-    """Make a yard with settings of one's own; it is closed, and must leave nothing."""
+async def a_yard(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[MakeYard]:
+    """Make a yard with settings of one's own; it is closed, and must leave nothing.
+
+    The tests are in its folder, as a server of one project is: scripts start the fast way.
+    """
     made: list[Yard] = []
     complaints: list[object] = []
     loop = asyncio.get_running_loop()
@@ -25,6 +28,7 @@ async def a_yard(tmp_path: Path) -> AsyncIterator[MakeYard]:
     def make(**settings: Any) -> Yard:
         root = tmp_path.resolve() / f"project{len(made)}"
         root.mkdir()
+        monkeypatch.chdir(root)
         made.append(make_yard(root, settings))
         return made[-1]
 
