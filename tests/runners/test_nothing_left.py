@@ -49,7 +49,8 @@ NAMES = ("leader", "grandchild", "deaf", "escaped", "bare")
 
 
 def serve(root: Path, body: str) -> subprocess.Popen[bytes]:
-    return subprocess.Popen([sys.executable, "-c", SERVER, str(root), body])
+    command = [sys.executable, "-c", SERVER, str(root), body]
+    return subprocess.Popen(command, cwd=Path(__file__).parents[2])
 
 
 async def pids_in(root: Path) -> list[int]:

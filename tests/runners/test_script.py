@@ -268,6 +268,12 @@ async def test_at_most_so_many_run_at_once(a_yard: MakeYard) -> None:
     assert max(int(text_of(result)) for result in results) == 2
 
 
+async def test_many_at_once_do_not_disturb_each_other(yard: Yard) -> None:
+    tool = yard.bash("echo.sh", "echo $MCP_TOOL_ARGS_JSON")
+    results = await asyncio.gather(*(run(tool, {"n": number}) for number in range(200)))
+    assert [result["structuredContent"]["n"] for result in results] == list(range(200))
+
+
 async def test_who_waits_for_a_place_can_be_cancelled(a_yard: MakeYard) -> None:
     yard = a_yard(max_concurrent=1)
     first = asyncio.create_task(run(yard.bash("hold.sh", "until [ -e go ]; do sleep 0.01; done")))

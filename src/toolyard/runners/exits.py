@@ -41,7 +41,9 @@ class PidfdExits:
     def _ready(self) -> None:
         for fd, _ in self._epoll.poll(0):
             pid, ended = self._watched.pop(fd)
-            os.close(fd)  # which ends its registration too
+            # Closing would not do: a child just being spawned has a copy until it runs.
+            self._epoll.unregister(fd)
+            os.close(fd)
             ended(reap(pid))
 
     def close(self) -> None:
