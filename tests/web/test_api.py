@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
-import pytest_asyncio
 
 from tests.peers.http1 import fetch
 from tests.peers.raw_http import over_http
@@ -33,19 +31,13 @@ ROUTES = [
 FILES = [("GET", "/"), ("GET", "/icon.svg"), ("GET", "/assets/x.js"), ("GET", "/nothing")]
 
 
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def page() -> AsyncIterator[Opened]:
-    async with opened() as one:
-        yield one
-
-
 @pytest.mark.parametrize(("method", "path"), ROUTES)
 @pytest.mark.parametrize("sent", ["", "Bearer wrong", "Bearer", "Basic {token}", "{token}"])
 async def test_no_route_answers_without_the_token(
-    page: Opened, method: str, path: str, sent: str
+    yard: Opened, method: str, path: str, sent: str
 ) -> None:
-    headers = {"Authorization": sent.format(token=page.api.token)} if sent else {}
-    async with fetch(method, page.server.origin + path, headers, b"{}") as reply:
+    headers = {"Authorization": sent.format(token=yard.api.token)} if sent else {}
+    async with fetch(method, yard.server.origin + path, headers, b"{}") as reply:
         assert reply.status == 401
         assert reply.headers["www-authenticate"].startswith("Bearer")
         assert await reply.json() == {"error": "the page's token is missing or wrong"}
@@ -54,16 +46,16 @@ async def test_no_route_answers_without_the_token(
 @pytest.mark.parametrize(("method", "path"), [*ROUTES, *FILES])
 @pytest.mark.parametrize("foreign", [{"Host": "evil.example"}, {"Origin": "http://evil.example"}])
 async def test_every_route_refuses_foreign_hosts_and_origins(
-    page: Opened, method: str, path: str, foreign: dict[str, str]
+    yard: Opened, method: str, path: str, foreign: dict[str, str]
 ) -> None:
-    headers = {**page.api.headers, **foreign}
-    async with fetch(method, page.server.origin + path, headers, b"{}") as reply:
+    headers = {**yard.api.headers, **foreign}
+    async with fetch(method, yard.server.origin + path, headers, b"{}") as reply:
         assert reply.status == 403
 
 
 @pytest.mark.parametrize("path", ["/", "/nothing", "/api/overview", "/api/nothing"])
-async def test_every_answer_forbids_inline_code_and_frames(page: Opened, path: str) -> None:
-    async with fetch("GET", page.server.origin + path, page.api.headers) as reply:
+async def test_every_answer_forbids_inline_code_and_frames(yard: Opened, path: str) -> None:
+    async with fetch("GET", yard.server.origin + path, yard.api.headers) as reply:
         policy = reply.headers["content-security-policy"]
         assert "default-src 'none'; script-src 'self'; style-src 'self'" in policy
         assert "frame-ancestors 'none'" in policy
@@ -72,13 +64,13 @@ async def test_every_answer_forbids_inline_code_and_frames(page: Opened, path: s
         assert reply.headers["referrer-policy"] == "no-referrer"
 
 
-async def test_a_route_that_exists_under_another_method_says_which(page: Opened) -> None:
-    assert await page.api.send("POST", "overview", {}) == (405, {"error": "use GET"})
-    assert await page.api.send("GET", "nothing") == (404, {"error": "no such route"})
+async def test_a_route_that_exists_under_another_method_says_which(yard: Opened) -> None:
+    assert await yard.api.send("POST", "overview", {}) == (405, {"error": "use GET"})
+    assert await yard.api.send("GET", "nothing") == (404, {"error": "no such route"})
 
 
-async def test_the_overview_sums_up_scripts_and_upstreams(page: Opened) -> None:
-    seen = await page.api.get("overview")
+async def test_the_overview_sums_up_scripts_and_upstreams(yard: Opened) -> None:
+    seen = await yard.api.get("overview")
     servers = {row["name"]: row for row in seen["servers"]}
     assert set(servers) == {"project", "peer", "yard", "gone"}
     assert servers["project"]["state"] == "ready"
@@ -88,8 +80,8 @@ async def test_the_overview_sums_up_scripts_and_upstreams(page: Opened) -> None:
     assert any("no_such_tool" in warning for warning in seen["warnings"])
 
 
-async def test_the_catalog_has_a_line_for_everything_with_what_is_special(page: Opened) -> None:
-    listing = await page.api.get("catalog")
+async def test_the_catalog_has_a_line_for_everything_with_what_is_special(yard: Opened) -> None:
+    listing = await yard.api.get("catalog")
     tools = {tool["name"]: tool for tool in listing["tools"]}
     ahoy = tools["ahoy"]
     assert (ahoy["source"], ahoy["version"], ahoy["hidden"]) == ("greet", "1.2.0", ["style"])
@@ -101,8 +93,8 @@ async def test_the_catalog_has_a_line_for_everything_with_what_is_special(page: 
     assert listing["resources"][0]["name"] == "welcome"
 
 
-async def test_a_tool_shows_its_layers_and_who_says_what(page: Opened) -> None:
-    seen = await page.api.get("entry?kind=tools&name=ahoy")
+async def test_a_tool_shows_its_layers_and_who_says_what(yard: Opened) -> None:
+    seen = await yard.api.get("entry?kind=tools&name=ahoy")
     labels = [layer["label"] for layer in seen["layers"]]
     assert labels == ["registry entry ahoy", "metadata file"]
     assert seen["layers"][0]["place"].endswith("registry.json#/tools/0")
@@ -110,14 +102,14 @@ async def test_a_tool_shows_its_layers_and_who_says_what(page: Opened) -> None:
     assert seen["parts"]["annotations"] == "metadata file"
 
 
-async def test_an_unknown_entry_is_not_found(page: Opened) -> None:
+async def test_an_unknown_entry_is_not_found(yard: Opened) -> None:
     for query in ("kind=tools&name=nope", "kind=__class__&name=x", "kind=prompts"):
-        status, answer = await page.api.send("GET", f"entry?{query}")
+        status, answer = await yard.api.send("GET", f"entry?{query}")
         assert (status, list(answer)) == (404, ["error"])
 
 
-async def test_a_call_streams_progress_logs_and_its_result_with_stages(page: Opened) -> None:
-    told = await page.api.events_of("countdown", {"seconds": 1})
+async def test_a_call_streams_progress_logs_and_its_result_with_stages(yard: Opened) -> None:
+    told = await yard.api.events_of("countdown", {"seconds": 1})
     kinds = [name for name, _ in told]
     assert kinds[0] == "started"
     assert {"log", "progress"} <= set(kinds)
@@ -133,24 +125,24 @@ async def test_a_call_streams_progress_logs_and_its_result_with_stages(page: Ope
     assert last["ms"] >= last["stages"][2]["ms"] > 900
 
 
-async def test_the_stages_of_a_virtual_tool_show_defaults_and_the_projection(page: Opened) -> None:
-    greeted = (await page.api.events_of("ahoy", {"name": "Ann"}))[-1][1]
+async def test_the_stages_of_a_virtual_tool_show_defaults_and_the_projection(yard: Opened) -> None:
+    greeted = (await yard.api.events_of("ahoy", {"name": "Ann"}))[-1][1]
     assert greeted["result"]["content"] == [{"type": "text", "text": "Ahoy, Ann!"}]
     assert greeted["stages"][1]["value"] == {"name": "Ann", "style": "pirate"}
-    counted = (await page.api.events_of("word_count", {"text": "one two"}))[-1][1]
+    counted = (await yard.api.events_of("word_count", {"text": "one two"}))[-1][1]
     assert counted["result"]["structuredContent"] == {"words": 2}
     assert counted["stages"][2]["value"]["structuredContent"]["characters"] == 7
 
 
-async def test_an_upstreams_tool_is_called_like_any_other(page: Opened) -> None:
-    result = (await page.api.events_of("test_simple_text", {}))[-1][1]["result"]
+async def test_an_upstreams_tool_is_called_like_any_other(yard: Opened) -> None:
+    result = (await yard.api.events_of("test_simple_text", {}))[-1][1]["result"]
     assert result["content"][0]["type"] == "text"
 
 
 async def test_a_question_is_put_to_the_page_and_its_answer_given_to_the_tool(
-    page: Opened,
+    yard: Opened,
 ) -> None:
-    api = page.api
+    api = yard.api
     async with api.call("tools/call", {"name": "plan_lunch", "arguments": {}}) as reply:
         run, last = "", None
         async for name, data in (told(event) async for event in reply.events()):
@@ -166,31 +158,31 @@ async def test_a_question_is_put_to_the_page_and_its_answer_given_to_the_tool(
     assert last["result"]["content"][0]["text"].startswith("Lunch for 3: curry.")
 
 
-async def test_an_answer_that_nobody_waits_for_is_refused(page: Opened) -> None:
-    assert (await page.api.send("POST", "calls/none/answers", {}))[0] == 404
-    async with page.api.call("tools/call", {"name": "countdown", "arguments": {}}) as reply:
+async def test_an_answer_that_nobody_waits_for_is_refused(yard: Opened) -> None:
+    assert (await yard.api.send("POST", "calls/none/answers", {}))[0] == 404
+    async with yard.api.call("tools/call", {"name": "countdown", "arguments": {}}) as reply:
         async for name, data in (told(event) async for event in reply.events()):
             if name == "started":
-                status, _ = await page.api.send("POST", f"calls/{data['id']}/answers", {})
+                status, _ = await yard.api.send("POST", f"calls/{data['id']}/answers", {})
                 assert status == 409
                 break
 
 
-async def test_a_cancelled_call_says_so_and_its_process_ends(page: Opened) -> None:
+async def test_a_cancelled_call_says_so_and_its_process_ends(yard: Opened) -> None:
     arguments = {"name": "countdown", "arguments": {"seconds": 20}}
-    async with page.api.call("tools/call", arguments) as reply:
+    async with yard.api.call("tools/call", arguments) as reply:
         names = []
         async for name, data in (told(event) async for event in reply.events()):
             names.append(name)
             if name == "started":
-                assert await page.api.send("DELETE", f"calls/{data['id']}") == (200, {})
+                assert await yard.api.send("DELETE", f"calls/{data['id']}") == (200, {})
     assert names[-1] == "cancelled"
-    record = (await page.api.get("traffic"))["lines"][0]
+    record = (await yard.api.get("traffic"))["lines"][0]
     assert (record["name"], record["outcome"]) == ("countdown", "cancelled")
 
 
-async def test_a_wrong_call_is_an_error_with_its_code(page: Opened) -> None:
-    assert (await page.api.events_of("nope", {}))[-1] == (
+async def test_a_wrong_call_is_an_error_with_its_code(yard: Opened) -> None:
+    assert (await yard.api.events_of("nope", {}))[-1] == (
         "failed",
         {
             "code": -32602,
@@ -204,69 +196,69 @@ async def test_a_wrong_call_is_an_error_with_its_code(page: Opened) -> None:
 @pytest.mark.parametrize(
     "body", [{}, {"method": "initialize"}, {"method": "tools/call", "params": []}, [], "text"]
 )
-async def test_what_is_no_call_is_refused(page: Opened, body: Any) -> None:
-    status, answer = await page.api.send("POST", "calls", body)
+async def test_what_is_no_call_is_refused(yard: Opened, body: Any) -> None:
+    status, answer = await yard.api.send("POST", "calls", body)
     assert status == 400
     assert answer["error"]
 
 
-async def test_calls_of_other_clients_are_seen_with_both_hops(page: Opened) -> None:
-    async with over_http(page.server.url, "2025-11-25") as client:
+async def test_calls_of_other_clients_are_seen_with_both_hops(yard: Opened) -> None:
+    async with over_http(yard.server.url, "2025-11-25") as client:
         await client.call("ahoy", {"name": "Bea"})
-    line = (await page.api.get("traffic"))["lines"][0]
+    line = (await yard.api.get("traffic"))["lines"][0]
     assert (line["method"], line["name"], line["outcome"]) == ("tools/call", "ahoy", "ok")
     assert line["revision"] == "2025-11-25"
-    call = await page.api.get(f"traffic/{line['number']}")
+    call = await yard.api.get(f"traffic/{line['number']}")
     assert call["params"]["arguments"] == {"name": "Bea"}
     (hop,) = call["hops"]
     assert (hop["to"], hop["arguments"]) == ("project", {"name": "Bea", "style": "pirate"})
     assert call["ms"] >= hop["at"] + hop["ms"]
 
 
-async def test_secrets_are_masked_wherever_a_call_is_shown(page: Opened) -> None:
+async def test_secrets_are_masked_wherever_a_call_is_shown(yard: Opened) -> None:
     arguments = {"text": "plain", "password": "opensesame"}
-    told = await page.api.events_of("sealed", arguments)
+    told = await yard.api.events_of("sealed", arguments)
     stages = json.dumps(told[-1][1]["stages"])
-    line = (await page.api.get("traffic"))["lines"][0]
-    call = await page.api.get(f"traffic/{line['number']}")
+    line = (await yard.api.get("traffic"))["lines"][0]
+    call = await yard.api.get(f"traffic/{line['number']}")
     assert call["params"]["arguments"] == {"text": "plain", "password": "***"}
     assert call["hops"][0]["arguments"]["colour"] == "***"
     for shown in (stages, json.dumps(call)):
         assert SECRET not in shown
     assert "opensesame" not in json.dumps(call["hops"])
     for path in ("overview", "catalog", "entry?kind=tools&name=sealed"):
-        assert SECRET not in json.dumps(await page.api.get(path))
+        assert SECRET not in json.dumps(await yard.api.get(path))
 
 
-async def test_calls_can_be_forgotten(page: Opened) -> None:
-    await page.api.events_of("greet", {})
-    assert await page.api.send("DELETE", "traffic") == (200, {})
-    assert (await page.api.get("traffic"))["lines"] == []
+async def test_calls_can_be_forgotten(yard: Opened) -> None:
+    await yard.api.events_of("greet", {})
+    assert await yard.api.send("DELETE", "traffic") == (200, {})
+    assert (await yard.api.get("traffic"))["lines"] == []
 
 
-async def test_the_event_stream_tells_of_calls_and_of_a_changed_catalog(page: Opened) -> None:
-    async with fetch("GET", f"{page.server.origin}/api/events", page.api.headers) as reply:
+async def test_the_event_stream_tells_of_calls_and_of_a_changed_catalog(yard: Opened) -> None:
+    async with fetch("GET", f"{yard.server.origin}/api/events", yard.api.headers) as reply:
         stream = (told(event) async for event in reply.events())
         assert (await anext(stream))[0] == "hello"
-        await page.api.events_of("greet", {})
+        await yard.api.events_of("greet", {})
         async for name, data in stream:
             if name == "traffic":
                 assert data["lines"][0]["name"] == "greet"
                 break
-        text = page.registry.read_text()
-        page.registry.write_text(text.replace("Says ahoy", "Says ahoy loudly"))
+        text = yard.registry.read_text()
+        yard.registry.write_text(text.replace("Says ahoy", "Says ahoy loudly"))
         async for name, _ in stream:
             if name == "catalog":
                 break
-    seen = await page.api.get("entry?kind=tools&name=ahoy")
+    seen = await yard.api.get("entry?kind=tools&name=ahoy")
     assert seen["definition"]["description"] == "Says ahoy loudly"
 
 
 async def test_traffic_is_off_with_one_setting() -> None:
-    async with opened(env={"TOOLYARD_PAGE_TRAFFIC": "false"}, project=DEMO) as page:
-        assert (await page.api.get("overview"))["traffic"] is False
-        assert (await page.api.events_of("greet", {}))[-1][1]["stages"][1]["to"] == "project"
-        status, answer = await page.api.send("GET", "traffic")
+    async with opened(env={"TOOLYARD_PAGE_TRAFFIC": "false"}, project=DEMO) as yard:
+        assert (await yard.api.get("overview"))["traffic"] is False
+        assert (await yard.api.events_of("greet", {}))[-1][1]["stages"][1]["to"] == "project"
+        status, answer = await yard.api.send("GET", "traffic")
         assert (status, "page_traffic" in answer["error"]) == (404, True)
 
 

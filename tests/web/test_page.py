@@ -1,0 +1,373 @@
+"""The page itself, in a real browser, on scripts and real upstreams."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+
+import pytest
+from playwright.async_api import Browser, Page, expect
+
+from tests.peers.raw_http import over_http
+from tests.web.browser import show, window
+from tests.web.gateway import Opened, opened
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+
+def outcome(page: Page) -> str:
+    return ".outcome"
+
+
+async def run(page: Page) -> None:
+    await page.get_by_role("button", name="Run").click()
+
+
+async def result(page: Page) -> str:
+    await expect(page.locator(".status-line .badge")).to_have_text(
+        re.compile("done|failed|cancelled")
+    )
+    return await page.locator(".outcome").inner_text()
+
+
+async def test_without_the_token_the_page_says_where_it_is(browser: Browser, yard: Opened) -> None:
+    async with window(browser, yard.server.origin) as page:
+        await expect(page.get_by_role("heading")).to_have_text("Open the link from the terminal")
+        await page.get_by_label("Or paste the link").fill(yard.link)
+        await page.get_by_role("button", name="Open").click()
+        await expect(page.get_by_role("heading", name="Toolyard demo")).to_be_visible()
+
+
+async def test_a_token_from_before_is_refused(browser: Browser, yard: Opened) -> None:
+    async with window(browser, f"{yard.server.origin}/#token=from-before") as page:
+        await expect(page.get_by_role("heading")).to_have_text("Open the link from the terminal")
+
+
+async def test_the_token_leaves_the_address_at_once(browser: Browser, yard: Opened) -> None:
+    async with window(browser, yard.link) as page:
+        await expect(page.get_by_role("heading", name="Toolyard demo")).to_be_visible()
+        assert page.url == f"{yard.server.origin}/#/"
+
+
+async def test_the_overview_shows_each_source_and_why_one_failed(
+    browser: Browser, yard: Opened
+) -> None:
+    async with window(browser, yard.link) as page:
+        gone = page.get_by_role("article", name="gone")
+        await expect(gone).to_contain_text("failed")
+        await expect(gone).to_contain_text("no program named /nonexistent/program")
+        await expect(page.get_by_role("article", name="project")).to_contain_text("ready")
+        await expect(page.get_by_label("Problems")).to_contain_text("no_such_tool")
+
+
+async def test_the_tree_puts_virtual_tools_below_their_source(
+    browser: Browser, yard: Opened
+) -> None:
+    async with window(browser, yard.link) as page:
+        await show(page, "#/explore")
+        rows = page.get_by_role("treeitem")
+        await expect(rows.filter(has_text="greet").first).to_be_visible()
+        names = await page.locator(".outline-row").evaluate_all(
+            "all => all.map(row => [row.ariaLevel, row.querySelector('.outline-name').innerText])"
+        )
+        at = names.index(["2", "greet"])
+        assert names[at + 1] == ["3", "ahoy"]
+        assert ["1", "project"] in names
+        lost = rows.filter(has_text="lost")
+        await expect(lost).to_contain_text("off")
+
+
+async def test_search_narrows_and_the_keyboard_opens(browser: Browser, yard: Opened) -> None:
+    async with window(browser, yard.link) as page:
+        await show(page, "#/explore")
+        await expect(page.get_by_role("treeitem").first).to_be_visible()
+        await page.keyboard.press("/")
+        await page.keyboard.type("pirate")
+        await expect(page.get_by_role("treeitem")).to_have_count(2)
+        await page.get_by_role("tree", name="What is served").focus()
+        await page.keyboard.press("ArrowDown")
+        await page.keyboard.press("ArrowDown")
+        await page.keyboard.press("Enter")
+        await expect(page.get_by_role("heading", name="ahoy")).to_be_visible()
+
+
+async def test_a_search_without_a_match_says_so(browser: Browser, yard: Opened) -> None:
+    async with window(browser, yard.link) as page:
+        await show(page, "#/explore")
+        await page.get_by_role("searchbox").fill("zzzz")
+        await expect(page.get_by_text("Nothing is called that")).to_be_visible()
+
+
+async def test_resources_and_prompts_are_explored_and_tried(browser: Browser, yard: Opened) -> None:
+    async with window(browser, yard.link) as page:
+        await show(page, "#/explore")
+        await page.get_by_role("tab", name=re.compile("Resources")).click()
+        await page.get_by_role("treeitem").filter(has_text="welcome").click()
+        await run(page)
+        assert "Welcome" in await result(page)
+        await show(page, "#/explore/prompts/rewrite")
+        for field in await page.locator(".try-form input, .try-form textarea").all():
+            await field.fill("a plain text")
+        await run(page)
+        assert "a plain text" in await result(page)
+
+
+async def test_arguments_of_a_prompt_are_completed(browser: Browser, yard: Opened) -> None:
+    async with window(browser, yard.link) as page:
+        await show(page, "#/explore/prompts/test_prompt_with_arguments")
+        field = page.locator(".try-form input").first
+        await field.focus()
+        await field.press_sequentially("te")
+        await expect(page.locator("datalist option").first).to_be_attached()
+
+
+async def test_the_graph_leads_from_servers_to_virtual_tools(
+    browser: Browser, yard: Opened
+) -> None:
+    async with window(browser, yard.link) as page:
+        await show(page, "#/explore?view=graph")
+        await expect(page.locator(".spot.owner")).to_have_count(await owners(yard))
+        ahoy = page.get_by_role("link", name="ahoy")
+        await expect(ahoy).to_have_class(re.compile("virtual"))
+        await ahoy.press("Enter")
+        await expect(page.get_by_role("heading", name="ahoy")).to_be_visible()
+
+
+async def owners(yard: Opened) -> int:
+    return len({tool["owner"] for tool in (await yard.api.get("catalog"))["tools"]})
+
+
+async def test_a_tool_shows_its_source_beside_what_clients_see(
+    browser: Browser, yard: Opened
+) -> None:
+    async with window(browser, yard.link) as page:
+        await show(page, "#/explore/tools/ahoy?part=definition")
+        gone, new = page.locator(".diff-side.gone"), page.locator(".diff-side.new")
+        await expect(gone.filter(has_text='"name": "greet"')).to_be_visible()
+        await expect(new.filter(has_text='"name": "ahoy"')).to_be_visible()
+        await expect(gone.filter(has_text='"pirate"')).to_be_visible()
+        await page.get_by_role("tab", name="Schemas").click()
+        await expect(page.get_by_text("Hidden from clients")).to_contain_text("style")
+        await page.get_by_role("tab", name="Where it comes from").click()
+        await expect(page.get_by_text("registry.json#/tools/0")).to_be_visible()
+
+
+async def test_the_form_sends_what_was_filled_in_and_nothing_else(
+    browser: Browser, yard: Opened
+) -> None:
+    async with window(browser, yard.link) as page:
+        await show(page, "#/explore/tools/form")
+        await page.get_by_label("text required").fill("two\nlines")
+        await page.get_by_label("ratio").fill("0.5")
+        await page.get_by_role("radiogroup", name="flag").get_by_text("true").click()
+        await page.get_by_label("colour").select_option("green")
+        await page.get_by_label("tue").check()
+        await page.get_by_role("button", name="Add an item to names").click()
+        await page.locator(".item textarea").fill("Ann")
+        await page.get_by_role("button", name="Add place").click()
+        await page.get_by_label("city required").fill("Oslo")
+        await page.get_by_label("Which kind of either").select_option("integer")
+        await page.locator(".either input").fill("12345678901234567890")
+        await page.get_by_role("button", name="json", exact=True).click()
+        raw = await page.get_by_label("Arguments as JSON").input_value()
+        assert json.loads(raw) == {
+            "text": "two\nlines",
+            "count": 3,
+            "ratio": 0.5,
+            "flag": True,
+            "colour": "green",
+            "days": ["tue"],
+            "names": ["Ann"],
+            "place": {"city": "Oslo"},
+            "either": 12345678901234567890,
+        }
+        await run(page)
+        assert "12345678901234567890" in await result(page)
+
+
+async def test_raw_json_that_is_wrong_is_marked(browser: Browser, yard: Opened) -> None:
+    async with window(browser, yard.link) as page:
+        await show(page, "#/explore/tools/form")
+        await page.get_by_role("button", name="json", exact=True).click()
+        field = page.get_by_label("Arguments as JSON")
+        await field.fill('{"text": ')
+        await expect(field).to_have_attribute("aria-invalid", "true")
+        await field.fill('{"text": "raw"}')
+        await field.press("Control+Enter")
+        assert "raw" in await result(page)
+
+
+async def test_arguments_that_the_schema_refuses_give_a_readable_error(
+    browser: Browser, yard: Opened
+) -> None:
+    async with window(browser, yard.link) as page:
+        await show(page, "#/explore/tools/form")
+        await run(page)
+        assert "Invalid arguments for tool 'form'" in await result(page)
+
+
+async def test_a_list_of_objects_is_a_table_that_sorts(browser: Browser, yard: Opened) -> None:
+    async with window(browser, yard.link) as page:
+        await show(page, "#/explore/tools/rows")
+        await run(page)
+        table = page.locator("table.data")
+        await expect(table.locator("tbody tr").first).to_contain_text("Oslo")
+        await table.get_by_role("button", name="people").click()
+        await table.get_by_role("button", name="people").click()
+        await expect(table.locator("tbody tr").first).to_contain_text("Rome")
+        await page.get_by_role("button", name="tree", exact=True).click()
+        await expect(page.get_by_role("tree", name="JSON")).to_contain_text("cities")
+
+
+async def test_progress_and_logs_are_live_and_a_call_can_be_cancelled(
+    browser: Browser, yard: Opened
+) -> None:
+    async with window(browser, yard.link) as page:
+        await show(page, "#/explore/tools/countdown")
+        await page.get_by_label("seconds").fill("20")
+        await run(page)
+        await expect(page.get_by_role("progressbar", name="Progress")).to_be_visible()
+        await expect(page.get_by_label("Log")).to_contain_text("Counting down from 20")
+        await page.get_by_role("button", name="Cancel").click()
+        await expect(page.locator(".status-line")).to_contain_text("cancelled")
+        await expect(page.get_by_role("button", name="Run")).to_be_visible()
+
+
+async def test_a_question_of_the_tool_is_answered_in_the_page(
+    browser: Browser, yard: Opened
+) -> None:
+    async with window(browser, yard.link) as page:
+        await show(page, "#/explore/tools/plan_lunch")
+        await run(page)
+        await expect(page.get_by_text("What would you like for lunch?")).to_be_visible()
+        await page.get_by_label("dish").select_option("salad")
+        await page.get_by_label("people").fill("4")
+        await page.get_by_role("button", name="Answer").click()
+        assert "Lunch for 4: salad." in await result(page)
+
+
+async def test_a_question_can_be_declined(browser: Browser, yard: Opened) -> None:
+    async with window(browser, yard.link) as page:
+        await show(page, "#/explore/tools/plan_lunch")
+        await run(page)
+        await page.get_by_role("button", name="Decline").click()
+        assert "No lunch then" in await result(page)
+
+
+async def test_a_tool_that_asks_a_model_is_answered_by_hand(browser: Browser, yard: Opened) -> None:
+    async with window(browser, yard.link) as page:
+        await show(page, "#/explore/tools/test_sampling")
+        await page.get_by_label("prompt").fill("Say something")
+        await run(page)
+        await page.get_by_label("Your answer").fill("by a person")
+        await page.get_by_role("button", name="Answer").click()
+        assert "by a person" in await result(page)
+
+
+async def test_pictures_and_sounds_in_results_are_shown(browser: Browser, yard: Opened) -> None:
+    async with window(browser, yard.link) as page:
+        await show(page, "#/explore/tools/test_image_content")
+        await run(page)
+        picture = page.get_by_role("img", name="An image in the result")
+        await expect(picture).to_be_visible()
+        assert await picture.evaluate("image => image.naturalWidth") > 0
+        await show(page, "#/explore/tools/test_audio_content")
+        await run(page)
+        await expect(page.locator("audio")).to_be_visible()
+
+
+async def test_stages_show_what_was_sent_and_what_came_back(browser: Browser, yard: Opened) -> None:
+    async with window(browser, yard.link) as page:
+        await show(page, "#/explore/tools/ahoy")
+        await page.get_by_label("name").last.fill("Ann")
+        await run(page)
+        sent = page.get_by_role("button", name=re.compile("with defaults added"))
+        await sent.click()
+        await expect(page.get_by_label("Stages")).to_contain_text("pirate")
+
+
+async def test_the_call_can_be_copied_and_run_with_curl(browser: Browser, yard: Opened) -> None:
+    async with window(browser, yard.link) as page:
+        await show(page, "#/explore/tools/ahoy")
+        await page.get_by_label("name").last.fill("O'Neil é")
+        await page.get_by_role("button", name="Copy as…").click()
+        await page.get_by_role("button", name="curl").click()
+        await page.locator(".snippet").get_by_role("button", name="Copy").click()
+        command = await page.evaluate("navigator.clipboard.readText()")
+    process = await asyncio.create_subprocess_shell(command, stdout=asyncio.subprocess.PIPE)
+    output, _ = await process.communicate()
+    assert "Ahoy, O'Neil é!" in output.decode()
+
+
+async def test_runs_are_remembered_and_run_again(browser: Browser, yard: Opened) -> None:
+    async with window(browser, yard.link) as page:
+        await show(page, "#/history")
+        await expect(page.get_by_text("No runs yet")).to_be_visible()
+        await show(page, "#/explore/tools/ahoy")
+        await page.get_by_label("name").last.fill("Cleo")
+        await run(page)
+        await result(page)
+        await show(page, "#/history")
+        await page.get_by_role("link", name=re.compile("Cleo")).click()
+        await expect(page.get_by_label("name").last).to_have_value("Cleo")
+        await run(page)
+        assert "Ahoy, Cleo!" in await result(page)
+
+
+async def test_traffic_shows_calls_of_other_clients_as_they_happen(
+    browser: Browser, yard: Opened
+) -> None:
+    async with window(browser, yard.link) as page:
+        await show(page, "#/traffic")
+        async with over_http(yard.server.url, "2025-06-18") as client:
+            await client.call("ahoy", {"name": "Dora"})
+        line = page.locator(".traffic-grid").get_by_role("link").first
+        await expect(line).to_contain_text("ahoy")
+        await line.click()
+        call = page.get_by_role("region", name=re.compile("Call"))
+        await expect(call).to_contain_text("MCP 2025-06-18")
+        await call.get_by_role("button", name=re.compile("Hop 2")).click()
+        await expect(call).to_contain_text("pirate")
+        await page.get_by_role("searchbox").fill("no such call")
+        await expect(page.get_by_text("No call matches")).to_be_visible()
+
+
+async def test_connect_tells_each_client_what_to_paste(browser: Browser, yard: Opened) -> None:
+    async with window(browser, yard.link) as page:
+        await show(page, "#/connect")
+        await expect(page.locator(".snippet").first).to_contain_text(yard.server.url)
+        for client in ("Claude Desktop", "Cursor", "VS Code", "Windsurf"):
+            await page.get_by_role("button", name=client).click()
+            code = await page.locator(".snippet pre").first.inner_text()
+            assert "demo" in json.dumps(json.loads(code))
+
+
+async def test_an_unknown_screen_and_an_unknown_entry_say_so(
+    browser: Browser, yard: Opened
+) -> None:
+    async with window(browser, yard.link) as page:
+        await show(page, "#/nowhere")
+        await expect(page.get_by_text("There is no such screen")).to_be_visible()
+        await show(page, "#/explore/tools/nope")
+        await expect(page.get_by_role("alert")).to_contain_text("no such entry")
+
+
+async def test_a_changed_catalog_shows_without_a_reload(browser: Browser, yard: Opened) -> None:
+    async with window(browser, yard.link) as page:
+        await show(page, "#/explore/tools/word_count")
+        await expect(page.get_by_role("heading", name="word_count")).to_be_visible()
+        text = yard.registry.read_text()
+        changed = text.replace('"source": "text_stats",', '"source": "text_stats", "title": "W",')
+        yard.registry.write_text(changed)
+        await expect(page.locator(".entry-title")).to_have_text("W")
+
+
+async def test_when_the_server_goes_away_the_page_says_so(browser: Browser) -> None:
+    async with opened() as yard, window(browser, yard.link) as page:
+        await expect(page.get_by_role("status").first).to_have_text("Live")
+        yard.server.process.terminate()
+        await yard.server.process.wait()
+        await expect(page.get_by_role("status").first).to_have_text("Reconnecting…")
+        await show(page, "#/explore/tools/greet")
+        await expect(page.get_by_role("alert")).to_contain_text("does not answer")
