@@ -15,6 +15,7 @@ from toolyard.catalog.entries import Entries, Tool
 from toolyard.catalog.keeper import Keeper
 from toolyard.catalog.source import Source
 from toolyard.methods.offer import Offer, PageSizes
+from toolyard.methods.roots import RootsMethods, RootsSettings
 from toolyard.methods.table import Methods, methods_of
 from toolyard.methods.tools import Permit
 from toolyard.policy.allowlist import allowlist
@@ -22,13 +23,17 @@ from toolyard.protocol.call import Call, Handler, JsonObject, Target
 from toolyard.protocol.identity import Identity
 from toolyard.protocol.modern import stamp
 from toolyard.protocol.paging import page_size
+from toolyard.runners.policy import PolicyScript
 from toolyard.runners.runner import Runner
 from toolyard.runners.script import ScriptTarget
 from toolyard.runners.settings import EnvMode, ProjectPaths, RunnerSettings
 from toolyard.settings import Settings, secret_variables
 from toolyard.sources.gateway import GatewaySource, load_registries
 from toolyard.sources.project.layout import REGISTRY_FILE, Project
+from toolyard.sources.project.policy import policy_of
+from toolyard.sources.project.roots import ConfiguredRoots, configured_roots
 from toolyard.sources.project.scan import Scan
+from toolyard.sources.project.server_env import read_server_env
 from toolyard.sources.project.source import ProjectSource
 from toolyard.sources.registry.targets import UpstreamTargets
 from toolyard.transports.answer import Edge
@@ -52,6 +57,8 @@ class Plan:
     registries: tuple[str, ...] = ()
     # Behave as users of mcp-bash expect: deny by default, strict revisions, small pages.
     like_mcp_bash: bool = False
+    # One client, which started us, instead of any number over the network.
+    own_client: bool = False
     # What a scan of this moment has found, when the first list was answered from it.
     scanned: Scan | None = None
 
@@ -75,6 +82,7 @@ class App:
     runner: Runner | None = None
     pool: Pool | None = None
     gateway: GatewaySource | None = None
+    policy: PolicyScript | None = None
 
     async def watch(self) -> None:
         """Keep the catalog up to date, until cancelled."""
@@ -86,21 +94,33 @@ class App:
         await self.edge.parking.close()
         if self.pool is not None:
             await self.pool.close()
+        if self.policy is not None:
+            await self.policy.close()
         if self.runner is not None:
             await self.runner.close()
 
 
+@dataclass(frozen=True, slots=True)
+class Scripts:
+    """What runs the scripts of a project, what they may see, and which may be called."""
+
+    runner: Runner
+    roots: RootsMethods
+    policy: PolicyScript | None
+
+
 def build(plan: Plan, taps: Taps | None = None) -> App:
     taps = taps or Taps()
-    runner = pool = gateway = None
+    runner = pool = gateway = policy = roots = None
     source: Source | None = None
     if plan.project is not None:
-        runner = Runner(runner_settings(plan.settings), project_paths(plan))
+        scripts = scripts_of(plan, plan.project)
+        runner, roots, policy = scripts.runner, scripts.roots, scripts.policy
         source = project_source(plan, plan.project, runner, taps)
     paths = registry_paths(plan)
     if paths:
-        scripts = source.read() if source is not None else Entries()
-        registries = load_registries(paths, os.environ, scripts)
+        found = source.read() if source is not None else Entries()
+        registries = load_registries(paths, os.environ, found)
         pool = Pool(registries.servers, Setup(kept=KeptListings(kept_folder(paths[0]))))
         targets = taps.upstreams(pool.targets)
         source = gateway = GatewaySource(paths, registries, pool, source, targets=targets)
@@ -110,7 +130,8 @@ def build(plan: Plan, taps: Taps | None = None) -> App:
     size = page_size(plan.settings.page_size, small=plan.like_mcp_bash)
     sizes = PageSizes(size.default, size.most)
     offer = Offer(keeper, stamp(plan.identity), sizes)
-    methods = methods_of(offer, permit_of(plan), minimal=plan.settings.force_minimal)
+    minimal = plan.settings.force_minimal
+    methods = methods_of(offer, permit_of(plan, policy), roots, minimal=minimal)
     edge = Edge(
         taps.handler(methods),
         plan.identity,
@@ -119,7 +140,22 @@ def build(plan: Plan, taps: Taps | None = None) -> App:
         batches=plan.settings.compat_batches,
         log_level=plan.settings.log_level_default,
     )
-    return App(keeper, methods, edge, runner, pool, gateway)
+    return App(keeper, methods, edge, runner, pool, gateway, policy)
+
+
+def scripts_of(plan: Plan, project: Project) -> Scripts:
+    settings = plan.settings
+    configured = configured_roots(project, settings)
+    roots = RootsMethods(
+        configured.roots,
+        RootsSettings(
+            settings.roots_debounce_interval, settings.roots_request_timeout, plan.own_client
+        ),
+    )
+    runner = Runner(runner_settings(settings), project_paths(plan, configured), roots.of)
+    server_env = read_server_env(project, settings)
+    runner.server_env, runner.problem = server_env.variables, server_env.problem
+    return Scripts(runner, roots, policy_of(project, runner))
 
 
 def registry_paths(plan: Plan) -> tuple[str, ...]:
@@ -168,14 +204,21 @@ class Announced:
         task.add_done_callback(self._tasks.discard)
 
 
-def permit_of(plan: Plan) -> Permit:
+def permit_of(plan: Plan, policy: PolicyScript | None = None) -> Permit:
+    """A policy.sh with a check of its own stands for the default of the allowlist.
+
+    A list that the operator wrote holds beside it.
+    """
     settings = plan.settings
     allowed = allowlist(
         settings.tool_allowlist, settings.tool_allow_default, deny_unnamed=plan.like_mcp_bash
     )
 
     async def permit(_call: Call, tool: Tool) -> None:
-        if tool.origin.source == "project":
+        decided = False
+        if policy is not None:
+            decided = await policy.permits(tool.name, {**tool.definition, **tool.extra})
+        if tool.origin.source == "project" and (settings.tool_allowlist or not decided):
             allowed.check(tool)
 
     return permit
@@ -197,20 +240,29 @@ def runner_settings(settings: Settings) -> RunnerSettings:
         env_mode=cast(EnvMode, settings.tool_env_mode),
         env_allowlist=settings.tool_env_allowlist,
         env_inherit_allowed=settings.tool_env_inherit_allow,
+        question_timeout=question_timeout(settings),
         tmp_root=settings.tmp_root or None,
         withheld=secret_variables(),
     )
 
 
-def project_paths(plan: Plan) -> ProjectPaths:
+def question_timeout(settings: Settings) -> float | None:
+    """Unless the operator says otherwise, a parked call may wait longer than one on a session."""
+    given = settings.elicitation_timeout
+    return None if given == Settings.elicitation_timeout.default else given
+
+
+def project_paths(plan: Plan, configured: ConfiguredRoots) -> ProjectPaths:
     project = plan.project
     assert project is not None
-    roots = plan.settings.roots or (project.root,)
+    # Beside the roots: the project's own files, or what the file provider may read.
+    named = plan.settings.resources_roots or (project.resources,)
+    own = named if configured.named else (project.root,)
     return ProjectPaths(
         root=os.path.realpath(project.root),
         tools_dir=os.path.realpath(project.tools),
         sdk_dir=SDK,
-        allowed_roots=tuple(os.path.realpath(root) for root in roots),
+        allowed_roots=tuple(map(os.path.realpath, own)),
         exported=exported(plan, project),
     )
 

@@ -12,8 +12,8 @@ from toolyard.app import json_tool
 from toolyard.catalog.kinds import Kind
 from toolyard.cli.choosing import chosen_by, project_of
 from toolyard.cli.options import add_project
-from toolyard.cli.shell import TookTooLong, bash
 from toolyard.protocol.call import JsonObject
+from toolyard.runners.shell import TookTooLong, bash
 from toolyard.sources.project.layout import Project
 from toolyard.sources.project.metadata import Metadata
 from toolyard.sources.project.safety import why_unsafe

@@ -6,6 +6,7 @@ import asyncio
 import os
 import sys
 from argparse import ArgumentParser, Namespace
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import orjson
@@ -17,13 +18,13 @@ from toolyard.cli.calling import answered
 from toolyard.cli.choosing import chosen_by
 from toolyard.cli.options import Chosen, add_project
 from toolyard.cli.planning import MCP_BASH, plan_of
-from toolyard.cli.sourcing import exports_of
 from toolyard.cli.terminal import TerminalChannel
 from toolyard.errors import INVALID_PARAMS, METHOD_NOT_FOUND, ConfigError, ProtocolError
 from toolyard.policy.allowlist import allowlist
 from toolyard.protocol.call import Call, Json, JsonObject
 from toolyard.protocol.revisions import LATEST
 from toolyard.runners.environ import tool_environ
+from toolyard.runners.sourcing import exports_of
 from toolyard.settings import Settings
 
 
@@ -61,9 +62,9 @@ def add(parser: ArgumentParser) -> None:
 def run(options: Namespace) -> int:
     arguments = json_object(options.args, "--args")
     chosen = chosen_by(options)
-    _source(options, chosen)
+    sourced = _source(options, chosen)
     plan = plan_of(options, chosen, _settings(options, chosen.settings))
-    return asyncio.run(_run(Request(options, plan, arguments)))
+    return asyncio.run(_run(Request(options, plan, arguments, sourced)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,21 +74,25 @@ class Request:
     options: Namespace
     plan: Plan
     arguments: JsonObject
+    sourced: Mapping[str, str]  # what the files sourced before export
 
     @property
     def tool(self) -> str:
         return str(self.options.name)
 
 
-def _source(options: Namespace, chosen: Chosen) -> None:
+def _source(options: Namespace, chosen: Chosen) -> Mapping[str, str]:
     """Take over what the files export; our process is the server of this one call."""
     files = list(options.source)
     if options.with_server_env or chosen.settings.run_tool_source_server_env:
         if chosen.project is None:
             raise ConfigError.at("--with-server-env", "there is no project here")
         files.insert(0, os.path.join(chosen.project.server, "env.sh"))
+    sourced: dict[str, str] = {}
     for path in files:
-        os.environ.update(exports_of(path, os.environ))
+        sourced |= exports_of(path, os.environ)
+        os.environ.update(sourced)
+    return sourced
 
 
 def _settings(options: Namespace, settings: Settings) -> Settings:
@@ -108,6 +113,8 @@ def _settings(options: Namespace, settings: Settings) -> Settings:
 
 async def _run(request: Request) -> int:
     app = build(request.plan)
+    if app.runner is not None:
+        app.runner.server_env = {**app.runner.server_env, **request.sourced}
     try:
         if request.plan.settings.force_minimal:
             raise ProtocolError(METHOD_NOT_FOUND, "There are no tools in minimal mode")

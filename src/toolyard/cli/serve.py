@@ -114,6 +114,7 @@ def _plan(
         chosen.project,
         chosen.registries,
         like_mcp_bash=options.program == "mcp-bash",
+        own_client=options.http is None,
         scanned=scanned,
     )
 

@@ -11,6 +11,7 @@ from toolyard.methods.lists import list_method
 from toolyard.methods.offer import Offer
 from toolyard.methods.prompts import PromptMethods
 from toolyard.methods.resources import ResourceMethods
+from toolyard.methods.roots import RootsMethods
 from toolyard.methods.subscriptions import SubscriptionMethods
 from toolyard.methods.tools import Permit, ToolMethods
 from toolyard.protocol.call import Call, Channel, Handler, Result
@@ -33,7 +34,13 @@ class Methods:
         await self.subscriptions.close()
 
 
-def methods_of(offer: Offer, permit: Permit | None = None, *, minimal: bool = False) -> Methods:
+def methods_of(
+    offer: Offer,
+    permit: Permit | None = None,
+    roots: RootsMethods | None = None,
+    *,
+    minimal: bool = False,
+) -> Methods:
     """`minimal`: lifecycle, ping and logging only, which are the transports' own."""
     subscriptions = SubscriptionMethods(offer)
     if minimal:
@@ -52,4 +59,25 @@ def methods_of(offer: Offer, permit: Permit | None = None, *, minimal: bool = Fa
         "subscriptions/listen": subscriptions.listen,
         "notifications/initialized": subscriptions.initialized,
     }
+    if roots is not None:
+        table.update(_with_roots(table, roots))
     return Methods(table, subscriptions)
+
+
+_RUN_SCRIPTS = ("tools/call", "resources/read", "prompts/get", "completion/complete")
+
+
+def _with_roots(table: Mapping[str, Handler], roots: RootsMethods) -> dict[str, Handler]:
+    return {
+        **{method: roots.awaited(table[method]) for method in _RUN_SCRIPTS},
+        "notifications/initialized": _both(roots.initialized, table["notifications/initialized"]),
+        "notifications/roots/list_changed": roots.changed,
+    }
+
+
+def _both(first: Handler, second: Handler) -> Handler:
+    async def answer(call: Call, channel: Channel) -> Result:
+        await first(call, channel)
+        return await second(call, channel)
+
+    return answer

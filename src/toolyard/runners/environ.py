@@ -155,16 +155,25 @@ def tool_policy(settings: RunnerSettings) -> Kept:
 
 
 def project_environ(
-    environ: Mapping[str, str], settings: RunnerSettings, paths: ProjectPaths
+    environ: Mapping[str, str],
+    settings: RunnerSettings,
+    paths: ProjectPaths,
+    server_env: Mapping[str, str] | None = None,
 ) -> Environ:
-    """What all scripts of a project share."""
-    return kept(environ, tool_policy(settings), settings.withheld) | encoded(
-        {
-            "MCP_SDK": paths.sdk_dir,
-            "MCPBASH_PROJECT_ROOT": paths.root,
-            "MCPBASH_MODE": "full",
-            **paths.exported,
-        }
+    """What all scripts of a project share. What its env.sh exports is meant for them."""
+    meant = Kept(frozenset(server_env or ()), ())
+    own = kept(environ, tool_policy(settings), settings.withheld)
+    return (
+        own
+        | kept(server_env or {}, meant, settings.withheld)
+        | encoded(
+            {
+                "MCP_SDK": paths.sdk_dir,
+                "MCPBASH_PROJECT_ROOT": paths.root,
+                "MCPBASH_MODE": "full",
+                **paths.exported,
+            }
+        )
     )
 
 

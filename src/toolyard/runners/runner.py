@@ -27,7 +27,7 @@ from __future__ import annotations
 import asyncio
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import TypeAlias
 
@@ -80,6 +80,9 @@ class Runner:
         self.paths = paths
         # Called when a script says that what is on offer has changed.
         self.announce = unannounced
+        # What server.d/env.sh exports, and why no script may run where it could not be read.
+        self.server_env: Mapping[str, str] = {}
+        self.problem: str | None = None
         self._roots_of = roots_of or self._configured_roots
         self._shared: Shared | None = None
         self._pulse: asyncio.TimerHandle | None = None
@@ -90,7 +93,7 @@ class Runner:
     @cached_property
     def environ(self) -> Environ:
         """What every script of the project gets, before anything of its own."""
-        return project_environ(os.environ, self.settings, self.paths)
+        return project_environ(os.environ, self.settings, self.paths, self.server_env)
 
     def roots_of(self, call: Call, channel: Channel) -> Roots:
         return self._roots_of(call, channel)
@@ -129,6 +132,8 @@ class Runner:
     ) -> Finished:
         if self._closed:
             raise ToolError("the server is shutting down")
+        if self.problem is not None:
+            raise ToolError(f"no script is run: {self.problem}")
         mode = check_script(spec.path, spec.folder).st_mode
         shared = self.open()
         await shared.gate.enter()

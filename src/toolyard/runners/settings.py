@@ -41,7 +41,7 @@ class ProjectPaths:
     root: str
     tools_dir: str
     sdk_dir: str = ""
-    # Files that a tool may embed in its result lie below one of these.
+    # Files that a tool may embed in its result lie below one of these, or of the roots.
     allowed_roots: tuple[str, ...] = ()
     # What every script is told of its server: MCPBASH_HOME, MCPBASH_SERVER_NAME,
     # MCPBASH_JSON_TOOL and their like, by name.

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 
-from toolyard.cli.shell import TookTooLong, bash
 from toolyard.errors import ConfigError
+from toolyard.runners.shell import TookTooLong, bash
 
 _TIMEOUT = 20.0
 # `set -a` exports plain assignments too: such files are often just NAME=value lines.
@@ -14,12 +14,12 @@ _READ = 'set -a; . "$1" >&2 || exit 97; env -0'
 _OF_THE_SHELL = frozenset({"_", "SHLVL", "PWD", "OLDPWD"})
 
 
-def exports_of(path: str, environ: Mapping[str, str]) -> dict[str, str]:
+def exports_of(path: str, environ: Mapping[str, str], cwd: str | None = None) -> dict[str, str]:
     """The variables that sourcing the file sets or changes. Raises ConfigError."""
     if not os.path.isfile(path):
         raise ConfigError.at(path, "no such file")
     try:
-        done = bash(_READ, [os.path.abspath(path)], timeout=_TIMEOUT, env=environ)
+        done = bash(_READ, [os.path.abspath(path)], timeout=_TIMEOUT, env=environ, cwd=cwd)
     except FileNotFoundError:
         raise ConfigError.at(path, "needs bash, which is not installed") from None
     except TookTooLong as error:

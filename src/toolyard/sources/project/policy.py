@@ -1,0 +1,23 @@
+"""The project's policy.sh, where it has one: found, and asked only while it is safe."""
+
+from __future__ import annotations
+
+import os
+
+from toolyard.runners.policy import PolicyScript
+from toolyard.runners.runner import Runner
+from toolyard.sources.project.layout import Project
+from toolyard.sources.project.safety import why_unsafe
+
+
+def policy_of(project: Project, runner: Runner) -> PolicyScript | None:
+    """No opt-in: a policy can only take away."""
+    path = os.path.join(project.server, "policy.sh")
+    if not os.path.lexists(path):
+        return None
+    return PolicyScript(
+        path,
+        lambda: why_unsafe(path, project.server, project.root),
+        runner,
+        runner.settings.default_timeout,
+    )

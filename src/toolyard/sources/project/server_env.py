@@ -1,0 +1,46 @@
+"""server.d/env.sh: variables for the project's scripts, under the hooks' opt-in."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from toolyard.errors import ConfigError
+from toolyard.runners.sourcing import exports_of
+from toolyard.settings import Settings, secret_variables
+from toolyard.sources.project.layout import Project
+from toolyard.sources.project.safety import why_unsafe
+from toolyard.telemetry import logger
+
+log = logger("project")
+
+
+class ServerEnv(NamedTuple):
+    variables: Mapping[str, str] = {}
+    # Why no script may run: what it would rely on is not there.
+    problem: str | None = None
+
+
+def read_server_env(project: Project, settings: Settings) -> ServerEnv:
+    path = os.path.join(project.server, "env.sh")
+    if not os.path.lexists(path):
+        return ServerEnv()
+    if not settings.allow_project_hooks:
+        log.warning("%s: is not read without MCPBASH_ALLOW_PROJECT_HOOKS=true", path)
+        return ServerEnv()
+    unsafe = why_unsafe(path, project.server, project.root)
+    if unsafe is not None:
+        return _refused(unsafe)
+    secrets = secret_variables()
+    environ = {name: value for name, value in os.environ.items() if name not in secrets}
+    told = {"MCPBASH_PROJECT_ROOT": project.root, "MCPBASH_SERVER_DIR": project.server}
+    try:
+        return ServerEnv(exports_of(path, {**environ, **told}, project.root))
+    except ConfigError as error:
+        return _refused(str(error))
+
+
+def _refused(why: str) -> ServerEnv:
+    log.error("%s: no script is run until this is mended", why)
+    return ServerEnv(problem=why)
