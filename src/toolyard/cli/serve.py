@@ -11,8 +11,9 @@ from toolyard.cli.options import Chosen, add_project, choose
 from toolyard.errors import ConfigError
 from toolyard.protocol.identity import MINIMAL_CAPABILITIES, Identity
 from toolyard.protocol.paging import page_size
+from toolyard.settings import Settings
 from toolyard.sources.project.identity import read_identity
-from toolyard.sources.project.layout import REGISTRY_FILE
+from toolyard.sources.project.layout import REGISTRY_FILE, project_at
 
 if TYPE_CHECKING:
     from toolyard.app import Plan
@@ -43,6 +44,24 @@ def add(parser: ArgumentParser) -> None:
 
 def run(options: Namespace) -> int:
     chosen = choose(options)
+    if chosen.project is not None or chosen.registries:
+        return _serve(options, chosen)
+    # Only where there is nothing to serve: a start with a project does not pay for it.
+    from toolyard.cli.bootstrap import temporary_project  # noqa: PLC0415
+
+    with temporary_project(options.program) as root:
+        return _serve(options, _explained(chosen, root))
+
+
+def _explained(chosen: Chosen, root: str) -> Chosen:
+    """The one tool there is may be called, whatever holds for those of a project."""
+    settings = chosen.settings.replace(
+        tool_allowlist=(), tool_allow_default="allow", static_registry=True
+    )
+    return Chosen(settings, project_at(root, Settings()))
+
+
+def _serve(options: Namespace, chosen: Chosen) -> int:
     identity = identity_of(chosen)
     if options.http is not None:
         return _over_http(options, chosen, identity)
@@ -50,12 +69,17 @@ def run(options: Namespace) -> int:
 
 
 def identity_of(chosen: Chosen) -> Identity:
+    told = _told(chosen)
+    if chosen.settings.force_minimal:
+        return told._replace(capabilities=MINIMAL_CAPABILITIES, extensions={})
+    return told
+
+
+def _told(chosen: Chosen) -> Identity:
     if chosen.project is None:
         name = os.path.basename(chosen.registries[0]) if chosen.registries else DEFAULT_NAME
         return Identity({"name": name, "version": "0.0.0", "title": "Toolyard"})
     told = read_identity(chosen.project)
-    if chosen.settings.force_minimal:
-        return Identity(told.info, told.instructions, MINIMAL_CAPABILITIES, {})
     return Identity(told.info, told.instructions)
 
 

@@ -66,6 +66,7 @@ class StdioTransport:
         self._settings = settings
         self._ended = asyncio.Event()
         self._broken = False
+        self._hurried = False
         self._splitter = LineSplitter(settings.max_line)
         self._writer = LineWriter(settings.stdout, self._lost)
         self._tasks: set[asyncio.Task[None]] = set()
@@ -202,6 +203,13 @@ class StdioTransport:
             self.send(answer)
         if request.method == "exit" and self._session.greeted.shutting_down:
             self.stop()
+        elif request.method == "shutdown" and self._session.greeted.shutting_down:
+            asyncio.get_running_loop().call_later(self._settings.grace, self._stop_at_once)
+
+    def _stop_at_once(self) -> None:
+        """The client said `shutdown` and then nothing: what still runs had its time."""
+        self._hurried = True
+        self.stop()
 
     def _notification(self, notification: Notification) -> None:
         if notification.method == "notifications/cancelled":
@@ -271,7 +279,8 @@ class StdioTransport:
         self._ended.set()
 
     async def _finish(self) -> None:
-        if self._tasks and not self._broken and has_reader(self._settings.stdout):
+        waits = not (self._broken or self._hurried) and has_reader(self._settings.stdout)
+        if self._tasks and waits:
             await asyncio.wait(tuple(self._tasks), timeout=self._settings.grace)
         self._session.close()
         running = tuple(self._tasks)
