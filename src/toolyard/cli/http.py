@@ -14,6 +14,7 @@ import uvloop
 from toolyard.app import App, Plan, build
 from toolyard.asgi import AsgiApp
 from toolyard.auth.callers import Anyone, Authenticator, OneToken
+from toolyard.cli.logs import payload_log
 from toolyard.cli.page import Page
 from toolyard.errors import ConfigError
 from toolyard.transports.guard import LOOPBACK, Guard
@@ -83,7 +84,7 @@ async def _serve(
     _announce(plan, sock, app, page)
     try:
         await serve_asgi(
-            transport,
+            _logged(plan, transport),
             sock,
             lambda: _wind_down(app, transport, site),
             plan.settings.shutdown_timeout,
@@ -91,6 +92,11 @@ async def _serve(
     finally:
         watching.cancel()
         await app.close()
+
+
+def _logged(plan: Plan, app: AsgiApp) -> AsgiApp:
+    payloads = payload_log(plan.settings)
+    return payloads.over(app) if payloads is not None else app
 
 
 async def _wind_down(app: App, transport: HttpTransport, site: Site | None) -> None:

@@ -6,7 +6,7 @@ import os
 from argparse import ArgumentParser, Namespace
 from typing import TYPE_CHECKING
 
-from toolyard.cli.greeting import greet_early, take_stdout
+from toolyard.cli.greeting import Early, greet_early, take_stdout
 from toolyard.cli.options import Chosen, add_project, choose
 from toolyard.errors import ConfigError
 from toolyard.protocol.identity import MINIMAL_CAPABILITIES, Identity
@@ -40,6 +40,7 @@ def add(parser: ArgumentParser) -> None:
     )
     parser.add_argument("--no-page", action="store_true", help="serve /mcp alone, without the page")
     add_project(parser)
+    parser.set_defaults(debug=False)
 
 
 def run(options: Namespace) -> int:
@@ -62,6 +63,12 @@ def _explained(chosen: Chosen, root: str) -> Chosen:
 
 
 def _serve(options: Namespace, chosen: Chosen) -> int:
+    settings = chosen.settings
+    if options.debug or settings.debug_payloads or settings.trace_tools:
+        # Nobody who debugs minds what this costs a start.
+        from toolyard.cli.logs import with_debugging  # noqa: PLC0415
+
+        chosen = with_debugging(options, chosen)
     identity = identity_of(chosen)
     if options.http is not None:
         return _over_http(options, chosen, identity)
@@ -85,7 +92,9 @@ def _told(chosen: Chosen) -> Identity:
 
 def _over_stdio(options: Namespace, chosen: Chosen, identity: Identity) -> int:
     stdout = take_stdout()
-    early = greet_early(identity, 0, stdout, strict=options.program == "mcp-bash")
+    early = Early()
+    if not chosen.settings.debug_payloads:
+        early = greet_early(identity, 0, stdout, strict=options.program == "mcp-bash")
     scanned = None
     if early.revision is not None and chosen.project is not None and _lists_alone(chosen):
         # Lists need less than calls do, and are asked for first.
@@ -127,13 +136,11 @@ def _plan(
 ) -> Plan:
     # As above: the composition root imports everything that serves.
     from toolyard.app import Plan  # noqa: PLC0415
-    from toolyard.telemetry import set_up  # noqa: PLC0415
+    from toolyard.cli.logs import start_logging  # noqa: PLC0415
 
-    settings = chosen.settings
-    level = "debug" if settings.debug else "error" if settings.quiet else settings.log_level
-    set_up(level, options.log_format)
+    start_logging(options, chosen)
     return Plan(
-        settings,
+        chosen.settings,
         identity,
         chosen.project,
         chosen.registries,

@@ -6,7 +6,7 @@ import asyncio
 import os
 from collections.abc import Coroutine, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from toolyard.errors import (
     INVALID_REQUEST,
@@ -33,6 +33,9 @@ from toolyard.transports.answer import Edge, answer_modern, encode, modern_call
 from toolyard.transports.channels import Wire
 from toolyard.transports.lines import CHUNK, LineSplitter, LineWriter, TooLong, can_poll, has_reader
 from toolyard.transports.sessions import HandshakeSession, answer_batch
+
+if TYPE_CHECKING:
+    from toolyard.transports.payloads import PayloadLog
 
 log = logger("stdio")
 _KNOWN_METHODS = frozenset[str]().union(*(revision.methods for revision in ALL.values()))
@@ -77,9 +80,12 @@ class StdioTransport:
         if answered.revision is not None and answered.client is not None:
             self._session.adopt(answered.revision, answered.client)
         self._first = answered
+        self.payloads: PayloadLog | None = None
 
     # What a session needs of its transport.
     def send(self, message: bytes, _related: RequestId | None = None) -> None:
+        if self.payloads is not None:
+            self.payloads.said(message)
         self._writer.write(message)
 
     def end(self, _related: RequestId) -> None:
@@ -139,6 +145,8 @@ class StdioTransport:
         line = line.strip()
         if not line:
             return
+        if self.payloads is not None:
+            self.payloads.heard(line)
         message = decode(line)
         if isinstance(message, list):
             self._start(self._batch(message))
