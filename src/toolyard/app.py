@@ -17,7 +17,7 @@ from toolyard.catalog.keeper import Keeper
 from toolyard.catalog.source import Source
 from toolyard.methods.offer import Offer, PageSizes
 from toolyard.methods.roots import RootsMethods, RootsSettings
-from toolyard.methods.table import Methods, methods_of, minimal_methods
+from toolyard.methods.table import Methods, methods_of
 from toolyard.methods.tools import Permit
 from toolyard.policy.allowlist import allowlist
 from toolyard.protocol.call import Call, Handler, JsonObject, Target
@@ -27,7 +27,7 @@ from toolyard.protocol.paging import page_size
 from toolyard.runners.policy import PolicyScript
 from toolyard.runners.runner import Runner
 from toolyard.runners.script import ScriptTarget
-from toolyard.runners.settings import EnvMode, ProjectPaths, RunnerSettings
+from toolyard.runners.settings import EnvMode, ProjectPaths, ProviderEnvMode, RunnerSettings
 from toolyard.settings import Settings, secret_variables
 from toolyard.sources.gateway import GatewaySource, RegistryFiles
 from toolyard.sources.locked import Hold, LockedSource, held_scripts, held_tools
@@ -154,11 +154,10 @@ def methods_over(plan: Plan, keeper: Keeper, yard: Scripts | None) -> Methods:
     size = page_size(plan.settings.page_size, small=plan.like_mcp_bash)
     sizes = PageSizes(size.default, size.most)
     offer = Offer(keeper, stamp(plan.identity), sizes, view_of(plan.settings))
-    if plan.settings.force_minimal:
-        return minimal_methods(offer)
+    minimal = plan.settings.force_minimal
     if yard is None:
-        return methods_of(offer, permit_of(plan))
-    return methods_of(offer, permit_of(plan, yard.policy), yard.roots)
+        return methods_of(offer, permit_of(plan), minimal=minimal)
+    return methods_of(offer, permit_of(plan, yard.policy), yard.roots, minimal=minimal)
 
 
 def edge_of(plan: Plan, handler: Handler) -> Edge:
@@ -298,6 +297,7 @@ def runner_settings(settings: Settings) -> RunnerSettings:
         max_output=settings.max_tool_output_size,
         stderr_capture=settings.tool_stderr_capture,
         stderr_tail=settings.tool_stderr_tail_limit,
+        stderr_copy=settings.tool_stream_stderr,
         max_resource_bytes=settings.max_resource_bytes,
         max_progress_per_minute=settings.max_progress_per_min,
         max_logs_per_minute=settings.max_logs_per_min,
@@ -306,6 +306,9 @@ def runner_settings(settings: Settings) -> RunnerSettings:
         env_allowlist=settings.tool_env_allowlist,
         env_inherit_allowed=settings.tool_env_inherit_allow,
         question_timeout=question_timeout(settings),
+        provider_env_mode=cast(ProviderEnvMode, settings.provider_env_mode),
+        provider_env_allowlist=settings.provider_env_allowlist,
+        provider_env_inherit_allowed=settings.provider_env_inherit_allow,
         tmp_root=settings.tmp_root or None,
         withheld=secret_variables(),
     )
@@ -336,7 +339,10 @@ def exported(plan: Plan, project: Project) -> dict[str, str]:
     """What every script is told of its server."""
     info = plan.identity.info
     tool, binary = json_tool(plan.settings)
+    if plan.settings.log_json_tool == "log":
+        log.info("scripts use %s for JSON", binary)
     return {
+        **for_debugging(plan.settings),
         "MCPBASH_PROJECT_ROOT": project.root,
         "MCPBASH_HOME": os.path.dirname(__file__),
         "MCPBASH_FRAMEWORK_VERSION": __version__,
@@ -346,12 +352,22 @@ def exported(plan: Plan, project: Project) -> dict[str, str]:
         "MCPBASH_SERVER_NAME": str(info.get("name", "")),
         "MCPBASH_SERVER_TITLE": str(info.get("title", "")),
         "MCPBASH_SERVER_VERSION": str(info.get("version", "")),
+        "MCPBASH_MAX_TEXT_BYTES": str(plan.settings.max_text_bytes),
     }
+
+
+def for_debugging(settings: Settings) -> dict[str, str]:
+    told = {"MCPBASH_DEBUG_LOG": settings.debug_log} if settings.debug_log else {}
+    if not (settings.trace_tools and settings.log_dir):
+        return told
+    trace = {"BASH_ENV": os.path.join(SDK, "trace.sh"), "MCPBASH_TRACE_DIR": settings.log_dir}
+    return {**told, **trace, "MCPBASH_TRACE_PS4": settings.trace_ps4}
 
 
 def json_tool(settings: Settings) -> tuple[str, str]:
     """jq or gojq where there is one, else our own stand-in for the filters scripts use."""
-    if settings.json_tool_bin:
+    overridable = os.geteuid() != 0 or settings.allow_json_tool_override_for_root
+    if settings.json_tool_bin and overridable:
         return settings.json_tool or "jq", settings.json_tool_bin
     for name in ("jq", "gojq"):
         found = shutil.which(name)

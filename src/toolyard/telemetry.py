@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import sys
 from datetime import UTC, datetime
 from typing import Literal
@@ -49,12 +50,16 @@ def _traceback(formatter: logging.Formatter, record: logging.LogRecord, before: 
     return before + formatter.formatException(record.exc_info) if record.exc_info else ""
 
 
-def set_up(level: str = "info", log_format: LogFormat = "text") -> None:
-    """Send our records to stderr. Called once, by the command."""
-    handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(JsonFormatter() if log_format == "json" else TextFormatter())
+def set_up(level: str = "info", log_format: LogFormat = "text", folder: str = "") -> None:
+    """Send our records to stderr, and to a file in a folder. Called once, by the command."""
+    handlers: list[logging.Handler] = [logging.StreamHandler(sys.stderr)]
+    if folder:
+        os.makedirs(folder, mode=0o700, exist_ok=True)
+        handlers.append(logging.FileHandler(os.path.join(folder, "toolyard.log"), delay=True))
+    for handler in handlers:
+        handler.setFormatter(JsonFormatter() if log_format == "json" else TextFormatter())
     root = logging.getLogger("toolyard")
-    root.handlers[:] = [handler]
+    root.handlers[:] = handlers
     root.propagate = False
     root.setLevel(_PYTHON_LEVELS.get(level, logging.INFO))
 

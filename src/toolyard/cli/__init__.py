@@ -10,6 +10,7 @@ from toolyard.errors import ConfigError
 # Command -> (module, one line of help). The module has `add(parser)` and `run(options)`.
 COMMANDS = {
     "serve": ("toolyard.cli.serve", "serve a project over stdio or HTTP"),
+    "debug": ("toolyard.cli.debug", "serve, and write every message to a file"),
     "list": ("toolyard.cli.show", "list what a project offers"),
     "run-tool": ("toolyard.cli.run_tool", "call one tool and print its result"),
     "request": ("toolyard.cli.request", "make one request of any kind and print its result"),

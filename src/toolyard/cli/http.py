@@ -15,6 +15,7 @@ from toolyard.access import authenticator_of, connect_routes, routes_of
 from toolyard.app import App, Plan, build
 from toolyard.asgi import AsgiApp
 from toolyard.auth.callers import Anyone, Authenticator
+from toolyard.cli.logs import payload_log
 from toolyard.cli.page import Page
 from toolyard.errors import ConfigError
 from toolyard.transports.guard import LOOPBACK, Guard
@@ -76,7 +77,7 @@ async def _serve(
     _announce(plan, sock, app, page)
     try:
         await serve_asgi(
-            transport,
+            _logged(plan, transport),
             sock,
             lambda: _wind_down(app, transport, site),
             plan.settings.shutdown_timeout,
@@ -97,6 +98,11 @@ def _extra(plan: Plan, app: App, authenticator: Authenticator) -> dict[str, Asgi
 def _oauth_servers(pool: Pool) -> list[ServerDefinition]:
     found = (pool.definition(name) for name in pool.servers())
     return [server for server in found if server is not None and server.auth == "oauth"]
+
+
+def _logged(plan: Plan, app: AsgiApp) -> AsgiApp:
+    payloads = payload_log(plan.settings)
+    return payloads.over(app) if payloads is not None else app
 
 
 async def _wind_down(app: App, transport: HttpTransport, site: Site | None) -> None:

@@ -12,8 +12,9 @@ from toolyard.cli.options import Chosen, add_project, choose
 from toolyard.errors import ConfigError
 from toolyard.protocol.identity import MINIMAL_CAPABILITIES, Identity
 from toolyard.protocol.paging import page_size
+from toolyard.settings import Settings
 from toolyard.sources.project.identity import read_identity
-from toolyard.sources.project.layout import REGISTRY_FILE
+from toolyard.sources.project.layout import REGISTRY_FILE, project_at
 
 if TYPE_CHECKING:
     from toolyard.app import Plan
@@ -46,13 +47,38 @@ def add(parser: ArgumentParser) -> None:
         help="offer only what is as registry.lock.json has it (see 'registry lock')",
     )
     add_project(parser)
+    parser.set_defaults(debug=False)
 
 
 def run(options: Namespace) -> int:
     chosen = choose(options)
-    if 0 < len(chosen.settings.remote_token) < SHORTEST_REMOTE_TOKEN:
+    if chosen.project is not None or chosen.registries:
+        return _serve(options, chosen)
+    # Only where there is nothing to serve: a start with a project does not pay for it.
+    from toolyard.cli.bootstrap import temporary_project  # noqa: PLC0415
+
+    with temporary_project(options.program) as root:
+        return _serve(options, _explained(chosen, root))
+
+
+def _explained(chosen: Chosen, root: str) -> Chosen:
+    """The one tool there is may be called, whatever holds for those of a project."""
+    settings = chosen.settings.replace(
+        tool_allowlist=(), tool_allow_default="allow", static_registry=True
+    )
+    return Chosen(settings, project_at(root, Settings()))
+
+
+def _serve(options: Namespace, chosen: Chosen) -> int:
+    settings = chosen.settings
+    if 0 < len(settings.remote_token) < SHORTEST_REMOTE_TOKEN:
         print(f"MCPBASH_REMOTE_TOKEN needs {SHORTEST_REMOTE_TOKEN} characters", file=sys.stderr)
         return 1
+    if options.debug or settings.debug_payloads or settings.trace_tools:
+        # Nobody who debugs minds what this costs a start.
+        from toolyard.cli.logs import with_debugging  # noqa: PLC0415
+
+        chosen = with_debugging(options, chosen)
     identity = identity_of(chosen)
     if options.http is not None:
         return _over_http(options, chosen, identity)
@@ -60,23 +86,26 @@ def run(options: Namespace) -> int:
 
 
 def identity_of(chosen: Chosen) -> Identity:
+    told = _told(chosen)
+    if chosen.settings.force_minimal:
+        return told._replace(capabilities=MINIMAL_CAPABILITIES, extensions={})
+    return told
+
+
+def _told(chosen: Chosen) -> Identity:
     if chosen.project is None:
         name = os.path.basename(chosen.registries[0]) if chosen.registries else DEFAULT_NAME
         return Identity({"name": name, "version": "0.0.0", "title": "Toolyard"})
     told = read_identity(chosen.project)
-    if chosen.settings.force_minimal:
-        return Identity(told.info, told.instructions, MINIMAL_CAPABILITIES, {})
     return Identity(told.info, told.instructions)
 
 
 def _over_stdio(options: Namespace, chosen: Chosen, identity: Identity) -> int:
     stdout = take_stdout()
-    # Where a token is demanded, `initialize` has to carry it as well.
-    early = (
-        Early()
-        if chosen.settings.remote_token
-        else greet_early(identity, 0, stdout, strict=options.program == "mcp-bash")
-    )
+    early = Early()
+    # Where a token is demanded, `initialize` has to carry it; where all is logged, it is too.
+    if not chosen.settings.remote_token and not chosen.settings.debug_payloads:
+        early = greet_early(identity, 0, stdout, strict=options.program == "mcp-bash")
     scanned = None
     if early.revision is not None and chosen.project is not None and _lists_alone(chosen, options):
         # Lists need less than calls do, and are asked for first.
@@ -120,19 +149,17 @@ def _plan(
 ) -> Plan:
     # As above: the composition root imports everything that serves.
     from toolyard.app import Plan  # noqa: PLC0415
-    from toolyard.telemetry import set_up  # noqa: PLC0415
+    from toolyard.cli.logs import start_logging  # noqa: PLC0415
 
-    settings = chosen.settings
-    level = "debug" if settings.debug else "error" if settings.quiet else settings.log_level
-    set_up(level, options.log_format)
+    start_logging(options, chosen)
     return Plan(
-        settings,
+        chosen.settings,
         identity,
         chosen.project,
         chosen.registries,
         like_mcp_bash=options.program == "mcp-bash",
-        scanned=scanned,
         own_client=options.http is None,
+        scanned=scanned,
         locked=options.locked,
     )
 

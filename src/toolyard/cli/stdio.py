@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import signal
 
 from toolyard.app import Plan, build
 from toolyard.cli.greeting import Early
+from toolyard.cli.logs import payload_log
 from toolyard.settings import Settings
+from toolyard.telemetry import logger
 from toolyard.transports.stdio import Answered, StdioSettings, StdioTransport
+
+log = logger("stdio")
 
 
 def serve(plan: Plan, early: Early, stdout: int) -> int:
@@ -20,6 +25,9 @@ async def _serve(plan: Plan, early: Early, stdout: int) -> None:
     app = build(plan)
     answered = Answered(early.rest, early.revision, early.client, early.ready)
     transport = StdioTransport(app.edge, _settings(plan.settings, stdout), answered)
+    transport.payloads = payload_log(plan.settings)
+    if plan.settings.log_startup:
+        log.info("serving %s over stdio (%s)", plan.identity.info["name"], os.getpid())
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         loop.add_signal_handler(number, transport.stop)

@@ -35,9 +35,16 @@ class Methods:
 
 
 def methods_of(
-    offer: Offer, permit: Permit | None = None, roots: RootsMethods | None = None
+    offer: Offer,
+    permit: Permit | None = None,
+    roots: RootsMethods | None = None,
+    *,
+    minimal: bool = False,
 ) -> Methods:
+    """`minimal`: lifecycle, ping and logging only, which are the transports' own."""
     subscriptions = SubscriptionMethods(offer)
+    if minimal:
+        return Methods({"notifications/initialized": subscriptions.initialized}, subscriptions)
     table: dict[str, Handler] = {
         "tools/list": list_method(offer, "tools"),
         "tools/call": ToolMethods(offer, permit).call,
@@ -55,11 +62,6 @@ def methods_of(
     if roots is not None:
         table.update(_with_roots(table, roots))
     return Methods(table, subscriptions)
-
-
-def minimal_methods(offer: Offer) -> Methods:
-    """Nothing but what a session answers itself: lifecycle, ping, logging."""
-    return Methods({}, SubscriptionMethods(offer))
 
 
 _RUN_SCRIPTS = ("tools/call", "resources/read", "prompts/get", "completion/complete")

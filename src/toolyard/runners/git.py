@@ -147,7 +147,7 @@ class _Fetched:
             path=self.program,
             argv=arguments,
             environ={
-                **provider_environ("git", self.provider.runner.settings.withheld),
+                **provider_environ("git", self.provider.runner.settings),
                 **encoded({**_QUIET, **trust, "GIT_DIR": self.folder}),
             },
             cwd=self.folder,

@@ -100,9 +100,9 @@ class Collected(Incoming):
 
 
 class Tail(Incoming):
-    """Keeps the last bytes only."""
+    """Keeps the last bytes only; whoever wants to hears every line."""
 
-    __slots__ = ("_limit", "_tail")
+    __slots__ = ("_begun", "_limit", "_tail", "hears")
 
     def __init__(
         self,
@@ -112,14 +112,22 @@ class Tail(Incoming):
         limit: int,
     ) -> None:
         super().__init__(loop, fd, advanced)
-        self._tail = b""
+        self._tail = self._begun = b""
         self._limit = limit
+        self.hears: Callable[[bytes], None] | None = None
 
     def keep(self, data: bytes) -> None:
         if self._limit:
             self._tail = (self._tail + data)[-self._limit :]
+        if self.hears is not None:
+            *lines, self._begun = (self._begun + data).split(b"\n")
+            for line in lines:
+                self.hears(line)
 
     def value(self) -> bytes:
+        if self.hears is not None and self._begun:
+            self.hears(self._begun)
+            self._begun = b""
         return self._tail
 
 

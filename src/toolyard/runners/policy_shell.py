@@ -166,16 +166,18 @@ class LoadedPolicy:
 
     async def _attend(self, process: asyncio.subprocess.Process) -> None:
         assert process.stdout is not None and process.stderr is not None
-        hearing = asyncio.gather(self._hear(process.stdout), self._listen(process.stderr))
+        loop = asyncio.get_running_loop()
+        hearing = {
+            loop.create_task(self._hear(process.stdout)),
+            loop.create_task(self._listen(process.stderr)),
+        }
         try:
             await process.wait()
             # A check that outlives the bash that started it may still have its say.
-            async with asyncio.timeout(LINGER):
-                await hearing
-        except TimeoutError:
-            pass
+            await asyncio.wait(hearing, timeout=LINGER)
         finally:
-            hearing.cancel()
+            for task in hearing:
+                task.cancel()
 
     async def _hear(self, stdout: asyncio.StreamReader) -> None:
         try:
@@ -189,8 +191,8 @@ class LoadedPolicy:
 
     async def _listen(self, stderr: asyncio.StreamReader) -> None:
         while chunk := await stderr.read(65536):
-            for line in chunk.decode("utf-8", "replace").splitlines():
-                self._note(line)
+            for line in chunk.split(b"\n"):
+                self._note(line.decode("utf-8", "replace"))
 
     def _note(self, line: str) -> None:
         if line.startswith(_LOGGED):

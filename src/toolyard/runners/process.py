@@ -71,8 +71,9 @@ class Process:
         self.pid, out, err, into = spawn(command)
         self._out = Collected(loop, out, self._advanced, command.max_stdout)
         self._err = Tail(loop, err, self._advanced, command.stderr_tail)
+        self._err.hears = command.hears_stderr
         self._in = Feed(loop, into, command.stdin) if command.stdin is not None else None
-        if not self._out.make_room():
+        if not self._out.make_room() or command.hears_stderr is not None:
             self.attend()
         try:
             exits.watch(self.pid, self._exited)

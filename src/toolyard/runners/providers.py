@@ -8,10 +8,11 @@ from collections.abc import Callable, Mapping
 from toolyard.errors import INVALID_PARAMS, ProtocolError
 from toolyard.protocol.call import Call, Channel, JsonObject
 from toolyard.runners.contents import Body, not_found, unreadable
-from toolyard.runners.environ import ISOLATED, Environ, encoded, kept
+from toolyard.runners.environ import ISOLATED, Environ, Kept, encoded, kept
 from toolyard.runners.limits import complaint, limit_for, run_script
 from toolyard.runners.run import Finished, ScriptSpec
 from toolyard.runners.runner import Runner
+from toolyard.runners.settings import RunnerSettings
 
 _PROXIES = ("http_proxy", "https_proxy", "no_proxy", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY")
 _EXTRA: Mapping[str, tuple[str, ...]] = {
@@ -45,7 +46,7 @@ class ScriptProvider:
         spec = ScriptSpec(
             path=self._path,
             argv=(uri,),
-            environ={**provider_environ(self._name, settings.withheld), **encoded(self._told)},
+            environ={**provider_environ(self._name, settings), **encoded(self._told)},
             cwd=self._runner.paths.root,
             timeout=limit_for(self._metadata, call, settings),
             max_output=settings.max_resource_bytes,
@@ -59,14 +60,27 @@ class ScriptProvider:
         return ()
 
 
-def provider_environ(name: str, withheld: frozenset[str]) -> Environ:
-    """Little of ours: no tool's variables, no secrets."""
+def provider_environ(name: str, settings: RunnerSettings) -> Environ:
+    """Little of ours unless the operator says otherwise: no tool's variables, no secrets."""
     also = {
         variable: os.environ[variable]
         for variable in (*_PROXIES, *_EXTRA.get(name, ()))
         if variable in os.environ
     }
-    return {**kept(os.environ, ISOLATED, withheld), **encoded(also)}
+    return {**kept(os.environ, provider_policy(settings), settings.withheld), **encoded(also)}
+
+
+def provider_policy(settings: RunnerSettings) -> Kept:
+    if settings.provider_env_mode == "isolate":
+        return ISOLATED
+    if settings.provider_env_mode == "allowlist":
+        return Kept(ISOLATED.names | set(settings.provider_env_allowlist), ISOLATED.prefixes)
+    if not settings.provider_env_inherit_allowed:
+        raise ProtocolError(
+            INVALID_PARAMS,
+            "MCPBASH_PROVIDER_ENV_MODE=inherit needs MCPBASH_PROVIDER_ENV_INHERIT_ALLOW=true",
+        )
+    return Kept(frozenset(), (), everything=True)
 
 
 _OUTSIDE, _MISSING, _BAD_URI = 2, 3, 4

@@ -31,6 +31,7 @@ from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import TypeAlias
 
+from toolyard import telemetry
 from toolyard.errors import ToolError
 from toolyard.protocol.call import Call, Channel, JsonObject
 from toolyard.runners.deadline import Limit
@@ -57,10 +58,16 @@ from toolyard.runners.settings import ProjectPaths, RunnerSettings
 from toolyard.runners.spawn import Command
 from toolyard.runners.watcher import Watcher
 
+log = telemetry.logger("runners")
 PULSE = 0.025
 CLOSE_PATIENCE = 5.0
 
 RootsOf: TypeAlias = Callable[[Call, Channel], Roots]
+
+
+def log_of(path: str) -> Callable[[bytes], None]:
+    """Says in our log what a script says on stderr."""
+    return lambda line: log.info("%s: %s", path, line.decode("utf-8", "replace"))
 
 
 def unannounced(method: str, params: JsonObject) -> None:
@@ -182,6 +189,7 @@ class Runner:
             stdin=spec.stdin,
             max_stdout=settings.max_output if spec.max_output is None else spec.max_output,
             stderr_tail=settings.stderr_tail if settings.stderr_capture else 0,
+            hears_stderr=log_of(spec.path) if settings.stderr_copy else None,
         )
 
     def _environ(

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 EnvMode: TypeAlias = Literal["minimal", "allowlist", "inherit"]
+ProviderEnvMode: TypeAlias = Literal["isolate", "allowlist", "inherit"]
 MEBIBYTE = 1024 * 1024
 
 
@@ -19,6 +20,7 @@ class RunnerSettings:
     max_output: int = 10 * MEBIBYTE  # MCPBASH_MAX_TOOL_OUTPUT_SIZE
     stderr_capture: bool = True  # MCPBASH_TOOL_STDERR_CAPTURE
     stderr_tail: int = 4096  # MCPBASH_TOOL_STDERR_TAIL_LIMIT
+    stderr_copy: bool = False  # MCPBASH_TOOL_STREAM_STDERR
     max_resource_bytes: int = 10 * MEBIBYTE  # MCPBASH_MAX_RESOURCE_BYTES
     max_progress_per_minute: int = 100  # MCPBASH_MAX_PROGRESS_PER_MIN
     max_logs_per_minute: int = 100  # MCPBASH_MAX_LOGS_PER_MIN
@@ -26,6 +28,9 @@ class RunnerSettings:
     env_mode: EnvMode = "minimal"  # MCPBASH_TOOL_ENV_MODE
     env_allowlist: tuple[str, ...] = ()  # MCPBASH_TOOL_ENV_ALLOWLIST
     env_inherit_allowed: bool = False  # MCPBASH_TOOL_ENV_INHERIT_ALLOW
+    provider_env_mode: ProviderEnvMode = "isolate"  # MCPBASH_PROVIDER_ENV_MODE
+    provider_env_allowlist: tuple[str, ...] = ()  # MCPBASH_PROVIDER_ENV_ALLOWLIST
+    provider_env_inherit_allowed: bool = False  # MCPBASH_PROVIDER_ENV_INHERIT_ALLOW
     # MCPBASH_ELICITATION_TIMEOUT; None: half a minute on a session, ten when parked.
     question_timeout: float | None = None
     tmp_root: str | None = None  # MCPBASH_TMP_ROOT, else the system's choice

@@ -10,7 +10,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cache
 from typing import NamedTuple
 
@@ -27,6 +27,8 @@ class Command(NamedTuple):
     stdin: bytes | None = None  # None: /dev/null
     max_stdout: int = 10 * 1024 * 1024
     stderr_tail: int = 4096
+    # Hears each line of stderr as it comes.
+    hears_stderr: Callable[[bytes], None] | None = None
 
 
 class Spawned(NamedTuple):

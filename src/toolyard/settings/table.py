@@ -59,9 +59,7 @@ class Settings:
     default_tool_timeout = Knob(SECONDS, 30, "Seconds a script may take unless it says more.")
     max_timeout_secs = Knob(SECONDS, 600, "No timeout is longer than this.")
     progress_extends_timeout = Knob(SWITCH, False, "Progress restarts the clock of a call.")
-    default_subscribe_timeout = Knob(SECONDS, 120, "Seconds a subscription may take to be set up.")
     max_tool_output_size = Knob(WHOLE, 10485760, "Largest output of a tool, in bytes.")
-    max_tool_stderr_size = Knob(WHOLE, 10485760, "Largest stderr.", follows="max_tool_output_size")
     max_resource_bytes = Knob(WHOLE, 10485760, "Largest resource.", follows="max_tool_output_size")
     max_ui_resource_bytes = Knob(WHOLE, 1048576, "Largest MCP Apps page, in bytes.")
     max_text_bytes = Knob(WHOLE, 102400, "Largest text that the script library leaves uncut.")
@@ -100,7 +98,6 @@ class Settings:
     git_allow_all = Knob(SWITCH, False, "Any public host.")
     git_timeout = Knob(SECONDS, 30, "Seconds for one git resource (at most 60).")
     git_max_kb = Knob(WHOLE, 51200, "Largest clone, in KiB (at most 1 GiB).")
-    ui_cache_max_templates = Knob(WHOLE, 50, "Rendered MCP Apps templates that are kept.")
     # Questions to the client
     roots = Knob(PATHS, (), "Roots for scripts; unset: `config/roots.json`, then the project.")
     roots_debounce_interval = Knob(SECONDS, 1, "Wait after the client says its roots changed.")
@@ -139,23 +136,17 @@ class Settings:
     # Logs
     log_level = Knob(LEVEL, "info", "What we log to the error output (`true` means debug).")
     log_level_default = Knob(LEVEL, "info", "What a client is sent before it asks for a level.")
-    log_verbose = Knob(SWITCH, False, "Paths and environment in our log.")
-    log_timestamp = Knob(SWITCH, False, "Timestamps in our log.")
     log_startup = Knob(SWITCH, False, "One line about the start.")
     log_dir = Knob(PATH, "", "Keep logs in this folder as well.")
     log_json_tool = Knob(choice("quiet", "log"), "quiet", "Say which JSON tool the scripts get.")
-    keep_logs = Knob(SWITCH, False, "Leave the logs of a run behind.")
     quiet = Knob(SWITCH, False, "Log errors only.")
     ci_mode = Knob(SWITCH, False, "Defaults for continuous integration.")
     ci_verbose = Knob(SWITCH, False, "Debug level in that mode.")
     debug = Knob(SWITCH, False, "Debug level.")
     debug_log = Knob(PATH, "", "Scripts append their debug lines to this file.")
     debug_payloads = Knob(SWITCH, False, "Log each message, secrets masked.")
-    debug_errors = Knob(SWITCH, False, "Put tracebacks of scripts into error data.")
-    preserve_state = Knob(SWITCH, False, "Leave exchange folders behind for inspection.")
     trace_tools = Knob(SWITCH, False, "Run bash tools with `set -x` into a trace file.")
     trace_ps4 = Knob(TEXT, "", "The prefix of trace lines.")
-    trace_max_bytes = Knob(WHOLE, 1048576, "Largest trace file.")
 
     def __init__(self, **values: object) -> None:
         given = dict(values)
@@ -182,6 +173,16 @@ WITHOUT_EFFECT = {
     ),
     "there are no lock files": "LOCK_ROOT LOCK_POLL_INTERVAL LOCK_REAP_GRACE_SECS",
     "every child has its own process group": "SKIP_PROCESS_GROUP_LOOKUP",
+    "our log always has times and paths, and what is in its folder stays": (
+        "LOG_TIMESTAMP LOG_VERBOSE KEEP_LOGS"
+    ),
+    "the end of a script's error output is always in `_meta`, and no more of it is kept": (
+        "DEBUG_ERRORS MAX_TOOL_STDERR_SIZE"
+    ),
+    "exchange folders hold nothing once a call has ended": "PRESERVE_STATE",
+    "trace files are not cut": "TRACE_MAX_BYTES",
+    "a subscription is answered at once": "DEFAULT_SUBSCRIBE_TIMEOUT",
+    "pages are filled faster than they are looked up": "UI_CACHE_MAX_TEMPLATES",
     "internal to mcp-bash": "DEBUG_ALL_EXITS DIRECT_FD STATE_SEED",
 }
 

@@ -6,7 +6,7 @@ import asyncio
 import os
 from collections.abc import Coroutine, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from toolyard.errors import (
     INVALID_REQUEST,
@@ -32,6 +32,9 @@ from toolyard.transports.answer import Edge, answer_modern, encode, modern_call
 from toolyard.transports.channels import Wire
 from toolyard.transports.lines import CHUNK, LineSplitter, LineWriter, TooLong, can_poll, has_reader
 from toolyard.transports.sessions import HandshakeSession, answer_batch
+
+if TYPE_CHECKING:
+    from toolyard.transports.payloads import PayloadLog
 
 log = logger("stdio")
 _KNOWN_METHODS = frozenset[str]().union(*(revision.methods for revision in ALL.values()))
@@ -65,6 +68,7 @@ class StdioTransport:
         self._settings = settings
         self._ended = asyncio.Event()
         self._broken = False
+        self._hurried = False
         self._splitter = LineSplitter(settings.max_line)
         self._writer = LineWriter(settings.stdout, self._lost)
         self._tasks: set[asyncio.Task[None]] = set()
@@ -75,9 +79,12 @@ class StdioTransport:
         if answered.revision is not None and answered.client is not None:
             self._session.adopt(answered.revision, answered.client)
         self._first = answered
+        self.payloads: PayloadLog | None = None
 
     # What a session needs of its transport.
     def send(self, message: bytes, _related: RequestId | None = None) -> None:
+        if self.payloads is not None:
+            self.payloads.said(message)
         self._writer.write(message)
 
     def end(self, _related: RequestId) -> None:
@@ -137,6 +144,8 @@ class StdioTransport:
         line = line.strip()
         if not line:
             return
+        if self.payloads is not None:
+            self.payloads.heard(line)
         message = self._edge.decode(line)
         if isinstance(message, list):
             self._start(self._batch(message))
@@ -201,6 +210,13 @@ class StdioTransport:
             self.send(answer)
         if request.method == "exit" and self._session.greeted.shutting_down:
             self.stop()
+        elif request.method == "shutdown" and self._session.greeted.shutting_down:
+            asyncio.get_running_loop().call_later(self._settings.grace, self._stop_at_once)
+
+    def _stop_at_once(self) -> None:
+        """The client said `shutdown` and then nothing: what still runs had its time."""
+        self._hurried = True
+        self.stop()
 
     def _notification(self, notification: Notification) -> None:
         if notification.method == "notifications/cancelled":
@@ -270,7 +286,8 @@ class StdioTransport:
         self._ended.set()
 
     async def _finish(self) -> None:
-        if self._tasks and not self._broken and has_reader(self._settings.stdout):
+        waits = not (self._broken or self._hurried) and has_reader(self._settings.stdout)
+        if self._tasks and waits:
             await asyncio.wait(tuple(self._tasks), timeout=self._settings.grace)
         self._session.close()
         running = tuple(self._tasks)

@@ -156,6 +156,8 @@ def cache_paths(project: Project) -> dict[Kind, str]:
 
 
 def keep(project: Project, items: Items) -> None:
+    if not os.path.isdir(project.root):
+        return  # taken away meanwhile: not ours to bring back
     for kind, path in cache_paths(project).items():
         try:
             cache.write(path, items[kind])

@@ -1,0 +1,61 @@
+"""Where the logs of a run go: stderr, a folder that was named, a file with every message."""
+
+from __future__ import annotations
+
+import os
+import sys
+from argparse import Namespace
+from typing import TYPE_CHECKING
+
+from toolyard.cli.options import Chosen
+from toolyard.settings import Settings, secret_variables
+from toolyard.telemetry import LogFormat, set_up
+
+if TYPE_CHECKING:
+    from toolyard.transports.payloads import PayloadLog
+
+PAYLOADS, SCRIPTS = "payload.debug.log", "tools.debug.log"
+_LEVEL_VARIABLES = ("MCPBASH_LOG_LEVEL", "TOOLYARD_LOG_LEVEL")
+
+
+def with_debugging(options: Namespace, chosen: Chosen) -> Chosen:
+    """Where every message is written down, or every step of a script, a folder holds it."""
+    import tempfile  # noqa: PLC0415 (a start that needs it not should not pay for it)
+
+    settings = chosen.settings
+    if options.debug:
+        settings = settings.replace(debug_payloads=True, debug=True)
+    folder = settings.log_dir or tempfile.mkdtemp(prefix="toolyard.debug.")
+    os.makedirs(folder, mode=0o700, exist_ok=True)
+    scripts = settings.debug_log or os.path.join(folder, SCRIPTS)
+    where = os.path.join(folder, PAYLOADS) if settings.debug_payloads else folder
+    print(f"{options.program} debug: logging to {where}", file=sys.stderr, flush=True)
+    return chosen._replace(settings=settings.replace(log_dir=folder, debug_log=scripts))
+
+
+def payload_log(settings: Settings) -> PayloadLog | None:
+    if not settings.debug_payloads:
+        return None
+    # As above: nobody else pays for it.
+    from toolyard.transports.payloads import PayloadLog  # noqa: PLC0415
+
+    secrets = {os.environ[name] for name in secret_variables() if name in os.environ}
+    return PayloadLog(os.path.join(settings.log_dir, PAYLOADS), secrets | {settings.remote_token})
+
+
+def start_logging(options: Namespace, chosen: Chosen) -> None:
+    log_format: LogFormat = options.log_format
+    set_up(_level(options, chosen), log_format, chosen.settings.log_dir)
+
+
+def _level(options: Namespace, chosen: Chosen) -> str:
+    settings = chosen.settings
+    if settings.debug or (settings.ci_mode and settings.ci_verbose):
+        return "debug"
+    if settings.quiet:
+        return "error"
+    unsaid = not options.log_level and not any(name in os.environ for name in _LEVEL_VARIABLES)
+    if unsaid and chosen.project is not None:
+        marker = os.path.join(chosen.project.server, ".debug")
+        return "debug" if os.path.exists(marker) else settings.log_level
+    return settings.log_level

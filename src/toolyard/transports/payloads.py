@@ -1,0 +1,86 @@
+"""Every message in and out, written to a file for whoever looks for a fault; secrets masked."""
+
+from __future__ import annotations
+
+import os
+import re
+import time
+from collections.abc import Iterable, MutableMapping
+from typing import Any
+
+from toolyard.asgi import AsgiApp, Receive, Scope, Send
+from toolyard.telemetry import one_line
+
+MASK = "[redacted]"
+MCP_PATHS = frozenset({"/mcp", "/mcp/", "/sse", "/messages"})
+_NAMED_SECRET = re.compile(
+    r'("(?!progressToken")[^"\\]*(?:token|secret|password|passwd|authorization|api[_-]?key'
+    r'|credential)[^"\\]*"\s*:\s*)(?:"(?:[^"\\]|\\.)*"|-?[0-9][0-9.eE+-]*)',
+    re.IGNORECASE,
+)
+_ID = re.compile(r'"id"\s*:\s*("(?:[^"\\]|\\.)*"|-?[0-9]+)')
+_SHORTEST_SECRET = 3
+
+
+class PayloadLog:
+    """Lines of `time|message|id|in or out|payload`, readable by their owner only."""
+
+    def __init__(self, path: str, secrets: Iterable[str] = ()) -> None:
+        flags = os.O_CREAT | os.O_APPEND | os.O_WRONLY | os.O_CLOEXEC | os.O_NOFOLLOW
+        self._fd = os.open(path, flags, 0o600)
+        self._secrets = sorted(
+            (one for one in secrets if len(one) >= _SHORTEST_SECRET), key=len, reverse=True
+        )
+
+    def heard(self, payload: bytes) -> None:
+        self._write("in", payload)
+
+    def said(self, payload: bytes) -> None:
+        self._write("out", payload)
+
+    def _write(self, way: str, payload: bytes) -> None:
+        if not payload.strip():
+            return
+        text = one_line(self.masked(payload.decode("utf-8", "replace").strip()))
+        known = _ID.search(text)
+        number = known.group(1) if known else "-"
+        line = f"{time.time():.3f}|{_kind(text)}|{number}|{way}|{text}\n"
+        os.write(self._fd, line.encode("utf-8", "replace"))
+
+    def masked(self, text: str) -> str:
+        """By the name of a field, and by the value of what is known to be secret."""
+        for secret in self._secrets:
+            text = text.replace(secret, MASK)
+        return _NAMED_SECRET.sub(rf'\1"{MASK}"', text)
+
+    def over(self, app: AsgiApp) -> AsgiApp:
+        """The app, its MCP messages written down."""
+
+        async def logged(scope: Scope, receive: Receive, send: Send) -> None:
+            if scope["type"] != "http" or scope["path"] not in MCP_PATHS:
+                await app(scope, receive, send)
+                return
+            await app(scope, self._hearing(receive), self._saying(send))
+
+        return logged
+
+    def _hearing(self, receive: Receive) -> Receive:
+        async def heard() -> MutableMapping[str, Any]:
+            message = await receive()
+            self.heard(message.get("body", b""))
+            return message
+
+        return heard
+
+    def _saying(self, send: Send) -> Send:
+        async def said(message: MutableMapping[str, Any]) -> None:
+            self.said(message.get("body", b""))
+            await send(message)
+
+        return said
+
+
+def _kind(text: str) -> str:
+    if '"method"' in text:
+        return "request" if '"id"' in text else "notification"
+    return "response"
