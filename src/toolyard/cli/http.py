@@ -15,6 +15,7 @@ from toolyard.access import authenticator_of, connect_routes, routes_of
 from toolyard.app import App, Plan, build
 from toolyard.asgi import AsgiApp
 from toolyard.auth.callers import Anyone, Authenticator
+from toolyard.cli.endpoints import registry_endpoint, status_endpoint
 from toolyard.cli.logs import payload_log
 from toolyard.cli.page import Page
 from toolyard.errors import ConfigError
@@ -69,10 +70,12 @@ async def _serve(
     guard = Guard(hosts, frozenset(address.allow_origins))
     site = page.site(app) if page else None
     extra = _extra(plan, app, authenticator)
+    extra |= registry_endpoint(app, page.authenticator if page else authenticator)
     if site is not None:
         extra["/"] = site
     settings = HttpSettings(guard=guard, authenticator=authenticator)
-    transport = HttpTransport(app.edge, settings, extra)
+    private = {"/status": status_endpoint(plan, app)}
+    transport = HttpTransport(app.edge, settings, extra, private)
     watching = asyncio.get_running_loop().create_task(app.watch())
     _announce(plan, sock, app, page)
     try:

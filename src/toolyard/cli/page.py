@@ -9,6 +9,7 @@ import sys
 
 from toolyard import __version__
 from toolyard.app import App, Plan, Taps, registry_paths
+from toolyard.auth.callers import Authenticator, OneToken
 from toolyard.cli.lineage import Lineage
 from toolyard.protocol.call import (
     Call,
@@ -56,6 +57,11 @@ class Page:
         """What the person who started the server is told, once."""
         link = f"Page: {origin}/#token={self._token}"
         return link if self._files else f"{link} (not built: run `{HOW}` in the checkout)"
+
+    @property
+    def authenticator(self) -> Authenticator:
+        """Admits whoever holds the page's token."""
+        return OneToken(self._token)
 
     def site(self, app: App) -> Site:
         lineage = Lineage(app)

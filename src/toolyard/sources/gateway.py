@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 from toolyard.catalog.entries import Entries
-from toolyard.catalog.listing import Listing
 from toolyard.catalog.source import Source
 from toolyard.errors import ConfigError, Problem
 from toolyard.sources.files import LOOK_EVERY, stamp
@@ -18,12 +16,12 @@ from toolyard.sources.registry.lock import Lock, read_lock, server_parts, why_he
 from toolyard.sources.registry.model import Registry
 from toolyard.sources.registry.overlay import lay_over
 from toolyard.sources.registry.targets import UpstreamTargets
+from toolyard.sources.upstream import UpstreamListings
 from toolyard.telemetry import logger
 from toolyard.upstreams.definition import ServerDefinition
 from toolyard.upstreams.pool import Pool
 
 log = logger("registry")
-FIRST_LISTING_WITHIN = 5.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,46 +130,29 @@ class GatewaySource:
         self._targets = targets or pool.targets
         self._scripts = scripts
         self._changed: Callable[[], None] = lambda: None
-        self._tasks: set[asyncio.Task[object]] = set()
-        pool.on_change(self._upstream_changed)
+        self._listings = UpstreamListings(pool, registries.needed())
+        # Why the files as they are now are not served.
+        self.refused: ConfigError | None = None
 
     def read(self) -> Entries:
         entries = self._scripts.read() if self._scripts is not None else Entries()
         registries = self.registries
-        listings = {server.name: self._known(server.name) for server in registries.servers}
+        listings = self._listings.read()
         for registry in registries.files:
             entries = lay_over(registry, entries, listings, self._targets)
-        return entries
-
-    def _known(self, server: str) -> Listing | None:
-        return self._pool.known_listing(server)
+        if self.refused is None:
+            return entries
+        said = f"the registry is wrong, what was served before goes on:\n{self.refused}"
+        return replace(entries, warnings=(*entries.warnings, said))
 
     async def settle(self) -> None:
         """Give servers that were never listed a few seconds; the rest is announced later."""
-        missing = [name for name in self.registries.needed() if self._known(name) is None]
-        if missing:
-            waited = [self._start(self._list(name)) for name in missing]
-            await asyncio.wait(waited, timeout=FIRST_LISTING_WITHIN)
+        await self._listings.settle()
 
-    async def _list(self, server: str) -> None:
-        listing = await self._pool.listing(server)
-        if listing.error is not None:
-            log.warning("%s cannot be listed: %s", server, listing.error)
-        self._changed()
-
-    def _upstream_changed(self, server: str) -> None:
-        """It came up, went down or has other entries: list it again where it is up."""
-        up = any(one.server == server and one.state == "up" for one in self._pool.health())
-        if up and server in self.registries.needed():
-            self._start(self._list(server))
-        else:
-            self._changed()
-
-    def _start(self, work: Coroutine[Any, Any, object]) -> asyncio.Task[object]:
-        task = asyncio.get_running_loop().create_task(work)
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
-        return task
+    async def ask(self) -> dict[str, str]:
+        """Ask every server that matters what it offers now; those that could not say, and why."""
+        listed = await self._listings.ask()
+        return {name: one.error for name, one in listed.items() if one.error is not None}
 
     async def watch(self, changed: Callable[[], None]) -> None:
         """Reload when a file changes; pass on what scripts and upstreams announce."""
@@ -179,6 +160,7 @@ class GatewaySource:
         async with asyncio.TaskGroup() as tasks:
             if self._scripts is not None:
                 tasks.create_task(self._scripts.watch(changed))
+            tasks.create_task(self._listings.watch(changed))
             tasks.create_task(self._watch_files())
 
     async def _watch_files(self) -> None:
@@ -196,10 +178,13 @@ class GatewaySource:
         try:
             newer = await asyncio.to_thread(self._files.load, scripts)
         except ConfigError as error:
-            log.error("the registry is wrong, what was served before goes on:\n%s", error)
+            self.refused = error
+            self._changed()
             return
         self._pool.update(newer.servers)
         self.registries = newer
+        self.refused = None
+        self._listings.follow(newer.needed())
         log.info("registry loaded anew")
         await self.settle()
         self._changed()

@@ -29,11 +29,9 @@ class UpstreamListings:
     def follow(self, servers: Iterable[str]) -> None:
         """The servers whose listings matter from now on."""
         self._servers = tuple(servers)
-        self._listed = {
-            name: listing
-            for name in self._servers
-            if (listing := self._listed.get(name) or self._pool.known_listing(name)) is not None
-        }
+        # Not what is listed here: a server may be another one under the name of the old.
+        known = {name: self._pool.known_listing(name) for name in self._servers}
+        self._listed = {name: one for name, one in known.items() if one is not None}
         self._followed_anew.set()
 
     def read(self) -> Mapping[str, Listing | None]:
@@ -53,6 +51,11 @@ class UpstreamListings:
             for late in asking:
                 late.cancel()  # `watch` asks again, and the start itself goes on
 
+    async def ask(self) -> Mapping[str, Listing]:
+        """What every server lists now, however long that takes."""
+        await asyncio.gather(*map(self._refresh, self._servers))
+        return self._listed
+
     async def watch(self, changed: Callable[[], None]) -> None:
         """Ask again whenever a server says that it has changed, until cancelled."""
         while True:
@@ -66,6 +69,8 @@ class UpstreamListings:
     async def _follow(self, name: str, changed: Callable[[], None]) -> None:
         stirred = self._stirred[name] = asyncio.Event()
         wait = FIRST_WAIT
+        if name in self._listed and self._listed[name].error is None:
+            await stirred.wait()  # what was kept is believed until the server is used
         while True:
             stirred.clear()
             if await self._refresh(name):

@@ -35,6 +35,8 @@ from toolyard.transports.http_sessions import HttpSessions
 
 log = logger("http")
 HEALTH = "/healthz"  # says that the process lives, and nothing else, to everybody
+# Where a private route finds who is calling.
+CALLER = "toolyard.caller"
 Route = Callable[[Exchange], Awaitable[None]]
 
 
@@ -46,14 +48,23 @@ class HttpSettings:
 
 
 class HttpTransport:
-    """An ASGI callable. `extra` routes (the page, /status) pass the same guard."""
+    """An ASGI callable. Extra routes pass the same guard; a path that ends in / is a prefix.
+
+    Those in `extra` know themselves whom they answer (the page); those in `private` answer
+    whoever may use /mcp (/status), and find the caller in the scope.
+    """
 
     def __init__(
-        self, edge: Edge, settings: HttpSettings, extra: Mapping[str, AsgiApp] | None = None
+        self,
+        edge: Edge,
+        settings: HttpSettings,
+        extra: Mapping[str, AsgiApp] | None = None,
+        private: Mapping[str, AsgiApp] | None = None,
     ) -> None:
         self._edge = edge
         self._settings = settings
         self._extra = extra or {}
+        self._private = private or {}
         self.sessions = HttpSessions(edge)
         self._tasks: set[asyncio.Task[None]] = set()
         self._legacy = LegacyEndpoint(edge, self.sessions)
@@ -95,11 +106,7 @@ class HttpTransport:
             return
         methods = self._routes.get(path)
         if methods is None:
-            extra = self._find_extra(path)
-            if extra is not None:
-                await extra(scope, exchange.receive, send)
-            else:
-                await respond(send, 404, b"Not found: the MCP endpoint is /mcp\n", (TEXT_TYPE,))
+            await self._route_extra(exchange)
             return
         route = methods.get(scope["method"])
         if route is None:
@@ -107,6 +114,19 @@ class HttpTransport:
             return
         if await self._admit(exchange):
             await route(exchange)
+
+    async def _route_extra(self, exchange: Exchange) -> None:
+        scope, send = exchange.scope, exchange.send
+        private = self._private.get(scope["path"])
+        extra = private or self._find_extra(scope["path"])
+        if extra is None:
+            await respond(send, 404, b"Not found: the MCP endpoint is /mcp\n", (TEXT_TYPE,))
+            return
+        if private is not None:
+            if not await self._admit(exchange):
+                return
+            scope[CALLER] = exchange.caller
+        await extra(scope, exchange.receive, send)
 
     def _find_extra(self, path: str) -> AsgiApp | None:
         if path in self._extra:

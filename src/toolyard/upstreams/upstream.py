@@ -149,8 +149,8 @@ class Upstream:
         if owner is NOBODY:
             self._fresh.discard(key)
             watch.attach(session)
-        if was_down or (owner is NOBODY and self._starts > 1):
-            self._changed()
+        if was_down or (owner is NOBODY and (self._starts > 1 or key in self._listings)):
+            self._changed()  # it may list something else than what is known of it
         return session
 
     def _refuse_while_down(self) -> None:

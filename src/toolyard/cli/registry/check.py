@@ -43,9 +43,8 @@ def run(options: Namespace) -> int:
 
 async def _report(options: Namespace) -> JsonObject:
     async with opened(plan_for(options)) as app:
-        if options.live and app.pool is not None:
-            needed = sorted(registries_of(app).needed())
-            await asyncio.gather(*(app.pool.listing(name) for name in needed))
+        if options.live and app.gateway is not None:
+            await app.gateway.ask()
         return report_of(app)
 
 

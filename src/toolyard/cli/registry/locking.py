@@ -7,7 +7,7 @@ import os
 import sys
 from argparse import ArgumentParser, Namespace
 
-from toolyard.app import App, Plan, lock_path
+from toolyard.app import Plan, lock_path
 from toolyard.cli.output import counted, pretty, print_json
 from toolyard.cli.registry.chosen import (
     add_registry,
@@ -64,7 +64,7 @@ def run_verify(options: Namespace) -> int:
 async def _now(plan: Plan) -> Lock:
     """As everything is at this moment: every server is asked, not remembered."""
     async with opened(plan) as app:
-        silent = await _ask_all(app)
+        silent = await app.gateway.ask() if app.gateway is not None else {}
         catalog = app.keeper.current
         found = lock(tuple(catalog.tools.values()), scripts_of(app).tools, registries_of(app).files)
     for name, reason in silent.items():
@@ -72,11 +72,3 @@ async def _now(plan: Plan) -> Lock:
     if silent:
         raise ConfigError.at(lock_path(plan), "needs every server to say what it offers")
     return found
-
-
-async def _ask_all(app: App) -> dict[str, str]:
-    if app.pool is None:
-        return {}
-    needed = sorted(registries_of(app).needed())
-    listings = await asyncio.gather(*(app.pool.listing(name) for name in needed))
-    return {one.server: one.error for one in listings if one.error is not None}

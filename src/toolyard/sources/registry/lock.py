@@ -27,6 +27,7 @@ Parts: TypeAlias = Mapping[str, str]
 _OF_A_COMMAND = ("stdio", "url", "env", "headers", "transport", "auth")
 # The hash of the tool underneath has a name in it, which may be all that changed.
 _NAMED = frozenset({"expectedSchemaHash"})
+_PROGRAMS = frozenset({".py", ".js", ".mjs", ".cjs", ".ts", ".sh", ".rb", ".pl", ".php", ".jar"})
 _SAID = {
     "command": "its command, address or environment",
     "files": "its program",
@@ -185,5 +186,11 @@ def _own_files(server: ServerDefinition, file: str) -> dict[str, str]:
     return {
         os.path.relpath(path, folder): file_hash(path)
         for path in paths
-        if path.startswith(folder + os.sep) and os.path.isfile(path)
+        if path.startswith(folder + os.sep) and _is_program(path)
     }
+
+
+def _is_program(path: str) -> bool:
+    """Not the data that a server is pointed at, which is there to change."""
+    runs = os.path.splitext(path)[1] in _PROGRAMS or os.access(path, os.X_OK)
+    return runs and os.path.isfile(path)

@@ -1,0 +1,1 @@
+"""The gateway as users meet it: the program, registry files, other MCP servers."""

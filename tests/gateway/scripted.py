@@ -1,0 +1,96 @@
+"""An MCP server on pipes that is told by a file what it offers and how it answers. No SDK.
+
+The file holds {"tools": [...], "log": FILE}: a tool with a `result` gives that, one with an
+`error` fails with it, any other gives its arguments back as text. What it was called with goes
+to the log. The file is read anew for each list and each call; SIGHUP announces other tools.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+import threading
+import time
+from typing import Any
+
+JsonObject = dict[str, Any]
+WRITING = threading.Lock()
+
+
+def told() -> JsonObject:
+    with open(sys.argv[1]) as file:
+        described: JsonObject = json.load(file)
+    return described
+
+
+def write(message: JsonObject) -> None:
+    with WRITING:
+        os.write(1, json.dumps({"jsonrpc": "2.0", **message}).encode() + b"\n")
+
+
+def listed(tool: JsonObject) -> JsonObject:
+    ours = ("result", "error", "extra", "seconds")
+    shown = {key: value for key, value in tool.items() if key not in ours}
+    return {"inputSchema": {"type": "object"}, **shown}
+
+
+def note(name: str, arguments: JsonObject) -> None:
+    log = told().get("log")
+    if log:
+        line = json.dumps([os.environ.get("SCRIPTED_NAME", "u"), name, arguments]) + "\n"
+        with open(log, "a") as file:
+            file.write(line)
+
+
+def call(request: JsonObject) -> None:
+    params = request["params"]
+    arguments = params.get("arguments", {})
+    note(params["name"], arguments)
+    tool = next((one for one in told()["tools"] if one["name"] == params["name"]), None)
+    if tool is None:
+        error = {"code": -32602, "message": f"no tool {params['name']}"}
+        write({"id": request["id"], "error": error})
+        return
+    time.sleep(tool.get("seconds", 0))
+    if "error" in tool:
+        write({"id": request["id"], "error": tool["error"]})
+        return
+    text = {"content": [{"type": "text", "text": json.dumps(arguments)}]}
+    write({"id": request["id"], "result": tool.get("result", text)})
+
+
+def answer(request: JsonObject) -> None:
+    method = request["method"]
+    if method == "initialize":
+        version = request["params"]["protocolVersion"]
+        capabilities = {"tools": {"listChanged": True}}
+        info = {"name": "scripted", "version": "1"}
+        result = {"protocolVersion": version, "capabilities": capabilities, "serverInfo": info}
+    elif method == "tools/list":
+        result = {"tools": [listed(tool) for tool in told()["tools"]]}
+    elif method == "tools/call":
+        threading.Thread(target=call, args=(request,), daemon=True).start()
+        return
+    elif method == "ping":
+        result = {}
+    else:
+        write({"id": request["id"], "error": {"code": -32601, "message": "Method not found"}})
+        return
+    write({"id": request["id"], "result": result})
+
+
+def main() -> None:
+    def changed(*_: object) -> None:
+        write({"method": "notifications/tools/list_changed"})
+
+    signal.signal(signal.SIGHUP, changed)
+    for line in sys.stdin.buffer:
+        message = json.loads(line)
+        if "id" in message and "method" in message:
+            answer(message)
+
+
+if __name__ == "__main__":
+    main()
