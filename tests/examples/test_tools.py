@@ -207,6 +207,27 @@ async def test_14_registration_decides_what_is_served(revision: str) -> None:
         assert text_of(await client.call("fahrenheit", {"degrees": 100})) == "212.0"
 
 
+@every_era
+async def test_15_what_changes_something_needs_permission(revision: str) -> None:
+    call = {"name": "write_note", "arguments": {"text": "milk"}}
+    async with served("15-policy", revision) as (client, _):
+        assert text_of(await client.call("read_note")) == "There is no note."
+        refused = await client.error("tools/call", call)
+        assert refused["code"] == -32602
+        assert "POLICY_ALLOW_WRITES=true" in refused["message"]
+        assert len((await client.result("tools/list"))["tools"]) == 2
+    async with served("15-policy", revision, env={"POLICY_ALLOW_WRITES": "true"}) as (client, _):
+        assert text_of(await client.call("write_note", {"text": "milk"})) == "Written."
+        assert text_of(await client.call("read_note")) == "milk"
+
+
+async def test_15_a_policy_that_others_may_write_refuses_every_call() -> None:
+    async with served("15-policy") as (client, project):
+        (project / "server.d/policy.sh").chmod(0o666)
+        refused = await client.error("tools/call", {"name": "read_note"})
+        assert "policy.sh" in refused["message"]
+
+
 def test_every_example_has_a_page_and_is_valid() -> None:
     course = sorted(path for path in EXAMPLES.iterdir() if path.name[:1].isdigit())
     listed = (EXAMPLES / "README.md").read_text()

@@ -10,7 +10,6 @@ import orjson
 
 from toolyard.app import Plan, build
 from toolyard.cli.arguments import json_object
-from toolyard.cli.calling import answered
 from toolyard.cli.choosing import chosen_by
 from toolyard.cli.options import add_project
 from toolyard.cli.planning import plan_of
@@ -18,6 +17,7 @@ from toolyard.cli.terminal import TerminalChannel
 from toolyard.errors import ProtocolError
 from toolyard.protocol.call import Call, Encoded, JsonObject
 from toolyard.protocol.revisions import LATEST
+from toolyard.transports.answer import in_rounds
 
 
 def add(parser: ArgumentParser) -> None:
@@ -43,7 +43,7 @@ async def _run(plan: Plan, method: str, params: JsonObject) -> int:
     channel = TerminalChannel()
     call = Call(method, params, LATEST, channel.client, id="request", log_level="info")
     try:
-        result = await answered(app, call, channel)
+        result = await in_rounds(app.edge, call, channel)
     except ProtocolError as error:
         _print(orjson.dumps({"code": error.code, "message": error.message, "data": error.data}))
         return 1

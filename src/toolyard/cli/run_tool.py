@@ -14,18 +14,17 @@ import orjson
 from toolyard.app import App, Plan, build
 from toolyard.catalog.entries import Tool
 from toolyard.cli.arguments import json_object
-from toolyard.cli.calling import answered
 from toolyard.cli.choosing import chosen_by
 from toolyard.cli.options import Chosen, add_project
 from toolyard.cli.planning import MCP_BASH, plan_of
 from toolyard.cli.terminal import TerminalChannel
 from toolyard.errors import INVALID_PARAMS, METHOD_NOT_FOUND, ConfigError, ProtocolError
-from toolyard.policy.allowlist import allowlist
 from toolyard.protocol.call import Call, Json, JsonObject
 from toolyard.protocol.revisions import LATEST
 from toolyard.runners.environ import tool_environ
 from toolyard.runners.sourcing import exports_of
 from toolyard.settings import Settings
+from toolyard.transports.answer import in_rounds
 
 
 def add(parser: ArgumentParser) -> None:
@@ -142,7 +141,6 @@ async def _look_or_call(app: App, request: Request) -> int:
             f"Tool '{request.tool}' not found{_nearest(request.tool, list(catalog.tools))}",
             {"name": request.tool},
         )
-    _check_allowed(request, tool)
     if request.options.print_env:
         return _print_env(app, tool)
     if request.options.dry_run:
@@ -157,21 +155,12 @@ def _nearest(name: str, known: list[str]) -> str:
     return f" (did you mean '{near[0]}'?)" if near else ""
 
 
-def _check_allowed(request: Request, tool: Tool) -> None:
-    plan = request.plan
-    allowed = allowlist(
-        plan.settings.tool_allowlist,
-        plan.settings.tool_allow_default,
-        deny_unnamed=plan.like_mcp_bash,
-    )
-    if tool.origin.source != "project":
-        return
-    try:
-        allowed.check(tool)
-    except ProtocolError as error:
-        program = request.options.program
-        hint = f"Try: {program} run-tool {tool.name} --allow-self ..."
-        raise ProtocolError(error.code, f"Tool '{tool.name}' blocked by policy. {hint}") from None
+def _hinted(error: ProtocolError, request: Request) -> ProtocolError:
+    """A tool that the allowlist refuses: here it takes a flag, not a client's settings."""
+    if "MCPBASH_TOOL_ALLOWLIST" not in error.message:
+        return error
+    hint = f"Try: {request.options.program} run-tool {request.tool} --allow-self ..."
+    return ProtocolError(error.code, f"Tool '{request.tool}' blocked by policy. {hint}")
 
 
 def _print_env(app: App, tool: Tool) -> int:
@@ -216,7 +205,9 @@ async def _call(app: App, request: Request) -> int:
         log_level="debug" if verbose else "info",
     )
     try:
-        result = await answered(app, call, channel)
+        result = await in_rounds(app.edge, call, channel)
+    except ProtocolError as error:
+        raise _hinted(error, request) from None
     finally:
         channel.clear()
     assert isinstance(result, dict)
