@@ -163,13 +163,13 @@ class Site:
         await respond(ask.send, 200, listed.body, PRIVATE)
 
     async def _current(self) -> Listed:
-        catalog = await self._window.catalog()
+        catalog = self._window.catalog()
         if self._listed is None or self._listed.catalog is not catalog:
             self._listed = await asyncio.to_thread(Listed, catalog)
         return self._listed
 
     async def _entry(self, ask: Ask) -> None:
-        catalog = await self._window.catalog()
+        catalog = self._window.catalog()
         kind, name = ask.query.get("kind", "tools"), ask.query.get("name", "")
         found = detail(self._window, catalog, kind, name)
         if found is None:
@@ -230,7 +230,7 @@ class Site:
         record = traffic.find(int(ask.rest[0])) if ask.rest[0].isdecimal() else None
         if record is None:
             raise Refused(404, "this call is not kept any more")
-        await _answer(ask, full(record, await self._window.catalog(), secrets))
+        await _answer(ask, full(record, self._window.catalog(), secrets))
 
     async def _forget(self, ask: Ask) -> None:
         if self._window.traffic is not None:
