@@ -74,7 +74,7 @@ async def test_a_thousand_calls_leave_nothing(tmp_path: Path) -> None:
         await asyncio.gather(*(gated(number) for number in range(CALLS)))
         await client.call("work", {"how": "quick"})
         await until(lambda: len(os.listdir(f"/proc/{pid}/fd")) <= descriptors + AT_ONCE * 2)
-        for number in range(CALLS, CALLS + 4):
+        for _ in range(4):
             await client.begin(
                 client.message("tools/call", {"name": "work", "arguments": {"how": "slow"}})
             )

@@ -119,7 +119,15 @@ async def opened(
         path = project or make_project(Path(folder))
         async with serving(path, *flags, env={"DEMO_SECRET": SECRET, **(env or {})}) as server:
             link, token = await found(server)
-            yield Opened(server, path, link, Api(server.origin, token))
+            api = Api(server.origin, token)
+            await settled(api)
+            yield Opened(server, path, link, api)
+
+
+async def settled(api: Api) -> None:
+    """A first list waits until the upstreams have said what they have."""
+    async with api.call("tools/list", {}) as reply:
+        assert [event.event async for event in reply.events()][-1] == "result"
 
 
 async def found(server: Listening) -> tuple[str, str]:

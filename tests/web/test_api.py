@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,7 +12,7 @@ import pytest
 from tests.peers.http1 import fetch
 from tests.peers.raw_http import over_http
 from tests.peers.serving import serving
-from tests.web.gateway import DEMO, SECRET, Opened, opened, told
+from tests.web.gateway import DEMO, SECRET, Api, Opened, found, opened, told
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -268,3 +270,18 @@ async def test_without_the_page_only_mcp_is_served() -> None:
         for path in ("/", "/api/overview"):
             async with fetch("GET", server.origin + path) as reply:
                 assert reply.status == 404
+
+
+async def test_the_overview_does_not_wait_for_an_upstream_that_starts_slowly(
+    tmp_path: Path,
+) -> None:
+    slow = {"name": "slow", "stdio": {"command": "/bin/sleep", "args": ["30"]}, "expose": "all"}
+    registry = tmp_path / "registry.json"
+    registry.write_text(json.dumps({"servers": [slow]}))
+    async with serving(registry) as server:
+        api = Api(server.origin, (await found(server))[1])
+        (row,) = (await api.get("overview"))["servers"]
+        assert (row["name"], row["state"]) in (("slow", "idle"), ("slow", "starting"))
+        async with asyncio.timeout(5):
+            while row["state"] != "starting":
+                (row,) = (await api.get("overview"))["servers"]

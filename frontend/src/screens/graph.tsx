@@ -55,7 +55,7 @@ function SpotBox({ spot }: { spot: Spot }) {
       class={`spot ${tool ? (tool.source ? "virtual" : "base") : "owner"} ${off}`}
       transform={`translate(${spot.x} ${spot.y})`}
       role="link"
-      tabIndex={0}
+      tabindex={0}
       aria-label={spot.label}
       onClick={open}
       onKeyDown={(event) => event.key === "Enter" && open()}

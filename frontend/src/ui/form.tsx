@@ -93,12 +93,12 @@ function Field(props: FieldProps) {
         <Label {...(grouped ? {} : { htmlFor: id })}>
           <code>
             <Text of={name} />
-          </code>
+          </code>{" "}
           {title && title !== name && (
             <span class="field-title">
               <Text of={title} />
             </span>
-          )}
+          )}{" "}
           {required && <span class="needed">required</span>}
         </Label>
         <span class="field-type">{typeLine(schema)}</span>

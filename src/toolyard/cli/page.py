@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import secrets
 import shutil
@@ -9,7 +10,10 @@ import sys
 
 from toolyard import __version__
 from toolyard.app import App, Plan, Taps, registry_paths
-from toolyard.auth.callers import Authenticator, OneToken
+from toolyard.auth.callers import Authenticator
+from toolyard.auth.tokens import OneToken
+from toolyard.catalog.keeper import Keeper
+from toolyard.catalog.snapshot import Catalog
 from toolyard.cli.lineage import Lineage
 from toolyard.protocol.call import (
     Call,
@@ -61,13 +65,13 @@ class Page:
     @property
     def authenticator(self) -> Authenticator:
         """Admits whoever holds the page's token."""
-        return OneToken(self._token)
+        return OneToken("page", self._token)
 
     def site(self, app: App) -> Site:
         lineage = Lineage(app)
         window = Window(
             identity=self._plan.identity,
-            catalog=app.keeper.catalog,
+            catalog=Looking(app.keeper),
             announcer=app.keeper.announcer,
             call=performer(app.edge),
             place=self._place(),
@@ -87,6 +91,20 @@ class Page:
             program=_program(),
             needs_token=self._needs_token,
         )
+
+
+class Looking:
+    """The catalog for somebody who looks: at once, while upstreams not yet listed are asked."""
+
+    def __init__(self, keeper: Keeper) -> None:
+        self._keeper = keeper
+        self._settling: asyncio.Task[Catalog] | None = None
+
+    def __call__(self) -> Catalog:
+        if self._settling is None:
+            loop = asyncio.get_running_loop()
+            self._settling = loop.create_task(self._keeper.catalog())
+        return self._keeper.current
 
 
 def _observed(target: Target) -> Target:

@@ -23,8 +23,8 @@ from toolyard.asgi import (
     read_body,
     respond,
 )
-from toolyard.auth.callers import Unauthorized, bearer
-from toolyard.auth.tokens import StaticToken, StaticTokens, hash_of
+from toolyard.auth.callers import Unauthorized
+from toolyard.auth.tokens import OneToken
 from toolyard.protocol.call import Json, JsonObject
 from toolyard.web.detail import detail
 from toolyard.web.encode import encoded
@@ -77,7 +77,7 @@ class Refused(Exception):
 class Site:
     def __init__(self, window: Window, token: str, files: Mapping[str, File]) -> None:
         self._window = window
-        self._tokens = StaticTokens([StaticToken("page", hash_of(token))])
+        self._token = OneToken("page", token)
         self._files = files
         self._runs = Runs(window)
         self._listed: Listed | None = None
@@ -147,8 +147,7 @@ class Site:
 
     async def _admit(self, scope: Scope) -> None:
         sent = [v.decode("latin-1") for k, v in scope["headers"] if k == b"authorization"]
-        if self._tokens.caller(bearer(sent)) is None:
-            raise Unauthorized
+        await self._token.caller(sent)
 
     def _unknown(self, name: str) -> tuple[int, str]:
         methods = [method for method, known in self._routes if known == name]
@@ -163,13 +162,13 @@ class Site:
         await respond(ask.send, 200, listed.body, PRIVATE)
 
     async def _current(self) -> Listed:
-        catalog = await self._window.catalog()
+        catalog = self._window.catalog()
         if self._listed is None or self._listed.catalog is not catalog:
             self._listed = await asyncio.to_thread(Listed, catalog)
         return self._listed
 
     async def _entry(self, ask: Ask) -> None:
-        catalog = await self._window.catalog()
+        catalog = self._window.catalog()
         kind, name = ask.query.get("kind", "tools"), ask.query.get("name", "")
         found = detail(self._window, catalog, kind, name)
         if found is None:
@@ -230,7 +229,7 @@ class Site:
         record = traffic.find(int(ask.rest[0])) if ask.rest[0].isdecimal() else None
         if record is None:
             raise Refused(404, "this call is not kept any more")
-        await _answer(ask, full(record, await self._window.catalog(), secrets))
+        await _answer(ask, full(record, self._window.catalog(), secrets))
 
     async def _forget(self, ask: Ask) -> None:
         if self._window.traffic is not None:

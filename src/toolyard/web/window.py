@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -48,7 +48,8 @@ class Place:
 @dataclass(frozen=True, slots=True)
 class Window:
     identity: Identity
-    catalog: Callable[[], Awaitable[Catalog]]
+    # The catalog of this moment; waits for no upstream.
+    catalog: Callable[[], Catalog]
     announcer: Announcer
     call: Perform
     place: Place = Place()
