@@ -34,7 +34,7 @@ def test_our_own_prefix_wins_over_that_of_mcp_bash() -> None:
 
 def test_a_limit_that_follows_another_moves_with_it() -> None:
     settings = load(environ={"MCPBASH_MAX_TOOL_OUTPUT_SIZE": "5"})
-    assert (settings.max_tool_stderr_size, settings.max_resource_bytes) == (5, 5)
+    assert settings.max_resource_bytes == 5
     assert Settings(max_tool_output_size=5, max_resource_bytes=6).max_resource_bytes == 6
 
 
