@@ -8,7 +8,7 @@ import shutil
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 from toolyard import __version__, telemetry
 from toolyard.access import Logins, admit_of, guarded, view_of
@@ -24,7 +24,6 @@ from toolyard.protocol.call import Call, Handler, JsonObject, Target
 from toolyard.protocol.identity import Identity
 from toolyard.protocol.modern import stamp
 from toolyard.protocol.paging import page_size
-from toolyard.runners.policy import PolicyScript
 from toolyard.runners.runner import Runner
 from toolyard.runners.script import ScriptTarget
 from toolyard.runners.settings import EnvMode, ProjectPaths, ProviderEnvMode, RunnerSettings
@@ -45,6 +44,9 @@ from toolyard.transports.seal import Sealer
 from toolyard.upstreams.kept import KeptListings
 from toolyard.upstreams.pool import Pool
 from toolyard.upstreams.setup import Setup
+
+if TYPE_CHECKING:
+    from toolyard.runners.policy import PolicyScript
 
 log = telemetry.logger("app")
 SDK = os.path.join(os.path.dirname(__file__), "sdk")
@@ -234,13 +236,16 @@ def project_source(plan: Plan, project: Project, runner: Runner, taps: Taps) -> 
     def tool_target(path: str, name: str, metadata: JsonObject) -> Target:
         return taps.script(ScriptTarget(name, path, metadata, runner))
 
-    return ProjectSource(
+    source = ProjectSource(
         project,
         plan.settings,
         runner=runner,
         make_tool_target=tool_target,
         scanned=plan.scanned,
     )
+    if plan.like_mcp_bash:
+        source.show_providers()
+    return source
 
 
 def kept_folder(registry: str) -> Path:

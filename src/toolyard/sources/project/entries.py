@@ -44,6 +44,8 @@ class Builder:
         self._changes = changes
         self._make_tool_target = make_tool_target
         self._made: Targets | None = None
+        # What of a resource's item a client sees.
+        self.resource_fields = resources.FIELDS
         self._tools_known: dict[str, tuple[JsonObject, Tool]] = {}
 
     def entries(self, scan: Scan) -> Entries:
@@ -79,7 +81,7 @@ class Builder:
         return self._made
 
     def _resource(self, item: JsonObject) -> Resource:
-        definition, extra = split(item, resources.FIELDS)
+        definition, extra = split(item, self.resource_fields)
         target = LaterResource(lambda: self._targets().resource(item))
         origin = _origin(self._project.resources, item)
         return Resource(item["uri"], definition, target, origin, extra)

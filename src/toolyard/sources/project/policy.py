@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import os
+from typing import TYPE_CHECKING
 
-from toolyard.runners.policy import PolicyScript
 from toolyard.runners.runner import Runner
 from toolyard.sources.project.layout import Project
 from toolyard.sources.project.safety import why_unsafe
+
+if TYPE_CHECKING:
+    from toolyard.runners.policy import PolicyScript
 
 
 def policy_of(project: Project, runner: Runner) -> PolicyScript | None:
@@ -15,6 +18,9 @@ def policy_of(project: Project, runner: Runner) -> PolicyScript | None:
     path = os.path.join(project.server, "policy.sh")
     if not os.path.lexists(path):
         return None
+    # Few projects have one: the start of the others does not pay for it.
+    from toolyard.runners.policy import PolicyScript  # noqa: PLC0415
+
     return PolicyScript(
         path,
         lambda: why_unsafe(path, project.server, project.root),

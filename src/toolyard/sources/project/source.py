@@ -70,6 +70,10 @@ class ProjectSource:
         self._scanned = scanned
         self._known: _Known | None = None
 
+    def show_providers(self) -> None:
+        """Have lists say who reads a resource: clients of mcp-bash look at it."""
+        self._builder.resource_fields |= {"provider"}
+
     def read(self) -> Entries:
         with self._scanning, _collector_paused():
             if self._known is None or self.may_have_changed():
