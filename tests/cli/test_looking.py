@@ -10,22 +10,7 @@ import pytest
 
 from tests.cli.conftest import Yard
 from tests.cli.program import mcp_bash, toolyard
-
-COMMANDS = (
-    "serve",
-    "list",
-    "run-tool",
-    "request",
-    "registry",
-    "new",
-    "init",
-    "scaffold",
-    "validate",
-    "config",
-    "doctor",
-    "bundle",
-    "health",
-)
+from toolyard.cli import COMMANDS
 
 
 def test_a_list_names_and_describes_each_tool(yard: Yard) -> None:
@@ -148,7 +133,7 @@ def test_no_project_is_not_healthy(tmp_path: Path) -> None:
     assert "toolyard new NAME" in done.err
 
 
-@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("command", sorted(COMMANDS))
 def test_every_command_has_help_under_both_names(command: str) -> None:
     for program, name in ((toolyard, "toolyard"), (mcp_bash, "mcp-bash")):
         done = program(command, "--help")
