@@ -150,10 +150,9 @@ class Run:
         except asyncio.CancelledError:
             self.abandon()
             raise
-        try:
-            return self._finished(ended)
-        finally:
-            self.retire()
+        # Cleaning up can wait until the result is on its way.
+        self._shared.loop.call_soon(self.retire)
+        return self._finished(ended)
 
     def abandon(self) -> None:
         """Nobody waits any more: end it, and see to the rest in the background."""
