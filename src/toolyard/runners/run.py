@@ -174,7 +174,7 @@ class Run:
     def tick(self, now: float, now_ns: int) -> None:
         if now < self._settled_at or self._abandoned:
             return
-        self.process.attend()
+        self.process.look()
         if self._timed_out is not None:
             if now >= self._give_up_at:
                 self.process.give_up()
