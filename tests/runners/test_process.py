@@ -99,6 +99,15 @@ async def test_much_output_is_read_while_it_runs(exits: Exits) -> None:
     assert len(ended.stderr) == 4096
 
 
+async def test_looking_now_and_then_is_enough_for_much_output(exits: Exits) -> None:
+    process = start(bash("head -c 3000000 /dev/zero >&2; seq 400000"), exits)
+    while not process.over:
+        process.look()
+        await asyncio.sleep(0.01)
+    ended = await process.done
+    assert (len(ended.stdout), len(ended.stderr)) == (2_688_895, 4096)
+
+
 async def test_little_output_needs_nobody_who_attends(exits: Exits) -> None:
     ended = await start(bash("head -c 200000 /dev/zero; head -c 60000 /dev/zero >&2"), exits).done
     assert (len(ended.stdout), len(ended.stderr)) == (200_000, 4096)

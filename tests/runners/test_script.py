@@ -289,14 +289,15 @@ async def test_who_waits_for_a_place_can_be_cancelled(a_yard: MakeYard) -> None:
 async def test_many_calls_share_few_folders(yard: Yard) -> None:
     tool = yard.bash("folder.sh", 'echo "${MCP_CANCEL_FILE%/*}"')
     folders = {text_of(await run(tool)) for _ in range(5)}
-    assert len(folders) == 1
+    assert len(folders) <= 2  # one may still be cleaned up while the next is taken
     assert Path(folders.pop()).stat().st_mode & 0o777 == 0o700
 
 
 async def test_a_folder_that_others_of_a_group_had_is_not_used_again(yard: Yard) -> None:
     tool = yard.bash("folder.sh", 'sleep 600 > /dev/null 2>&1 & echo "${MCP_CANCEL_FILE%/*}"')
-    folders = {text_of(await run(tool)) for _ in range(3)}
-    assert len(folders) == 3
+    folders = {text_of(await run(tool)) for _ in range(4)}
+    assert len(folders) == 4
+    await yard.runner.open().until_idle(5)
     assert not any(Path(folder).exists() for folder in folders)
 
 

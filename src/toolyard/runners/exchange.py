@@ -78,6 +78,7 @@ class Exchange:
 
     def take(self) -> None:
         self._taken_at = time.time_ns()
+        self._asked_at = self._made_at
         self._partial = b""
 
     def write(self, name: str, data: bytes) -> bytes:
@@ -157,7 +158,6 @@ class Exchange:
     def reset(self) -> bool:
         """Make it as new; False where it is not, and must not be used again."""
         self.on_line = None
-        self._asked_at = 0
         for path in self._written:
             remove(path)
         self._written.clear()

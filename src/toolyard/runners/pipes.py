@@ -5,11 +5,15 @@ from __future__ import annotations
 import asyncio
 import fcntl
 import os
+import sys
+import termios
 from collections.abc import Callable
 
 READ_SIZE = 65536
 DRAIN_READS = 32  # more than a pipe holds; an endless writer must not hold us
 ROOM = 256 * 1024
+# Small writes can fill a pipe of 64 KiB before there are that many bytes in it.
+FILLING = 16 * 1024
 
 
 class Incoming:
@@ -30,6 +34,12 @@ class Incoming:
         if not (self.closed or self._attended):
             self._attended = True
             self._loop.add_reader(self._fd, self._readable)
+
+    def waiting(self) -> int:
+        """How many bytes there are to read."""
+        if self.closed:
+            return 0
+        return int.from_bytes(fcntl.ioctl(self._fd, termios.FIONREAD, bytes(4)), sys.byteorder)
 
     def keep(self, data: bytes) -> None:
         raise NotImplementedError

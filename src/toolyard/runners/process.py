@@ -13,7 +13,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from toolyard.runners.exits import Exits, reap
-from toolyard.runners.pipes import Collected, Feed, Tail
+from toolyard.runners.pipes import FILLING, Collected, Feed, Tail
 from toolyard.runners.spawn import Command, spawn
 
 # A process substitution (`> >(tee log)`) still writes a moment after its shell has ended.
@@ -34,8 +34,8 @@ class Process:
 
     Creating it spawns (OSError where that fails). `done` resolves when it has ended;
     who stops waiting calls `terminate`, and `ended` is called whoever waits. Most
-    children say little and end soon: they are read once, at their end, from a pipe with
-    room for it. Who sees one run on calls `attend` to have it read as it speaks.
+    children say little: they are read once, at their end, from a pipe with room for it.
+    Who sees one run on calls `look` now and then, to have it read before that is full.
     """
 
     __slots__ = (
@@ -82,6 +82,10 @@ class Process:
             reap(self.pid)
             self._close_pipes()
             raise
+
+    def look(self) -> None:
+        if self._out.waiting() > FILLING or self._err.waiting() > FILLING:
+            self.attend()
 
     def attend(self) -> None:
         self._out.attend()

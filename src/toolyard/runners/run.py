@@ -150,10 +150,9 @@ class Run:
         except asyncio.CancelledError:
             self.abandon()
             raise
-        try:
-            return self._finished(ended)
-        finally:
-            self.retire()
+        # Cleaning up can wait until the result is on its way.
+        self._shared.loop.call_soon(self.retire)
+        return self._finished(ended)
 
     def abandon(self) -> None:
         """Nobody waits any more: end it, and see to the rest in the background."""
@@ -175,7 +174,7 @@ class Run:
     def tick(self, now: float, now_ns: int) -> None:
         if now < self._settled_at or self._abandoned:
             return
-        self.process.attend()
+        self.process.look()
         if self._timed_out is not None:
             if now >= self._give_up_at:
                 self.process.give_up()
