@@ -23,7 +23,7 @@ Route: TypeAlias = Callable[[Ask], Awaitable[None]]
 
 class Site:
     def __init__(self, window: Window, token: str, files: Mapping[str, File]) -> None:
-        self._token = OneToken(token)
+        self._token = OneToken("page", token)
         self._files = files
         self._looking, self._calls = LookRoutes(window), CallRoutes(window)
         traffic, registry = TrafficRoutes(window), RegistryRoutes(window)
