@@ -8,6 +8,7 @@ export class ApiError extends Error {
   constructor(
     readonly status: number,
     message: string,
+    readonly section = "",
   ) {
     super(message);
   }
@@ -38,16 +39,16 @@ async function request(path: string, init: RequestInit = {}): Promise<Response> 
     if (init.signal?.aborted) throw error;
     throw new ApiError(0, "The server does not answer. Is it still running?");
   }
-  if (!response.ok) throw new ApiError(response.status, await problem(response));
+  if (!response.ok) throw await problem(response);
   return response;
 }
 
-async function problem(response: Response): Promise<string> {
+async function problem(response: Response): Promise<ApiError> {
   try {
-    const said = (await response.json()) as { error?: string };
-    return said.error ?? response.statusText;
+    const said = (await response.json()) as { error?: string; section?: string };
+    return new ApiError(response.status, said.error ?? response.statusText, said.section);
   } catch {
-    return response.statusText;
+    return new ApiError(response.status, response.statusText);
   }
 }
 

@@ -8,6 +8,7 @@ import { Connect } from "./screens/connect";
 import { Explore } from "./screens/explore";
 import { History } from "./screens/history";
 import { OverviewScreen } from "./screens/overview";
+import { Registry } from "./screens/registry";
 import { Traffic } from "./screens/traffic";
 import { useStore } from "./store";
 import { Icon, type IconName } from "./ui/icon";
@@ -26,6 +27,7 @@ const SECTIONS: Section[] = [
   { id: "explore", label: "Explore", icon: "explore", screen: (route) => <Explore route={route} /> },
   { id: "traffic", label: "Traffic", icon: "traffic", screen: (route) => <Traffic route={route} /> },
   { id: "history", label: "History", icon: "history", screen: () => <History /> },
+  { id: "registry", label: "Registry", icon: "registry", screen: () => <Registry /> },
   { id: "connect", label: "Connect", icon: "connect", screen: () => <Connect /> },
 ];
 

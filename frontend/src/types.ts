@@ -168,6 +168,44 @@ export interface Question {
   params?: JsonObject;
 }
 
+export type SectionName = "tools" | "schemas";
+
+export interface Problem {
+  message: string;
+  pointer: string;
+  section: SectionName | "";
+  line: number;
+  file?: string;
+}
+
+export interface RegistryFile {
+  path: string;
+  stamp: string;
+  format: string;
+  readOnly: boolean;
+  editable: boolean;
+  why: string | null;
+  servers: JsonObject[];
+  native: JsonObject | null;
+  lost: string[];
+  sections?: Record<SectionName, string>;
+  problems: Problem[];
+}
+
+export interface Change {
+  name: string;
+  kind: "added" | "removed" | "changed" | "disabled";
+  before: JsonObject | null;
+  after: JsonObject | null;
+  reason: string | null;
+}
+
+export interface Checked {
+  problems: Problem[];
+  changes: Change[];
+  warnings: string[];
+}
+
 export function isObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -23,11 +23,14 @@ ROUTES = [
     ("GET", "/api/entry?kind=tools&name=greet"),
     ("GET", "/api/events"),
     ("POST", "/api/calls"),
-    ("POST", "/api/calls/1/answers"),
+    ("POST", "/api/answers/1"),
     ("DELETE", "/api/calls/1"),
     ("GET", "/api/traffic"),
     ("GET", "/api/traffic/1"),
     ("DELETE", "/api/traffic"),
+    ("GET", "/api/registry"),
+    ("POST", "/api/registry"),
+    ("PUT", "/api/registry"),
     ("GET", "/api/nothing"),
 ]
 FILES = [("GET", "/"), ("GET", "/icon.svg"), ("GET", "/assets/x.js"), ("GET", "/nothing")]
@@ -155,17 +158,17 @@ async def test_a_question_is_put_to_the_page_and_its_answer_given_to_the_tool(
                 assert data[key]["method"] == "elicitation/create"
                 content = {"dish": "curry", "people": 3}
                 answers = {key: {"action": "accept", "content": content}}
-                assert await api.send("POST", f"calls/{run}/answers", answers) == (200, {})
+                assert await api.send("POST", f"answers/{run}", answers) == (200, {})
     assert last is not None
     assert last["result"]["content"][0]["text"].startswith("Lunch for 3: curry.")
 
 
 async def test_an_answer_that_nobody_waits_for_is_refused(yard: Opened) -> None:
-    assert (await yard.api.send("POST", "calls/none/answers", {}))[0] == 404
+    assert (await yard.api.send("POST", "answers/none", {}))[0] == 404
     async with yard.api.call("tools/call", {"name": "countdown", "arguments": {}}) as reply:
         async for name, data in (told(event) async for event in reply.events()):
             if name == "started":
-                status, _ = await yard.api.send("POST", f"calls/{data['id']}/answers", {})
+                status, _ = await yard.api.send("POST", f"answers/{data['id']}", {})
                 assert status == 409
                 break
 

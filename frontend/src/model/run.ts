@@ -79,7 +79,7 @@ export class Run {
   }
 
   async answer(answers: JsonObject): Promise<void> {
-    await send("POST", `calls/${this.state.value.id}/answers`, answers);
+    await send("POST", `answers/${this.state.value.id}`, answers);
     this.state.update(({ questions: _, ...rest }) => rest);
   }
 

@@ -7,6 +7,7 @@ import os
 import secrets
 import shutil
 import sys
+from functools import partial
 
 from toolyard import __version__
 from toolyard.app import App, Plan, Taps, registry_paths
@@ -15,6 +16,7 @@ from toolyard.auth.tokens import OneToken
 from toolyard.catalog.keeper import Keeper
 from toolyard.catalog.snapshot import Catalog
 from toolyard.cli.lineage import Lineage
+from toolyard.cli.registry_files import registry_files
 from toolyard.protocol.call import (
     Call,
     Caller,
@@ -79,6 +81,7 @@ class Page:
             layers=lineage.of,
             secrets=lineage.secrets,
             traffic=self._traffic,
+            registries=partial(registry_files, app),
             read_only=self._plan.settings.page_read_only,
         )
         return Site(window, self._token, self._files)

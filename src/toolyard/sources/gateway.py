@@ -11,7 +11,7 @@ from toolyard.catalog.entries import Entries
 from toolyard.catalog.source import Source
 from toolyard.errors import ConfigError, Problem
 from toolyard.sources.files import LOOK_EVERY, stamp
-from toolyard.sources.registry.load import load_registry
+from toolyard.sources.registry.load import load_registry, read_registry
 from toolyard.sources.registry.lock import Lock, read_lock, server_parts, why_held
 from toolyard.sources.registry.model import Registry
 from toolyard.sources.registry.overlay import lay_over
@@ -58,10 +58,10 @@ class RegistryFiles:
     def stamps(self) -> tuple[object, ...]:
         return tuple(map(stamp, (*self.paths, *([self.lock] if self.lock else ()))))
 
-    def load(self, scripts: Entries) -> Registries:
+    def load(self, scripts: Entries, instead: Mapping[str, bytes] | None = None) -> Registries:
         """Raises ConfigError with every problem of every file."""
         stamps = self.stamps()
-        loaded = load_registries(self.paths, self.environ, scripts)
+        loaded = load_registries(self.paths, self.environ, scripts, instead)
         if self.lock is not None:
             locked = read_lock(self.lock)
             loaded = tuple(held_servers(registry, locked) for registry in loaded)
@@ -69,15 +69,23 @@ class RegistryFiles:
 
 
 def load_registries(
-    paths: Sequence[str], environ: Mapping[str, str], scripts: Entries
+    paths: Sequence[str],
+    environ: Mapping[str, str],
+    scripts: Entries,
+    instead: Mapping[str, bytes] | None = None,
 ) -> tuple[Registry, ...]:
-    """Raises ConfigError with every problem of every file."""
+    """Raises ConfigError with every problem. `instead` of what a file says, it says this."""
+    given = instead or {}
     problems: list[Problem] = []
     loaded: list[Registry] = []
     names = {tool.name for tool in scripts.tools}
     for path in paths:
         try:
-            registry = load_registry(path, environ, names)
+            registry = (
+                read_registry(given[path], path, environ, names)
+                if path in given
+                else load_registry(path, environ, names)
+            )
         except ConfigError as error:
             problems += error.problems
             continue
@@ -135,15 +143,25 @@ class GatewaySource:
         self.refused: ConfigError | None = None
 
     def read(self) -> Entries:
-        entries = self._scripts.read() if self._scripts is not None else Entries()
-        registries = self.registries
-        listings = self._listings.read()
-        for registry in registries.files:
-            entries = lay_over(registry, entries, listings, self._targets)
+        entries = self._laid(self._read_scripts(), self.registries)
         if self.refused is None:
             return entries
         said = f"the registry is wrong, what was served before goes on:\n{self.refused}"
         return replace(entries, warnings=(*entries.warnings, said))
+
+    def would_read(self, instead: Mapping[str, bytes]) -> Entries:
+        """The entries if files said this. Starts nothing. Raises ConfigError."""
+        scripts = self._read_scripts()
+        return self._laid(scripts, self._files.load(scripts, instead))
+
+    def _read_scripts(self) -> Entries:
+        return self._scripts.read() if self._scripts is not None else Entries()
+
+    def _laid(self, entries: Entries, registries: Registries) -> Entries:
+        listings = self._listings.read()
+        for registry in registries.files:
+            entries = lay_over(registry, entries, listings, self._targets)
+        return entries
 
     async def settle(self) -> None:
         """Give servers that were never listed a few seconds; the rest is announced later."""
@@ -174,7 +192,7 @@ class GatewaySource:
 
     async def reload(self) -> None:
         """Take the files as they are now; when they are wrong, the old catalog stays."""
-        scripts = self._scripts.read() if self._scripts is not None else Entries()
+        scripts = self._read_scripts()
         try:
             newer = await asyncio.to_thread(self._files.load, scripts)
         except ConfigError as error:

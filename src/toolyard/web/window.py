@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -12,6 +12,7 @@ from toolyard.catalog.snapshot import Catalog
 from toolyard.protocol.call import Channel, JsonObject, Result
 from toolyard.protocol.identity import Identity
 from toolyard.upstreams.health import Health
+from toolyard.web.registries import RegistryFile
 from toolyard.web.traffic import Traffic
 
 
@@ -59,4 +60,5 @@ class Window:
     # Values that came from variables: never shown.
     secrets: Callable[[], frozenset[str]] = frozenset
     traffic: Traffic | None = None
+    registries: Callable[[], Sequence[RegistryFile]] = tuple
     read_only: bool = False

@@ -1,0 +1,96 @@
+"""Where in a JSON text each value stands; comments and trailing commas allowed. Pure."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from typing import NamedTuple
+
+DEEPEST = 200
+_BLANK = re.compile(r"(?:[\s\ufeff]|//[^\n]*|/\*.*?\*/)*", re.DOTALL)
+_STRING = re.compile(r'"(?:\\.|[^"\\])*"', re.DOTALL)
+_PLAIN = re.compile(r"[^\s,\]}/]+")
+
+
+class Span(NamedTuple):
+    start: int
+    end: int
+
+
+def places(text: str) -> Mapping[str, Span]:
+    """JSON pointer -> where the value stands. Raises ValueError where the text is no JSON."""
+    found: dict[str, Span] = {}
+    end = _value(text, _skip(text, 0), "", found, 0)
+    if _skip(text, end) != len(text):
+        raise ValueError(f"something follows the value, at character {end}")
+    return found
+
+
+def line_of(text: str, offset: int) -> int:
+    """Counted from 1."""
+    return text.count("\n", 0, offset) + 1
+
+
+def nearest(found: Mapping[str, Span], pointer: str) -> Span | None:
+    """Where the value stands, or what it should stand in."""
+    while pointer not in found and pointer:
+        pointer = pointer.rpartition("/")[0]
+    return found.get(pointer)
+
+
+def _skip(text: str, at: int) -> int:
+    match = _BLANK.match(text, at)
+    return match.end() if match else at
+
+
+def _value(text: str, at: int, pointer: str, found: dict[str, Span], depth: int) -> int:
+    if depth > DEEPEST:
+        raise ValueError("is nested too deeply")
+    opening = text[at : at + 1]
+    if opening == "{":
+        end = _members(text, at + 1, pointer, found, depth)
+    elif opening == "[":
+        end = _elements(text, at + 1, pointer, found, depth)
+    else:
+        end = _match(_STRING if opening == '"' else _PLAIN, text, at)
+    found[pointer] = Span(at, end)
+    return end
+
+
+def _members(text: str, at: int, pointer: str, found: dict[str, Span], depth: int) -> int:
+    at = _skip(text, at)
+    while text[at : at + 1] != "}":
+        end = _match(_STRING, text, at)
+        key = json.loads(text[at:end], strict=False)
+        at = _expect(text, _skip(text, end), ":")
+        below = f"{pointer}/{key.replace('~', '~0').replace('/', '~1')}"
+        at = _next(text, _value(text, _skip(text, at), below, found, depth + 1), "}")
+    return at + 1
+
+
+def _elements(text: str, at: int, pointer: str, found: dict[str, Span], depth: int) -> int:
+    at, number = _skip(text, at), 0
+    while text[at : at + 1] != "]":
+        at = _next(text, _value(text, at, f"{pointer}/{number}", found, depth + 1), "]")
+        number += 1
+    return at + 1
+
+
+def _next(text: str, at: int, closing: str) -> int:
+    """Past the comma, at the next value; or at the end of what holds them."""
+    at = _skip(text, at)
+    return at if text[at : at + 1] == closing else _skip(text, _expect(text, at, ","))
+
+
+def _match(pattern: re.Pattern[str], text: str, at: int) -> int:
+    match = pattern.match(text, at)
+    if match is None:
+        raise ValueError(f"line {line_of(text, at)}: no value here")
+    return match.end()
+
+
+def _expect(text: str, at: int, wanted: str) -> int:
+    if text[at : at + 1] != wanted:
+        raise ValueError(f"line {line_of(text, at)}: expected {wanted!r}")
+    return at + 1
