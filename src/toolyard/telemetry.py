@@ -55,7 +55,7 @@ def set_up(level: str = "info", log_format: LogFormat = "text", folder: str = ""
     handlers: list[logging.Handler] = [logging.StreamHandler(sys.stderr)]
     if folder:
         os.makedirs(folder, mode=0o700, exist_ok=True)
-        handlers.append(logging.FileHandler(os.path.join(folder, "toolyard.log"), delay=True))
+        handlers.append(logging.FileHandler(os.path.join(folder, "toolyard.log")))
     for handler in handlers:
         handler.setFormatter(JsonFormatter() if log_format == "json" else TextFormatter())
     root = logging.getLogger("toolyard")

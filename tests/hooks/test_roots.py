@@ -50,7 +50,8 @@ async def test_without_any_the_project_is_the_root(yard: Yard) -> None:
 
 async def test_roots_come_from_the_variable_before_the_file(yard: Yard, tmp_path: Path) -> None:
     a, b = tmp_path / "a", tmp_path / "b"
-    a.mkdir(), b.mkdir()
+    for folder in (a, b):
+        folder.mkdir()
     yard.write("config/roots.json", {"roots": [{"path": str(b), "name": "bee"}]})
     async with over_stdio(yard.served, env={"MCPBASH_ROOTS": f"{a}:{tmp_path}/none"}) as client:
         assert (await told(client))["paths"] == str(a)

@@ -13,9 +13,11 @@ from toolyard.telemetry import one_line
 
 MASK = "[redacted]"
 MCP_PATHS = frozenset({"/mcp", "/mcp/", "/sse", "/messages"})
+# A field by its name, also in JSON that is itself a string in JSON: quotes match their like.
 _NAMED_SECRET = re.compile(
-    r'("(?!progressToken")[^"\\]*(?:token|secret|password|passwd|authorization|api[_-]?key'
-    r'|credential)[^"\\]*"\s*:\s*)(?:"(?:[^"\\]|\\.)*"|-?[0-9][0-9.eE+-]*)',
+    r'(?P<q>\\{0,7}")(?!progressToken)(?P<name>[^"\\]{0,64}(?:token|secret|passw(?:or)?d'
+    r'|authorization|api[_-]?key|credential)[^"\\]{0,64})(?P=q)(?P<is>\s*:\s*)'
+    r"(?:(?P=q).*?(?<!\\)(?P=q)|-?[0-9][0-9.eE+-]*)",
     re.IGNORECASE,
 )
 _ID = re.compile(r'"id"\s*:\s*("(?:[^"\\]|\\.)*"|-?[0-9]+)')
@@ -51,7 +53,7 @@ class PayloadLog:
         """By the name of a field, and by the value of what is known to be secret."""
         for secret in self._secrets:
             text = text.replace(secret, MASK)
-        return _NAMED_SECRET.sub(rf'\1"{MASK}"', text)
+        return _NAMED_SECRET.sub(rf"\g<q>\g<name>\g<q>\g<is>\g<q>{MASK}\g<q>", text)
 
     def over(self, app: AsgiApp) -> AsgiApp:
         """The app, its MCP messages written down."""

@@ -1,0 +1,2 @@
+#!/usr/bin/env bash
+printf '%s' "$MCP_TEMPLATE_ARGS_JSON"

@@ -1,0 +1,16 @@
+#!/usr/bin/env bash
+set -euo pipefail
+# shellcheck source=/dev/null
+source "${MCP_SDK:?}/tool-sdk.sh"
+case $(mcp_args_get '.kind') in
+string) mcp_elicit_string "Who?" name ;;
+confirm) mcp_elicit_confirm "Sure?" ;;
+choice) mcp_elicit_choice "Which?" red green ;;
+titled) mcp_elicit_titled_choice "Which?" r:Red g:Green ;;
+multi) mcp_elicit_multi_choice "Which ones?" red green ;;
+titled-multi) mcp_elicit_titled_multi_choice "Which ones?" r:Red g:Green ;;
+form) mcp_elicit "Fill in" '{"type":"object","properties":{"age":{"type":"integer"}}}' ;;
+url) mcp_elicit_url "Log in" "https://example.com/login" ;;
+sample) mcp_sample_text "Say something" --max-tokens 5 ;;
+roots) mcp_roots_ask ;;
+esac

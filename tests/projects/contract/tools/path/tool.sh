@@ -1,0 +1,5 @@
+#!/usr/bin/env bash
+set -euo pipefail
+# shellcheck source=/dev/null
+source "${MCP_SDK:?}/tool-sdk.sh"
+mcp_emit_text "$(mcp_require_path '.path')"
