@@ -9,7 +9,9 @@ import sys
 
 from toolyard import __version__
 from toolyard.app import App, Plan, Taps, registry_paths
-from toolyard.auth.callers import Authenticator, OneToken
+from toolyard.auth.callers import Authenticator
+from toolyard.auth.inbound import Bearers
+from toolyard.auth.tokens import StaticToken, StaticTokens, hash_of
 from toolyard.cli.lineage import Lineage
 from toolyard.protocol.call import (
     Call,
@@ -61,7 +63,7 @@ class Page:
     @property
     def authenticator(self) -> Authenticator:
         """Admits whoever holds the page's token."""
-        return OneToken(self._token)
+        return Bearers(StaticTokens([StaticToken("page", hash_of(self._token))]))
 
     def site(self, app: App) -> Site:
         lineage = Lineage(app)
