@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from toolyard.auth.callers import Unauthorized, bearer
+from toolyard.auth.callers import Unauthorized
 from toolyard.errors import ConfigError
 from toolyard.protocol.call import Caller, Json, JsonObject
 
@@ -63,19 +63,6 @@ class StaticTokens:
         if expires is not None and time.time() >= expires:
             raise Unauthorized('Bearer error="invalid_token", error_description="expired"')
         return caller
-
-
-class OneToken:
-    """An authenticator that knows a single token, such as the page's own."""
-
-    def __init__(self, name: str, token: str) -> None:
-        self._tokens = StaticTokens([StaticToken(name, hash_of(token))])
-
-    async def caller(self, authorization: Sequence[str]) -> Caller:
-        found = self._tokens.caller(bearer(authorization))
-        if found is None:
-            raise Unauthorized
-        return found
 
 
 def read_tokens(entries: Sequence[JsonObject], place: str) -> tuple[StaticToken, ...]:

@@ -12,7 +12,8 @@ from functools import partial
 from toolyard import __version__
 from toolyard.app import App, Plan, Taps, registry_paths
 from toolyard.auth.callers import Authenticator
-from toolyard.auth.tokens import OneToken
+from toolyard.auth.inbound import Bearers
+from toolyard.auth.tokens import StaticToken, StaticTokens, hash_of
 from toolyard.catalog.keeper import Keeper
 from toolyard.catalog.snapshot import Catalog
 from toolyard.cli.lineage import Lineage
@@ -67,7 +68,7 @@ class Page:
     @property
     def authenticator(self) -> Authenticator:
         """Admits whoever holds the page's token."""
-        return OneToken("page", self._token)
+        return Bearers(StaticTokens([StaticToken("page", hash_of(self._token))]))
 
     def site(self, app: App) -> Site:
         lineage = Lineage(app)

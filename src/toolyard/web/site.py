@@ -8,7 +8,8 @@ from urllib.parse import parse_qs
 
 from toolyard.asgi import TEXT_TYPE, Disconnected, Receive, Scope, Send, respond
 from toolyard.auth.callers import Unauthorized
-from toolyard.auth.tokens import OneToken
+from toolyard.auth.inbound import Bearers
+from toolyard.auth.tokens import StaticToken, StaticTokens, hash_of
 from toolyard.web.asking import PRIVATE, SECURITY, Ask, Refused
 from toolyard.web.call_routes import CallRoutes
 from toolyard.web.encode import encoded
@@ -23,7 +24,7 @@ Route: TypeAlias = Callable[[Ask], Awaitable[None]]
 
 class Site:
     def __init__(self, window: Window, token: str, files: Mapping[str, File]) -> None:
-        self._token = OneToken("page", token)
+        self._token = Bearers(StaticTokens([StaticToken("page", hash_of(token))]))
         self._files = files
         self._looking, self._calls = LookRoutes(window), CallRoutes(window)
         traffic, registry = TrafficRoutes(window), RegistryRoutes(window)
