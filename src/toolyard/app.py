@@ -133,6 +133,9 @@ def build(plan: Plan, taps: Taps | None = None) -> App:
     yard = scripts_of(plan, plan.project, taps) if plan.project is not None else None
     scripts = yard.source if yard is not None else None
     federation = federation_of(plan, scripts, taps, logins)
+    if federation is None and plan.project is not None:
+        # A script starts faster from where we already are; upstreams keep the caller's folder.
+        os.chdir(plan.project.root)
     source: Source | None = federation.source if federation is not None else scripts
     keeper = Keeper([locked(plan, source, held_tools)] if source is not None else [])
     if yard is not None:
