@@ -93,6 +93,14 @@ class App:
     scripts: Source | None = None
     logins: Logins | None = None
 
+    def settle_in(self, project: Project | None) -> None:
+        """Work from the project's folder: a script starts faster from where we already are.
+
+        Not where there are upstreams, which keep the folder of whoever started us.
+        """
+        if project is not None and self.pool is None:
+            os.chdir(project.root)
+
     async def watch(self) -> None:
         """Keep the catalog up to date, until cancelled."""
         await self.keeper.watch()
@@ -133,9 +141,6 @@ def build(plan: Plan, taps: Taps | None = None) -> App:
     yard = scripts_of(plan, plan.project, taps) if plan.project is not None else None
     scripts = yard.source if yard is not None else None
     federation = federation_of(plan, scripts, taps, logins)
-    if federation is None and plan.project is not None:
-        # A script starts faster from where we already are; upstreams keep the caller's folder.
-        os.chdir(plan.project.root)
     source: Source | None = federation.source if federation is not None else scripts
     keeper = Keeper([locked(plan, source, held_tools)] if source is not None else [])
     if yard is not None:

@@ -66,6 +66,7 @@ async def _serve(
 ) -> None:
     page = Page(plan, needs_token=not isinstance(authenticator, Anyone)) if address.page else None
     app = build(plan, page.taps if page else None)
+    app.settle_in(plan.project)
     hosts = LOOPBACK | {address.host, *address.allow_hosts}
     guard = Guard(hosts, frozenset(address.allow_origins))
     site = page.site(app) if page else None

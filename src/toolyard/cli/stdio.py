@@ -23,6 +23,7 @@ def serve(plan: Plan, early: Early, stdout: int) -> int:
 
 async def _serve(plan: Plan, early: Early, stdout: int) -> None:
     app = build(plan)
+    app.settle_in(plan.project)
     answered = Answered(early.rest, early.revision, early.client, early.ready)
     transport = StdioTransport(app.edge, _settings(plan.settings, stdout), answered)
     transport.payloads = payload_log(plan.settings)
