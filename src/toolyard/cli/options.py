@@ -36,7 +36,8 @@ def choose(options: Namespace) -> Chosen:
     root = _root(options, folders, files)
     flags = {"log_level": options.log_level} if options.log_level else {}
     settings = load(flags=flags, file=options.config, project=root)
-    return Chosen(settings, project_at(root, settings) if root else None, tuple(map(os.path.abspath, files)))
+    project = project_at(root, settings) if root else None
+    return Chosen(settings, project, tuple(map(os.path.abspath, files)))
 
 
 def _sorted_out(paths: list[str]) -> tuple[list[str], list[str]]:
