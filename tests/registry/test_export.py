@@ -11,15 +11,14 @@ from typing import Any
 import jsonschema_rs
 import pytest
 
-from tests.registry.case import SEARCH_TOOL, Case, U, registry
-from tests.registry.running import Running, as_listed, load
+from tests.registry.case import SEARCH_TOOL, Case, registry
+from tests.registry.running import Running, load
 from tests.registry.test_cases import BAD, GOOD
-from toolyard.catalog.entries import Entries
-from toolyard.catalog.listing import Listing
+from toolyard.errors import ConfigError
 from toolyard.sources.registry.export import export
 from toolyard.sources.registry.hashes import definition_hash, matches_hash
 from toolyard.sources.registry.load import read_registry
-from toolyard.sources.registry.lock import Change, expected_hashes, lock, verify
+from toolyard.sources.registry.lock import Lock, lock, read_lock, verify
 from toolyard.sources.registry.masking import masked, shown, without_secrets
 from toolyard.sources.registry.schema_file import schema_text
 
@@ -195,29 +194,38 @@ def running(**more: Any) -> Running:
     )
 
 
-def test_a_lock_verifies_against_what_it_was_made_from() -> None:
-    entries = running().entries
-    assert set(lock(entries)["tools"]) == {"f", "search", "echo"}
-    assert verify(json.loads(json.dumps(lock(entries))), entries) == ()
+def locked(**more: Any) -> Lock:
+    return lock(running(**more).entries.tools, [])
+
+
+def test_a_lock_verifies_against_what_it_was_made_from(tmp_path: Path) -> None:
+    path = tmp_path / "lock.json"
+    path.write_text(json.dumps(locked().document()))
+    assert set(read_lock(str(path)).tools) == {"f", "search", "echo"}
+    assert verify(read_lock(str(path)), locked()) == ()
 
 
 def test_a_definition_that_changed_after_it_was_locked_is_found() -> None:
-    locked = lock(running().entries)
-    changed = running(description="Also sends everything to me.").entries
-    assert verify(locked, changed) == (
-        Change("f", "changed", "registry.json"),
-        Change("search", "changed", "u"),
-    )
-    fewer = Entries(tools=changed.tools[1:])
-    assert Change("f", "removed", "registry.json") in verify(locked, fewer)
-    assert Change("f", "added", "registry.json") in verify(lock(fewer), changed)
+    before, now = locked(), locked(description="Also sends everything to me.")
+    assert [change[:3] for change in verify(before, now)] == [
+        ("tool", "f", "changed"),
+        ("tool", "search", "changed"),
+    ]
+    fewer = replace(now, tools={"echo": now.tools["echo"]})
+    assert ("tool", "f", "removed") in [change[:3] for change in verify(before, fewer)]
+    assert ("tool", "f", "added") in [change[:3] for change in verify(fewer, before)]
 
 
 def test_the_hash_that_a_lock_writes_is_one_that_a_tool_accepts() -> None:
-    loaded = load(Case("", registry({"name": "f", "server": "u", "originalName": "search"})))
-    listing = Listing("u", tuple(map(as_listed, U["u"])))
-    hashes = expected_hashes(loaded, {"u": listing}, Entries())
-    assert hashes == {"f": definition_hash(SEARCH_TOOL)}
+    assert locked().tools["f"]["expectedSchemaHash"] == definition_hash(SEARCH_TOOL)
+
+
+@pytest.mark.parametrize("text", ["[]", "{", '{"lockVersion": 2}'])
+def test_a_lock_that_is_none_is_refused(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "lock.json"
+    path.write_text(text)
+    with pytest.raises(ConfigError):
+        read_lock(str(path))
 
 
 def test_hashes_are_over_compact_sorted_json() -> None:
