@@ -10,8 +10,11 @@ export npm_config_cache := $(CURDIR)/.cache/npm
 
 .PHONY: demo test check format bench clean
 
+# The showcase's servers go into .cache; those that cannot be installed are shown as unavailable.
 demo: $(VENV)/.run
-	@$(BIN)/toolyard serve examples/demo --http 8080
+	@PATH="$$($(BIN)/python scripts/servers.py || true):$$PATH" \
+		SHOWCASE_MEMORY="$(CURDIR)/.cache/memory.jsonl" \
+		$(BIN)/toolyard serve examples/showcase --http 8080
 
 test: $(VENV)/.dev
 	$(BIN)/python -m pytest -q $(ARGS)

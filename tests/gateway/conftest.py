@@ -1,12 +1,28 @@
 from __future__ import annotations
 
+import fcntl
+import os
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 
+from scripts import servers
 from tests.gateway.yard import Yard
 
 
 @pytest.fixture
 def yard(tmp_path: Path) -> Yard:
     return Yard(tmp_path)
+
+
+@pytest.fixture(scope="session")
+def published() -> Mapping[str, str]:
+    """The environment in which the published servers are found; they are installed once."""
+    place = servers.PLACE.parent
+    place.mkdir(parents=True, exist_ok=True)
+    with open(place / "published.lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not servers.install(within=300):
+            pytest.skip("the published servers cannot be installed")
+    return {"PATH": f"{servers.path()}{os.pathsep}{os.environ['PATH']}"}

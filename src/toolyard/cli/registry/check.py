@@ -56,10 +56,11 @@ def report_of(app: App) -> JsonObject:
         for tool in catalog.tools.values()
         if tool.unavailable is not None
     }
+    meant = {one["name"] for file in files for one in file.raw.get("servers", ()) if _is_off(one)}
     servers = {
         health.server: health.reason
         for health in (app.pool.health() if app.pool else ())
-        if health.state in ("disabled", "down")
+        if health.state in ("disabled", "down") and health.server not in meant
     }
     return {
         "ok": not disabled and not servers,
@@ -73,6 +74,10 @@ def report_of(app: App) -> JsonObject:
         "warnings": [without_secrets(one, secrets) for one in catalog.warnings],
         "ignored": [note for registry in files for note in registry.notes],
     }
+
+
+def _is_off(server: JsonObject) -> bool:
+    return bool(server.get("disabled"))
 
 
 def _print(report: JsonObject) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator
 
@@ -86,13 +87,19 @@ def _plain(tool: Tool) -> Anatomy:
     return Anatomy(tool.name, place, (tool.name, place), parts, tool.definition)
 
 
+def _near(place: str) -> str:
+    """A path below the folder that we are in, as one would type it."""
+    here = os.getcwd() + os.sep
+    return place.removeprefix(here)
+
+
 def _view(found: Anatomy, tool: Tool | None, secrets: frozenset[str]) -> JsonObject:
     disabled = found.disabled or (tool.unavailable if tool else None)
     client = tool.definition if tool is not None and tool.listed and not disabled else None
     return {
         "name": found.name,
-        "place": found.place,
-        "chain": list(found.chain),
+        "place": _near(found.place),
+        "chain": [_near(one) for one in found.chain],
         "hidden": found.hidden,
         "disabled": without_secrets(disabled, secrets) if disabled else None,
         "parts": [_as_json(part) for part in found.parts],
@@ -106,8 +113,8 @@ def _view(found: Anatomy, tool: Tool | None, secrets: frozenset[str]) -> JsonObj
 
 
 def _as_json(part: Part) -> JsonObject:
-    stated = part._asdict()
-    return stated if part.value is not None else {"name": part.name, "place": part.place}
+    stated: JsonObject = {"name": part.name, "place": _near(part.place)}
+    return stated if part.value is None else {**stated, "value": part.value}
 
 
 def _summary(shown: list[JsonObject]) -> Iterator[tuple[object, ...]]:
