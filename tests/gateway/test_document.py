@@ -79,14 +79,14 @@ async def test_the_first_example_fetches_by_both_names(
     yard: Yard, environment: Mapping[str, str]
 ) -> None:
     yard.write("registry.json", printed("## Schema Structure"))
-    page = yard.write("index.html", "<html><body><p>Hello from the page.</p></body></html>")
+    page = yard.write("page.txt", "Hello from the page.")
     env = {**environment, "API_KEY": "k"}
     with served_files(page.parent) as origin:
         async with serving(yard.file, env=env) as server, Client(server.url) as client:
             names = [tool.name for tool in (await client.list_tools()).tools]
             assert names == ["fetch", "get_webpage"]
             for name in names:
-                result = await client.call_tool(name, {"url": f"{origin}/index.html"})
+                result = await client.call_tool(name, {"url": f"{origin}/page.txt"})
                 assert "Hello from the page." in result.content[0].text  # type: ignore[union-attr]
 
 
