@@ -87,7 +87,7 @@ function Head({ detail }: { detail: Detail }) {
       )}
       {typeof definition.description === "string" && (
         <p class="description">
-          <Text of={definition.description.slice(0, 4000)} />
+          <Text of={definition.description} />
         </p>
       )}
     </header>
