@@ -118,8 +118,10 @@ function Field(props: FieldProps) {
 
 function typeLine(schema: Schema): string {
   const parts = [typesOf(schema).join(" | "), schema.format];
-  if (schema.minimum !== undefined || schema.maximum !== undefined)
-    parts.push(`${schema.minimum ?? "…"} to ${schema.maximum ?? "…"}`);
+  const { minimum, maximum } = schema;
+  if (minimum !== undefined && maximum !== undefined) parts.push(`${minimum} to ${maximum}`);
+  else if (minimum !== undefined) parts.push(`${minimum} or more`);
+  else if (maximum !== undefined) parts.push(`${maximum} or less`);
   return parts.filter((part) => typeof part === "string" && part).join(", ");
 }
 
