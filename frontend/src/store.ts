@@ -43,9 +43,11 @@ export interface Remote<T> {
 
 export const LOADING = { loading: true } as const;
 
+/** `keys` say what it is about; when `edition` grows, the same thing is asked for again. */
 export function useRemote<T>(
   load: (signal: AbortSignal) => Promise<T>,
   keys: readonly unknown[],
+  edition = 0,
 ): Remote<T> & { reload: () => void } {
   const [state, setState] = useState<Remote<T>>(LOADING);
   const [round, setRound] = useState(0);
@@ -60,6 +62,6 @@ export function useRemote<T>(
       (error: Error) => abort.signal.aborted || setState({ error, loading: false }),
     );
     return () => abort.abort();
-  }, [...keys, round]);
+  }, [...keys, round, edition]);
   return { ...state, reload: () => setRound((n) => n + 1) };
 }

@@ -69,6 +69,10 @@ async def window(
         await page.goto(link)
         yield page
         assert complaints == []
+    except BaseException:
+        await keep_picture(page, "last-failure")
+        print(page.url, *complaints, await page.locator("body").inner_text(), sep="\n")
+        raise
     finally:
         await context.close()
 

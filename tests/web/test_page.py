@@ -360,6 +360,21 @@ async def test_a_changed_catalog_shows_without_a_reload(browser: Browser, yard: 
         await expect(page.locator(".entry-title")).to_have_text("W")
 
 
+async def test_a_changed_catalog_leaves_what_was_typed_and_what_runs(
+    browser: Browser, yard: Opened
+) -> None:
+    async with window(browser, yard.link) as page:
+        await show(page, "#/explore/tools/ahoy")
+        await page.get_by_label("name").last.fill("Emma")
+        await run(page)
+        await result(page)
+        text = yard.registry.read_text()
+        yard.registry.write_text(text.replace("Pirate greeting", "Greeting of pirates"))
+        await expect(page.locator(".entry-title")).to_have_text("Greeting of pirates")
+        await expect(page.get_by_label("name").last).to_have_value("Emma")
+        assert "Ahoy, Emma!" in await result(page)
+
+
 async def test_when_the_server_goes_away_the_page_says_so(browser: Browser) -> None:
     async with opened() as yard, window(browser, yard.link) as page:
         await expect(page.get_by_role("status").first).to_have_text("Live")

@@ -1,6 +1,7 @@
 /** One recorded call: who asked what, the two hops with their times, what was said meanwhile. */
 import { get } from "../api";
 import { clock, ms, tokens } from "../format";
+import { compact } from "../json";
 import { href } from "../router";
 import { useRemote } from "../store";
 import { isObject, type TrafficCall } from "../types";
@@ -109,7 +110,7 @@ function Body({ call }: { call: TrafficCall }) {
                   <span class="quiet">{ms(message.at)}</span>
                   <span class="level">{message.kind}</span>
                   <span class="said">
-                    <Text of={JSON.stringify(message.data).slice(0, 2000)} />
+                    <Text of={compact(message.data)} />
                   </span>
                 </li>
               ))}

@@ -21,7 +21,7 @@ type Part = "try" | "definition" | "schemas" | "origin";
 export function EntryScreen({ kind, id, route }: { kind: Kind; id: string; route: Route }) {
   const round = useStore(edition);
   const query = new URLSearchParams({ kind, name: id });
-  const detail = useRemote<Detail>((signal) => get(`entry?${query}`, signal), [kind, id, round]);
+  const detail = useRemote<Detail>((signal) => get(`entry?${query}`, signal), [kind, id], round);
   return (
     <section class="entry" aria-label={id}>
       <a class="back" href={href("explore")}>
@@ -87,7 +87,7 @@ function Head({ detail }: { detail: Detail }) {
       )}
       {typeof definition.description === "string" && (
         <p class="description">
-          <Text of={definition.description.slice(0, 4000)} />
+          <Text of={definition.description} />
         </p>
       )}
     </header>

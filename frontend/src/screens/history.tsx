@@ -13,7 +13,7 @@ import { Text } from "../ui/text";
 
 export function History() {
   const round = useStore(runsChanged);
-  const runs = useRemote(all, [round]);
+  const runs = useRemote(all, [], round);
   return (
     <div class="screen full">
       <header class="screen-head">

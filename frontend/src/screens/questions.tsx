@@ -1,5 +1,6 @@
 /** What a running call asks: a form, a link to open, a message to write, folders to name. */
 import { useState } from "preact/hooks";
+import { compact } from "../json";
 import { initial, resolved } from "../model/schema";
 import { asList, asObject } from "../model/schema";
 import { isObject, type JsonObject, type Question } from "../types";
@@ -149,7 +150,7 @@ function Sampling({ question, answer }: Answering) {
 function textOf(message: JsonObject): string {
   const { content } = message;
   if (isObject(content) && typeof content.text === "string") return content.text;
-  return JSON.stringify(content);
+  return compact(content);
 }
 
 function Roots({ answer }: Answering) {

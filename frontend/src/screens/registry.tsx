@@ -14,7 +14,7 @@ import { Effect } from "./effect";
 
 export function Registry() {
   const round = useStore(edition);
-  const files = useRemote<{ files: RegistryFile[] }>((signal) => get("registry", signal), [round]);
+  const files = useRemote<{ files: RegistryFile[] }>((signal) => get("registry", signal), [], round);
   const [path, setPath] = useState("");
   return (
     <div class="screen full registry">

@@ -1,6 +1,7 @@
 /** Try one entry: fill the form, run, watch, read the result. */
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { ms } from "../format";
+import { compact } from "../json";
 import { find } from "../model/history";
 import { Run, type RunState } from "../model/run";
 import { initial, resolved } from "../model/schema";
@@ -227,7 +228,7 @@ function Meanwhile({ state }: { state: RunState }) {
             </span>
           )}
           <span class="said">
-            <Text of={typeof line.data === "string" ? line.data.slice(0, 4000) : JSON.stringify(line.data).slice(0, 4000)} />
+            <Text of={typeof line.data === "string" ? line.data : compact(line.data)} />
           </span>
         </li>
       ))}
@@ -235,7 +236,7 @@ function Meanwhile({ state }: { state: RunState }) {
         <li key={`n${index}`} class="log">
           <span class="level">note</span>
           <span class="said">
-            <Text of={JSON.stringify(said).slice(0, 1000)} />
+            <Text of={compact(said)} />
           </span>
         </li>
       ))}

@@ -46,7 +46,11 @@ const asMessage = (message: JsonObject): JsonObject => ({
 export function Block({ block, repeated = false }: { block: JsonObject; repeated?: boolean }) {
   return (
     <section class="block">
-      {typeof block.role === "string" && <Badge>{block.role}</Badge>}
+      {typeof block.role === "string" && (
+        <Badge>
+          <Text of={block.role} />
+        </Badge>
+      )}
       <Inside block={block} repeated={repeated} />
     </section>
   );
@@ -134,7 +138,11 @@ function ResourceBlock({ resource }: { resource: JsonObject }) {
   return (
     <div class="resource-block">
       <p class="uri">
-        <Text of={String(resource.uri ?? "")} /> {mime && <Badge>{mime}</Badge>}
+        <Text of={String(resource.uri ?? "")} /> {mime && (
+          <Badge>
+            <Text of={mime} />
+          </Badge>
+        )}
       </p>
       {typeof resource.text === "string" && <TextBlock text={resource.text} />}
       {typeof resource.blob === "string" && <Blob mime={mime} data={resource.blob} />}

@@ -118,12 +118,17 @@ function Field(props: FieldProps) {
 
 function typeLine(schema: Schema): string {
   const parts = [typesOf(schema).join(" | "), schema.format];
-  if (schema.minimum !== undefined || schema.maximum !== undefined)
-    parts.push(`${schema.minimum ?? "…"} to ${schema.maximum ?? "…"}`);
+  const { minimum, maximum } = schema;
+  if (minimum !== undefined && maximum !== undefined) parts.push(`${minimum} to ${maximum}`);
+  else if (minimum !== undefined) parts.push(`${minimum} or more`);
+  else if (maximum !== undefined) parts.push(`${maximum} or less`);
   return parts.filter((part) => typeof part === "string" && part).join(", ");
 }
 
-type InputProps = FieldProps & { id: string };
+/** `label` where no label element points at the input. */
+type InputProps = FieldProps & { id: string; label?: string };
+
+const named = (label: string | undefined) => (label ? { "aria-label": label } : {});
 
 const FORMATS: Record<string, "email" | "url" | "date" | "text" | "time" | "password"> = {
   email: "email",
@@ -134,7 +139,7 @@ const FORMATS: Record<string, "email" | "url" | "date" | "text" | "time" | "pass
   password: "password",
 };
 
-function TextInput({ id, schema, value, change, required, complete }: InputProps) {
+function TextInput({ id, schema, value, change, required, complete, label }: InputProps) {
   const [offers, setOffers] = useState<string[]>([]);
   const text = typeof value === "string" ? value : "";
   const type = FORMATS[String(schema.format ?? "")];
@@ -151,6 +156,7 @@ function TextInput({ id, schema, value, change, required, complete }: InputProps
     spellcheck: false,
     "aria-describedby": `${id}-help`,
     "aria-required": required,
+    ...named(label),
   };
   if (complete)
     return (
@@ -178,7 +184,7 @@ function placeholder(schema: Schema): string {
   return example === undefined ? "" : `e.g. ${typeof example === "string" ? example : compact(example)}`;
 }
 
-function NumberInput({ id, schema, value, change, required }: InputProps) {
+function NumberInput({ id, schema, value, change, required, label }: InputProps) {
   const [text, setText] = useState(value === undefined ? "" : String(value));
   useEffect(() => {
     if (value === undefined ? text !== "" : Number(text) !== Number(value))
@@ -194,6 +200,7 @@ function NumberInput({ id, schema, value, change, required }: InputProps) {
         value={text}
         aria-invalid={wrong}
         aria-required={required}
+        {...named(label)}
         aria-describedby={`${id}-help`}
         placeholder={placeholder(schema)}
         onInput={(event) => {
@@ -237,7 +244,7 @@ function BooleanInput({ id, name, value, change, required }: InputProps) {
   );
 }
 
-function ChoiceInput({ id, schema, value, change, required }: InputProps) {
+function ChoiceInput({ id, schema, value, change, required, label }: InputProps) {
   const options = choices(schema);
   const index = options.findIndex((option) => compact(option.value) === compact(value));
   return (
@@ -245,6 +252,7 @@ function ChoiceInput({ id, schema, value, change, required }: InputProps) {
       id={id}
       value={String(index)}
       aria-required={required}
+      {...named(label)}
       aria-describedby={`${id}-help`}
       onChange={(event) => change(options[Number(event.currentTarget.value)]?.value)}
     >
@@ -373,7 +381,7 @@ function EitherInput(props: InputProps) {
           </option>
         ))}
       </select>
-      {!onlyNull(variant) && <Input {...props} schema={variant} />}
+      {!onlyNull(variant) && <Input {...props} schema={variant} label={name} />}
     </div>
   );
 }
@@ -441,7 +449,9 @@ const INPUTS: Record<Shape, (props: InputProps) => ComponentChildren> = {
   object: ObjectInput,
   array: ArrayInput,
   either: EitherInput,
-  raw: ({ id, value, change }) => <RawInput id={id} value={value} change={change} />,
+  raw: ({ id, value, change, label }) => (
+    <RawInput id={id} value={value} change={change} {...(label ? { label } : {})} />
+  ),
 };
 
 function AddButton({ label, act }: { label: string; act: () => void }) {

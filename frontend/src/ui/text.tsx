@@ -5,11 +5,17 @@ import { useState } from "preact/hooks";
 const DECEIVING =
   /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffb]|\udb40[\udc00-\udfff]/g;
 
-export function Text({ of }: { of: string }) {
+/** No name, title or cell is longer than this; `whole` is for those who cut by themselves. */
+const MOST = 2_000;
+
+export function Text({ of, whole = false }: { of: string; whole?: boolean }) {
+  if (!whole && of.length > MOST)
+    return <Text of={`${of.slice(0, MOST)}… (${of.length - MOST} more characters)`} whole />;
   DECEIVING.lastIndex = 0;
   if (!DECEIVING.test(of)) return <span class="text">{of}</span>;
   const parts: preact.ComponentChildren[] = [];
   let end = 0;
+  DECEIVING.lastIndex = 0;
   for (const found of of.matchAll(DECEIVING)) {
     parts.push(of.slice(end, found.index), <Mark key={found.index} of={found[0]} />);
     end = found.index + found[0].length;
@@ -43,7 +49,7 @@ export function LongText({ of, code = false }: { of: string; code?: boolean }) {
   return (
     <div class="long">
       <pre class={code ? "code" : "prose"} tabIndex={0}>
-        <Text of={cut ? of.slice(0, most) : of} />
+        <Text of={cut ? of.slice(0, most) : of} whole />
       </pre>
       {cut && (
         <p class="hint">

@@ -64,7 +64,7 @@ function Leaf({ value }: { value: Json }) {
   const cut = !all && value.length > LONGEST;
   return (
     <span class="leaf string">
-      <Text of={cut ? value.slice(0, LONGEST) : value.slice(0, 100_000)} />
+      <Text of={cut ? value.slice(0, LONGEST) : value.slice(0, 100_000)} whole />
       {cut && (
         <button class="link" onClick={() => setAll(true)}>
           … {(value.length - LONGEST).toLocaleString()} more

@@ -5,7 +5,7 @@ import { tableOf } from "../model/table";
 import type { Json } from "../types";
 import { CopyButton } from "./controls";
 import { TableView } from "./table";
-import { LongText } from "./text";
+import { LongText, Text } from "./text";
 import { JsonTree } from "./tree";
 
 type Way = "tree" | "table" | "text";
@@ -18,7 +18,11 @@ export function ValueView({ value, title }: { value: Json; title?: string }) {
   return (
     <div class="value">
       <div class="value-head">
-        {title && <span class="value-title">{title}</span>}
+        {title && (
+          <span class="value-title">
+            <Text of={title} />
+          </span>
+        )}
         <Choice ways={ways} way={way} choose={setWay} />
         <CopyButton text={() => pretty(value)} />
       </div>
