@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -80,3 +81,55 @@ async def test_an_env_sh_that_others_may_write_is_not_read(yard: Yard, tmp_path:
     async with over_stdio(yard.served, env=HOOKS) as client:
         assert f"{path}: can be written by group" in failure_of(await client.call("greet"))
     assert not read.exists()
+
+
+@pytest.fixture
+def provided(yard: Yard) -> Yard:
+    yard.script("providers/env.sh", 'printf "%s %s" "${EXTRA-none}" "${MCP_REGISTRY_TOKEN-none}"')
+    yard.write("resources/told.meta.json", {"name": "told", "uri": "env://x", "provider": "env"})
+    return yard
+
+
+@pytest.mark.parametrize(
+    ("env", "seen"),
+    [
+        ({}, "none none"),
+        ({"MCPBASH_PROVIDER_ENV_MODE": "allowlist"}, "none none"),
+        (
+            {
+                "MCPBASH_PROVIDER_ENV_MODE": "allowlist",
+                "MCPBASH_PROVIDER_ENV_ALLOWLIST": "EXTRA,MCP_REGISTRY_TOKEN",
+            },
+            "extra none",
+        ),
+        (
+            {
+                "MCPBASH_PROVIDER_ENV_MODE": "inherit",
+                "MCPBASH_PROVIDER_ENV_INHERIT_ALLOW": "true",
+            },
+            "extra none",
+        ),
+    ],
+)
+async def test_a_provider_sees_what_its_mode_lets_it_and_no_token(
+    provided: Yard, env: dict[str, str], seen: str
+) -> None:
+    env = {"EXTRA": "extra", "MCP_REGISTRY_TOKEN": "secret", **env}
+    async with over_stdio(provided.served, env=env) as client:
+        read = await client.result("resources/read", {"uri": "env://x"})
+    assert read["contents"][0]["text"] == seen
+
+
+async def test_a_provider_that_may_not_inherit_is_not_run(provided: Yard) -> None:
+    async with over_stdio(provided.served, env={"MCPBASH_PROVIDER_ENV_MODE": "inherit"}) as client:
+        error = await client.error("resources/read", {"uri": "env://x"})
+    assert "MCPBASH_PROVIDER_ENV_INHERIT_ALLOW" in error["message"]
+
+
+async def test_a_question_waits_as_long_as_the_operator_says(yard: Yard) -> None:
+    yard.tool("ask", 'source "$MCP_SDK/tool-sdk.sh"; mcp_elicit_confirm "Sure?"')
+    env = {"MCPBASH_ELICITATION_TIMEOUT": "0.3"}
+    can: dict[str, Any] = {"elicitation": {}}
+    async with over_stdio(yard.served, env=env, capabilities=can, checked=False) as client:
+        client.reply_to = lambda question: {}  # type: ignore[method-assign]
+        assert text_of(await client.call("ask")) == '{"action":"cancel"}'
