@@ -1,8 +1,10 @@
 """An MCP server on pipes that is told by a file what it offers and how it answers. No SDK.
 
-The file holds {"tools": [...], "log": FILE}: a tool with a `result` gives that, one with an
-`error` fails with it, any other gives its arguments back as text. What it was called with goes
-to the log. The file is read anew for each list and each call; SIGHUP announces other tools.
+The file holds {"tools": [...], "log": FILE, "name": NAME}: a tool with a `result` gives that, one
+with an `error` fails with it, any other gives its arguments back as text. What it was called with
+goes to the log. With more words on the command line the file holds several such descriptions, by
+those words; a server that is not among them cannot say what it offers, and answers calls. The
+file is read anew for each list and each call; SIGHUP announces other tools.
 """
 
 from __future__ import annotations
@@ -22,7 +24,8 @@ WRITING = threading.Lock()
 def told() -> JsonObject:
     with open(sys.argv[1]) as file:
         described: JsonObject = json.load(file)
-    return described
+    words = " ".join(sys.argv[2:])
+    return {"log": described["log"], **described.get(words, {})} if words else described
 
 
 def write(message: JsonObject) -> None:
@@ -32,14 +35,13 @@ def write(message: JsonObject) -> None:
 
 def listed(tool: JsonObject) -> JsonObject:
     ours = ("result", "error", "extra", "seconds")
-    shown = {key: value for key, value in tool.items() if key not in ours}
-    return {"inputSchema": {"type": "object"}, **shown}
+    return {key: value for key, value in tool.items() if key not in ours}
 
 
 def note(name: str, arguments: JsonObject) -> None:
     log = told().get("log")
     if log:
-        line = json.dumps([os.environ.get("SCRIPTED_NAME", "u"), name, arguments]) + "\n"
+        line = json.dumps([told().get("name", "unknown"), name, arguments]) + "\n"
         with open(log, "a") as file:
             file.write(line)
 
@@ -48,7 +50,8 @@ def call(request: JsonObject) -> None:
     params = request["params"]
     arguments = params.get("arguments", {})
     note(params["name"], arguments)
-    tool = next((one for one in told()["tools"] if one["name"] == params["name"]), None)
+    known = told().get("tools")
+    tool = {} if known is None else next((t for t in known if t["name"] == params["name"]), None)
     if tool is None:
         error = {"code": -32602, "message": f"no tool {params['name']}"}
         write({"id": request["id"], "error": error})
@@ -68,7 +71,7 @@ def answer(request: JsonObject) -> None:
         capabilities = {"tools": {"listChanged": True}}
         info = {"name": "scripted", "version": "1"}
         result = {"protocolVersion": version, "capabilities": capabilities, "serverInfo": info}
-    elif method == "tools/list":
+    elif method == "tools/list" and "tools" in told():
         result = {"tools": [listed(tool) for tool in told()["tools"]]}
     elif method == "tools/call":
         threading.Thread(target=call, args=(request,), daemon=True).start()
@@ -76,7 +79,8 @@ def answer(request: JsonObject) -> None:
     elif method == "ping":
         result = {}
     else:
-        write({"id": request["id"], "error": {"code": -32601, "message": "Method not found"}})
+        code = -32603 if method == "tools/list" else -32601
+        write({"id": request["id"], "error": {"code": code, "message": "not known here"}})
         return
     write({"id": request["id"], "result": result})
 

@@ -37,7 +37,7 @@ async def page_token(server: Listening) -> Headers:
 @pytest.fixture
 def secretive(yard: Yard) -> Yard:
     server = yard.upstream("u", SEARCH, ECHO)
-    server["env"] |= {"TOKEN": "${TOKEN}", "PLAIN": SECRET}
+    server["env"] = {"TOKEN": "${TOKEN}", "PLAIN": SECRET}
     server["stdio"]["args"].append(f"--password={SECRET}")
     yard.registry(
         servers=[

@@ -30,10 +30,15 @@ class Yard:
 
     def upstream(self, name: str, *tools: Json, **more: Json) -> Json:
         """A `servers` entry whose server offers these tools."""
-        described = self.write(f"{name}.described.json", {"tools": tools, "log": str(self.log)})
+        described = self.describe(name, *tools)
         # Beside the tests and not beside the registry: not a file that a lock looks into.
         command = {"command": sys.executable, "args": ["-S", SCRIPTED, str(described)]}
-        return {"name": name, "stdio": command, "env": {"SCRIPTED_NAME": name}, **more}
+        return {"name": name, "stdio": command, **more}
+
+    def describe(self, name: str, *tools: Json) -> Path:
+        """What that server offers from now on."""
+        content = {"name": name, "tools": tools, "log": str(self.log)}
+        return self.write(f"{name}.described.json", content)
 
     def script(self, name: str, body: str, **meta: Json) -> Path:
         """A tool of the project that this folder is then."""
