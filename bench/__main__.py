@@ -17,6 +17,7 @@ SECTIONS = {
     "scripts": "Calling a bash script",
     "http": "Calling over HTTP",
     "gateway": "The gateway's hop",
+    "page": "What the page costs",
     "projection": "Projecting a large result",
     "registry": "Loading a registry",
     "auth": "Finding out who is calling",

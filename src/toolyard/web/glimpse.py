@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from toolyard.protocol.call import Encoded, Json
+from toolyard.protocol.call import Encoded, Json, JsonObject
 
 MOST_PARTS = 300
 MOST_CHARACTERS = 16_384
 _LONGEST_TEXT = 2_000
 _LONGEST_LIST = 20
+_FEW, _SHORT = 8, 500
 
 
 def glimpse(value: Json) -> Json:
@@ -17,7 +18,47 @@ def glimpse(value: Json) -> Json:
 
 
 def is_small(value: Json) -> bool:
-    """Looks at no more parts than it would keep, so a huge value costs no more than a small one."""
+    """Most calls are seen at a glance; the others cost no more than what would be kept."""
+    return (type(value) is dict and _at_a_glance(value)) or _counted(value)
+
+
+def _at_a_glance(value: JsonObject) -> bool:
+    """A few short members; or one level more of such. On the way of every call."""
+    if len(value) > _FEW:
+        return False
+    for part in value.values():
+        kind = type(part)
+        if kind is dict:
+            if not _few_and_short(part):
+                return False
+        elif kind is list:
+            if not _few_objects(part):
+                return False
+        elif kind is str and len(part) > _SHORT:
+            return False
+    return True
+
+
+def _few_objects(values: list[Json]) -> bool:
+    if len(values) > _FEW:
+        return False
+    for one in values:  # noqa: SIM110 - a generator costs more than all the rest
+        if type(one) is not dict or not _few_and_short(one):
+            return False
+    return True
+
+
+def _few_and_short(value: JsonObject) -> bool:
+    if len(value) > _FEW:
+        return False
+    for part in value.values():
+        kind = type(part)
+        if (kind is str and len(part) > _SHORT) or kind is dict or kind is list:
+            return False
+    return True
+
+
+def _counted(value: Json) -> bool:
     parts = characters = 0
     todo = [value]
     while todo:
@@ -25,14 +66,10 @@ def is_small(value: Json) -> bool:
         parts += 1
         if isinstance(part, str):
             characters += len(part)
-        elif isinstance(part, dict):
+        elif isinstance(part, dict | list):
             if parts + len(part) > MOST_PARTS:
                 return False
-            todo.extend(part.values())
-        elif isinstance(part, list):
-            if parts + len(part) > MOST_PARTS:
-                return False
-            todo.extend(part)
+            todo.extend(part.values() if isinstance(part, dict) else part)
         if parts > MOST_PARTS or characters > MOST_CHARACTERS:
             return False
     return True

@@ -17,11 +17,11 @@ def line(record: Record, secrets: Iterable[str]) -> JsonObject:
     return {
         "number": record.number,
         "at": round(record.at, 3),
-        "method": record.method,
+        "method": record.call.method,
         "name": shown["name"][:300],
         "client": shown["client"][:100],
-        "caller": record.caller[:100],
-        "revision": record.revision,
+        "caller": record.call.caller.name[:100],
+        "revision": record.call.revision.date,
         "outcome": record.outcome,
         "ms": round(record.seconds * 1000, 2),
         "to": record.hops[-1].to if record.hops else None,
@@ -30,19 +30,19 @@ def line(record: Record, secrets: Iterable[str]) -> JsonObject:
 
 def full(record: Record, catalog: Catalog, secrets: frozenset[str]) -> JsonObject:
     """One call: its two hops, what was said meanwhile, and the times."""
-    tool = catalog.tools.get(record.name) if record.method == "tools/call" else None
+    tool = catalog.tools.get(record.name) if record.call.method == "tools/call" else None
     private = private_arguments(tool.definition.get("inputSchema")) if tool else frozenset()
-    known = secrets | secret_values(record.params, private)
+    known = secrets | secret_values(record.call.params, private)
 
     def clean(value: Json) -> Json:
         return without_secrets(value, known, private)
 
     return {
         **line(record, secrets),
-        "params": clean(record.params),
+        "params": clean(record.call.params),
         "result": clean(record.result),
         "error": clean(record.error),
-        "tokens": {"in": tokens_in(record.params), "out": tokens_in(record.result)},
+        "tokens": {"in": tokens_in(record.call.params), "out": tokens_in(record.result)},
         "hops": [clean(_hop(hop, record.began)) for hop in record.hops],
         "messages": [
             {"at": _ms(one.at), "kind": one.kind, "data": clean(one.data)}
@@ -63,7 +63,8 @@ def _hop(hop: Hop, began: float) -> JsonObject:
 
 
 def _client(record: Record) -> str:
-    name, version = record.client.get("name"), record.client.get("version")
+    info = record.call.client.info
+    name, version = info.get("name"), info.get("version")
     return " ".join(str(part) for part in (name, version) if part)
 
 

@@ -6,8 +6,8 @@ Nothing is encoded, measured or masked here: that is done for what someone looks
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from time import perf_counter, time
 
 from toolyard.errors import ProtocolError
@@ -22,12 +22,13 @@ from toolyard.protocol.call import (
     Result,
     Session,
 )
-from toolyard.web.glimpse import glimpse
+from toolyard.web.glimpse import glimpse, is_small
 from toolyard.web.hops import Hop, observers
 
 KEPT = 1_000
 MOST_MESSAGES = 50
 MOST_NAMES = 20_000
+LONGEST_NAME = 300
 # Streams and session bookkeeping are not calls that anyone waits for.
 RECORDED = frozenset(
     {
@@ -48,29 +49,24 @@ class Message:
 
 
 class Record:
-    """One call; filled in place while it runs."""
+    """One call; filled in place while it runs. What is rarely set is shared until then."""
 
-    __slots__ = (
-        *("number", "at", "began", "ended", "method", "name", "params", "client", "caller"),
-        *("revision", "outcome", "error", "result", "hops", "messages"),
-    )
+    outcome = "running"
+    error: JsonObject | None = None
+    result: Json = None
+    ended = 0.0
+    messages: Sequence[Message] = ()
 
     def __init__(self, number: int, call: Call) -> None:
         self.number = number
-        self.method = call.method
-        self.name = str(call.params.get(NAMED_BY.get(call.method, ""), ""))
-        self.params: Json = call.params
-        self.client = call.client.info
-        self.caller = call.caller.name
-        self.revision = call.revision.date
-        self.outcome = "running"
-        self.error: JsonObject | None = None
-        self.result: Json = None
+        self.call = call if is_small(call.params) else replace(call, params=glimpse(call.params))
         self.hops: list[Hop] = []
-        self.messages: list[Message] = []
         self.at = time()
         self.began = perf_counter()
-        self.ended = 0.0
+
+    @property
+    def name(self) -> str:
+        return str(self.call.params.get(NAMED_BY.get(self.call.method, ""), ""))[:LONGEST_NAME]
 
     @property
     def seconds(self) -> float:
@@ -78,7 +74,8 @@ class Record:
 
     def note(self, kind: str, data: Json) -> None:
         if len(self.messages) < MOST_MESSAGES:
-            self.messages.append(Message(perf_counter() - self.began, kind, glimpse(data)))
+            message = Message(perf_counter() - self.began, kind, glimpse(data))
+            self.messages = (*self.messages, message)
 
 
 @dataclass(slots=True)
@@ -107,11 +104,11 @@ class Traffic:
     def end(self, record: Record, outcome: str) -> None:
         record.ended = perf_counter()
         record.outcome = outcome
-        key = (record.method, record.name)
+        key = (record.call.method, record.name)
         count = self.counts.get(key)
         if count is None:
             # Names come from clients: unknown ones must not fill the memory.
-            key = key if len(self.counts) < MOST_NAMES else (record.method, "")
+            key = key if len(self.counts) < MOST_NAMES else (record.call.method, "")
             count = self.counts.setdefault(key, Count())
         count.calls += 1
         count.errors += outcome != "ok"
@@ -140,12 +137,13 @@ def recorded(handler: Handler, traffic: Traffic) -> Handler:
             result = await handler(call, Overheard(channel, record))
         except BaseException as error:
             record.error = _error(error)
+            _shrink(record, None)
             traffic.end(record, "error" if isinstance(error, Exception) else "cancelled")
             raise
         finally:
             observers.set(outside)
-            _shrink(record)
         record.result = glimpse(result)
+        _shrink(record, result)
         traffic.end(record, _outcome(result))
         return result
 
@@ -162,11 +160,15 @@ def _error(error: BaseException) -> JsonObject:
     return {"message": str(error)[:2_000] or type(error).__name__}
 
 
-def _shrink(record: Record) -> None:
+def _shrink(record: Record, result: Result | None) -> None:
     """Keep glimpses, so that the memory is bounded whatever passes through."""
-    record.params = glimpse(record.params)
+    given = record.call.params.get("arguments")
     record.hops = [
-        hop.with_values(glimpse(hop.arguments), glimpse(hop.result)) for hop in record.hops
+        hop.with_values(
+            hop.arguments if hop.arguments is given else glimpse(hop.arguments),
+            record.result if hop.result is result else glimpse(hop.result),
+        )
+        for hop in record.hops
     ]
 
 

@@ -1,0 +1,125 @@
+"""What the page costs the gateway: without it, with it closed, and with it open and live.
+
+    python -m bench.page [--count 4000] [--rounds 5]
+
+The same call through the same gateway to an upstream in memory, in turns, in one run. The
+median of the rounds counts: what else the machine does hits all three alike.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import re
+import statistics
+import subprocess
+import sys
+import tempfile
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from bench.http import free_port, reachable
+from bench.load import Load, load, modern_call
+from bench.peers import environment
+from tests.peers.http1 import fetch
+
+LINK = re.compile(r"token=(\S+)")
+WAYS = ("without the page", "page closed", "page open, live")
+
+
+@dataclass(frozen=True, slots=True)
+class Gateway:
+    url: str
+    pid: int
+    token: str = ""
+
+
+def started(command: list[str]) -> subprocess.Popen[str]:
+    return subprocess.Popen(command, env=environment(), stderr=subprocess.PIPE, text=True)
+
+
+@asynccontextmanager
+async def gateway(registry: Path, *flags: str) -> AsyncIterator[Gateway]:
+    port = free_port()
+    command = [sys.executable, "-m", "toolyard", "serve", str(registry), "--http", str(port)]
+    process = started([*command, *flags])
+    assert process.stderr is not None
+    try:
+        await reachable(port)
+        said = process.stderr.readline() + ("" if flags else process.stderr.readline())
+        found = LINK.search(said)
+        yield Gateway(f"http://127.0.0.1:{port}/mcp", process.pid, found[1] if found else "")
+    finally:
+        process.terminate()
+        process.wait()
+
+
+@asynccontextmanager
+async def looked_at(gateway: Gateway) -> AsyncIterator[None]:
+    """An open page: it reads every event that it is sent."""
+    headers = {"Authorization": f"Bearer {gateway.token}"}
+    async with fetch("GET", gateway.url.replace("/mcp", "/api/events"), headers) as reply:
+
+        async def read() -> None:
+            async for _ in reply.events():
+                pass
+
+        reading = asyncio.create_task(read())
+        try:
+            yield
+        finally:
+            reading.cancel()
+
+
+async def once(target: Gateway, count: int) -> Load:
+    body = modern_call(target.url, "echo", {"name": "x"})
+    return await load(target.url, target.pid, lambda: body, count=count)
+
+
+async def measure(count: int, rounds: int) -> list[str]:
+    with tempfile.TemporaryDirectory() as folder:
+        registry = Path(folder) / "registry.json"
+        peer = {"command": sys.executable, "args": ["-m", "tests.peers.inmemory", "stdio"]}
+        path = {"PYTHONPATH": environment()["PYTHONPATH"]}
+        server = {"name": "peer", "stdio": peer, "env": path, "expose": "all"}
+        registry.write_text(json.dumps({"servers": [server]}))
+        async with gateway(registry, "--no-page") as bare, gateway(registry) as paged:
+            found = await in_turns(bare, paged, count, rounds)
+    return table(found)
+
+
+async def in_turns(bare: Gateway, paged: Gateway, count: int, rounds: int) -> dict[str, list[Load]]:
+    found: dict[str, list[Load]] = {way: [] for way in WAYS}
+    for target in (bare, paged):
+        await once(target, count // 4)
+    for _ in range(rounds):
+        found[WAYS[0]].append(await once(bare, count))
+        found[WAYS[1]].append(await once(paged, count))
+        async with looked_at(paged):
+            found[WAYS[2]].append(await once(paged, count))
+    return found
+
+
+def table(found: dict[str, list[Load]]) -> list[str]:
+    rates = {way: statistics.median(one.rate for one in loads) for way, loads in found.items()}
+    rows = [
+        "| one call through the gateway, 16 in flight | CPU, µs | calls a second | of the first |",
+        "|---|---|---|---|",
+    ]
+    for way, loads in found.items():
+        cpu = statistics.median(one.cpu_us for one in loads)
+        rows.append(
+            f"| {way} | {cpu:.0f} | {rates[way]:,.0f} | {rates[way] / rates[WAYS[0]]:.1%} |"
+        )
+    return [*rows, "", "Goal: at least 95 % with the page open and live."]
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--count", type=int, default=4000)
+    parser.add_argument("--rounds", type=int, default=5)
+    options = parser.parse_args()
+    print("\n".join(asyncio.run(measure(options.count, options.rounds))))
