@@ -89,7 +89,7 @@ class RootsMethods:
         try:
             answer = await session.ask("roots/list", {}, self._settings.timeout)
         except (TimeoutError, ProtocolError, ToolError) as error:
-            log.warning("the client did not list its roots: %s", error or "no answer in time")
+            log.info("the client did not list its roots: %s", error or "no answer in time")
             return
         self._told[session.key] = self._accepted(answer)
 
