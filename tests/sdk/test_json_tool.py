@@ -163,7 +163,7 @@ def test_it_works_without_jq_to_compare_with() -> None:
 
 
 @pytest.mark.parametrize(
-    "given", [*BEYOND, "reduce .a as $x (0; .)", ".a = 1", "nonsense", "."[:0] + "{"]
+    "given", [*sorted(BEYOND), "reduce .a as $x (0; .)", ".a = 1", "nonsense", "{"]
 )
 def test_what_it_does_not_know_is_said(given: str) -> None:
     done = subprocess.run(
