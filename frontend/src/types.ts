@@ -168,6 +168,18 @@ export interface Question {
   params?: JsonObject;
 }
 
+export interface LoginRow {
+  server: string;
+  url: string;
+  pending: boolean;
+  loggedIn: boolean;
+  error: string | null;
+  issuer?: string;
+  scopes?: string[];
+  expires?: number | null;
+  renews?: boolean;
+}
+
 export type SectionName = "tools" | "schemas";
 
 export interface Problem {

@@ -6,6 +6,7 @@ import { useStore } from "../store";
 import type { Overview } from "../types";
 import { Snippet } from "../ui/controls";
 import { Shown } from "../ui/states";
+import { Logins } from "./logins";
 
 export function Connect() {
   const state = useStore(overview);
@@ -48,6 +49,10 @@ function Body({ data }: { data: Overview }) {
             : "The server listens on this machine only and asks clients for no token. Bound to another address it refuses to start without TOOLYARD_TOKEN."}{" "}
           The token of this page is another one: it opens the page alone and changes with each start.
         </p>
+      </section>
+      <section>
+        <h2>Logins at other servers</h2>
+        <Logins />
       </section>
     </>
   );

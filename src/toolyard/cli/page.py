@@ -17,6 +17,7 @@ from toolyard.auth.tokens import StaticToken, StaticTokens, hash_of
 from toolyard.catalog.keeper import Keeper
 from toolyard.catalog.snapshot import Catalog
 from toolyard.cli.lineage import Lineage
+from toolyard.cli.logins import PageLogins
 from toolyard.cli.registry_files import registry_files
 from toolyard.protocol.call import (
     Call,
@@ -83,6 +84,7 @@ class Page:
             secrets=lineage.secrets,
             traffic=self._traffic,
             registries=partial(registry_files, app),
+            logins=_logins(app),
             read_only=self._plan.settings.page_read_only,
         )
         return Site(window, self._token, self._files)
@@ -109,6 +111,12 @@ class Looking:
             loop = asyncio.get_running_loop()
             self._settling = loop.create_task(self._keeper.catalog())
         return self._keeper.current
+
+
+def _logins(app: App) -> PageLogins | None:
+    if app.pool is None or app.logins is None:
+        return None
+    return PageLogins(app.pool, app.logins, CALLER)
 
 
 def _observed(target: Target) -> Target:

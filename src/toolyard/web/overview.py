@@ -74,7 +74,8 @@ def _sums(listed: Listed, traffic: Traffic | None) -> dict[str, Sum]:
 
 
 def _servers(window: Window, catalog: Catalog, sums: dict[str, Sum]) -> list[JsonObject]:
-    rows = [_upstream(health, sums[health.server]) for health in window.health()]
+    waiting = _without_login(window)
+    rows = [_upstream(one, sums[one.server], waiting) for one in window.health()]
     if window.place.project is not None:
         rows.insert(0, _project(window.place.project, catalog, sums[PROJECT]))
     if REGISTRY in sums:
@@ -105,12 +106,21 @@ def _project(path: str, catalog: Catalog, total: Sum) -> JsonObject:
 _STATES = {"up": "ready", "down": "failed", "idle": "idle"}
 
 
-def _upstream(health: Health, total: Sum) -> JsonObject:
+def _without_login(window: Window) -> frozenset[str]:
+    """The servers that nobody has logged in at."""
+    states = window.logins.states() if window.logins is not None else []
+    return frozenset(one["server"] for one in states if not one["loggedIn"])
+
+
+def _upstream(health: Health, total: Sum, waiting: frozenset[str]) -> JsonObject:
+    state = _STATES.get(health.state, health.state)
+    if health.server in waiting and state in ("idle", "failed"):
+        state = "needs login"
     revision = ALL.get(health.revision or "")
     seen: JsonObject = {
         "name": health.server,
         "kind": "upstream",
-        "state": _STATES.get(health.state, health.state),
+        "state": state,
         "reason": health.reason,
         "transport": health.transport,
         "revision": health.revision,

@@ -13,6 +13,7 @@ from toolyard.auth.tokens import StaticToken, StaticTokens, hash_of
 from toolyard.web.asking import PRIVATE, SECURITY, Ask, Refused
 from toolyard.web.call_routes import CallRoutes
 from toolyard.web.encode import encoded
+from toolyard.web.login_routes import LoginRoutes
 from toolyard.web.look_routes import LookRoutes
 from toolyard.web.registry_routes import RegistryRoutes
 from toolyard.web.static import NOT_BUILT, File
@@ -28,6 +29,7 @@ class Site:
         self._files = files
         self._looking, self._calls = LookRoutes(window), CallRoutes(window)
         traffic, registry = TrafficRoutes(window), RegistryRoutes(window)
+        logins = LoginRoutes(window)
         self._routes: Mapping[tuple[str, str], Route] = {
             ("GET", "overview"): self._looking.overview,
             ("GET", "catalog"): self._looking.catalog,
@@ -38,6 +40,9 @@ class Site:
             ("DELETE", "calls"): self._calls.cancel,
             ("GET", "traffic"): traffic.show,
             ("DELETE", "traffic"): traffic.forget,
+            ("GET", "logins"): logins.show,
+            ("POST", "logins"): logins.begin,
+            ("DELETE", "logins"): logins.end,
             ("GET", "registry"): registry.show,
             ("POST", "registry"): registry.check,
             ("PUT", "registry"): registry.save,

@@ -23,6 +23,18 @@ class Perform(Protocol):
         """Raises ProtocolError."""
 
 
+class Logins(Protocol):
+    """Accounts at the OAuth servers of the registry, which are named and never described."""
+
+    def states(self) -> list[JsonObject]: ...
+
+    async def log_in(self, name: str) -> str | None:
+        """The page to open; None where there is no such server. Raises UpstreamError."""
+
+    async def log_out(self, name: str) -> bool:
+        """False where there is no such server."""
+
+
 @dataclass(frozen=True, slots=True)
 class Layer:
     """One of the places that a tool's definition comes from."""
@@ -61,4 +73,5 @@ class Window:
     secrets: Callable[[], frozenset[str]] = frozenset
     traffic: Traffic | None = None
     registries: Callable[[], Sequence[RegistryFile]] = tuple
+    logins: Logins | None = None
     read_only: bool = False

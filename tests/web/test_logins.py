@@ -1,0 +1,76 @@
+"""Logins at OAuth servers from the page, with a real authorization server."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+from playwright.async_api import Browser, expect
+
+from tests.peers.authority import authority
+from tests.peers.protected import Protected, protected
+from tests.web.browser import show, window
+from tests.web.gateway import Opened, opened
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+
+@asynccontextmanager
+async def behind_a_login(folder: Path) -> AsyncIterator[tuple[Opened, Protected]]:
+    with authority() as issuer, protected(issuer) as upstream:
+        tool = {"name": "whoami", "server": "acme", "inputSchema": {"type": "object"}}
+        server = {"name": "acme", "url": upstream.url, "auth": "oauth"}
+        path = folder / "registry.json"
+        path.write_text(json.dumps({"servers": [server], "tools": [tool]}))
+        env = {"XDG_STATE_HOME": str(folder / "state")}
+        async with opened(project=path, env=env) as yard:
+            yield yard, upstream
+
+
+async def test_only_servers_of_the_registry_can_be_named(tmp_path: Path) -> None:
+    async with behind_a_login(tmp_path) as (yard, upstream):
+        assert (await yard.api.send("POST", "logins/http%3A%2F%2Fevil.example"))[0] == 404
+        assert (await yard.api.send("DELETE", "logins/nobody"))[0] == 404
+        (row,) = (await yard.api.get("logins"))["logins"]
+        assert (row["server"], row["loggedIn"], row["url"]) == ("acme", False, upstream.url)
+        assert upstream.site.asked == []
+
+
+async def test_the_page_logs_in_calls_and_logs_out(browser: Browser, tmp_path: Path) -> None:
+    async with behind_a_login(tmp_path) as (yard, upstream), window(browser, yard.link) as page:
+        await expect(page.get_by_role("article", name="acme")).to_contain_text("needs login")
+        await show(page, "#/connect")
+        row = page.get_by_role("listitem", name="acme")
+        await row.get_by_role("button", name="Log in").click()
+        async with page.context.expect_page() as opening:
+            await row.get_by_role("link", name="Open the login page").click()
+        await expect((await opening.value).get_by_text("you may close this page")).to_be_visible()
+        await expect(row).to_contain_text("logged in")
+        await expect(row).to_contain_text(upstream.authority.issuer)
+        await show(page, "#/explore/tools/whoami")
+        await page.get_by_role("button", name="Run").click()
+        await expect(page.locator(".result")).to_contain_text("ada")
+        token = upstream.received[0][0]
+        for path in ("logins", "overview", "traffic", "registry"):
+            assert token not in json.dumps(await yard.api.get(path))
+        await show(page, "#/connect")
+        await row.get_by_role("button", name="Log out").click()
+        await expect(row).to_contain_text("not logged in")
+
+
+async def test_a_call_that_needs_a_login_asks_for_it_in_the_page(
+    browser: Browser, tmp_path: Path
+) -> None:
+    async with behind_a_login(tmp_path) as (yard, _), window(browser, yard.link) as page:
+        await show(page, "#/explore/tools/whoami")
+        await page.get_by_role("button", name="Run").click()
+        question = page.locator(".question")
+        await expect(question).to_contain_text("wants you to log in")
+        async with page.context.expect_page() as opening:
+            await question.get_by_role("link").click()
+        await (await opening.value).get_by_text("you may close this page").wait_for()
+        await question.get_by_role("button", name="I have done it").click()
+        await expect(page.locator(".result")).to_contain_text("ada")
