@@ -45,95 +45,71 @@ class Published:
     env: dict[str, str] = field(default_factory=dict)
 
 
-def published_servers(folder: Path, pages: str) -> list[Published]:
+CONVERTED = {"source_timezone": "UTC", "time": "12:00", "target_timezone": "Asia/Kolkata"}
+TIME_CALLS: list[tuple[str, Json]] = [
+    ("get_current_time", {"timezone": "Asia/Tokyo"}),
+    ("convert_time", CONVERTED),
+]
+MEMORY_CALLS: list[tuple[str, Json]] = [
+    ("create_entities", {"entities": [FROG, POND]}),
+    ("create_relations", {"relations": [LIVES]}),
+    ("add_observations", {"observations": [{"entityName": "Frog", "contents": ["wet"]}]}),
+    ("read_graph", {}),
+    ("search_nodes", {"query": "frog"}),
+    ("open_nodes", {"names": ["Pond"]}),
+    ("delete_observations", {"deletions": [{"entityName": "Frog", "observations": ["wet"]}]}),
+    ("delete_relations", {"relations": [LIVES]}),
+    ("delete_entities", {"entityNames": ["Frog"]}),
+]
+EVERYTHING_CALLS: list[tuple[str, Json]] = [
+    ("echo", {"message": "hi"}),
+    ("get-annotated-message", {"messageType": "error", "includeImage": True}),
+    ("get-env", {}),
+    ("get-resource-links", {"count": 2}),
+    ("get-resource-reference", {"resourceType": "Text", "resourceId": 1}),
+    ("get-structured-content", {"location": "New York"}),
+    ("get-sum", {"a": 2, "b": 3}),
+    ("get-tiny-image", {}),
+    ("gzip-file-as-resource", {"name": "x", "data": "data:text/plain,hello"}),
+    ("trigger-long-running-operation", {"duration": 0.1, "steps": 2}),
+    ("simulate-research-query", {"topic": "frogs"}),
+    ("toggle-subscriber-updates", {}),
+    ("toggle-simulated-logging", {}),
+]
+
+
+def filesystem_calls(folder: Path) -> list[tuple[str, Json]]:
     a, b = str(folder / "a.txt"), str(folder / "b.txt")
     return [
-        Published(
-            "time",
-            MODERN,
-            ["mcp-server-time", "--local-timezone", "UTC"],
-            [
-                ("get_current_time", {"timezone": "Asia/Tokyo"}),
-                (
-                    "convert_time",
-                    {
-                        "source_timezone": "UTC",
-                        "time": "12:00",
-                        "target_timezone": "Asia/Kolkata",
-                    },
-                ),
-            ],
-        ),
-        Published(
-            "fetch",
-            MODERN,
-            ["mcp-server-fetch", "--ignore-robots-txt", "--allow-private-ips"],
-            [("fetch", {"url": f"{pages}/a.txt", "raw": True})],
-        ),
-        Published(
-            "memory",
-            HANDSHAKE,
-            ["mcp-server-memory"],
-            [
-                ("create_entities", {"entities": [FROG, POND]}),
-                ("create_relations", {"relations": [LIVES]}),
-                (
-                    "add_observations",
-                    {"observations": [{"entityName": "Frog", "contents": ["wet"]}]},
-                ),
-                ("read_graph", {}),
-                ("search_nodes", {"query": "frog"}),
-                ("open_nodes", {"names": ["Pond"]}),
-                (
-                    "delete_observations",
-                    {"deletions": [{"entityName": "Frog", "observations": ["wet"]}]},
-                ),
-                ("delete_relations", {"relations": [LIVES]}),
-                ("delete_entities", {"entityNames": ["Frog"]}),
-            ],
-            {"MEMORY_FILE_PATH": str(folder.parent / "memory.jsonl")},
-        ),
-        Published(
-            "filesystem",
-            HANDSHAKE,
-            ["mcp-server-filesystem", str(folder)],
-            [
-                ("list_allowed_directories", {}),
-                ("read_file", {"path": a}),
-                ("read_text_file", {"path": a, "head": 1}),
-                ("read_media_file", {"path": str(folder / "dot.png")}),
-                ("read_multiple_files", {"paths": [a, str(folder / "none.txt")]}),
-                ("write_file", {"path": b, "content": "new\n"}),
-                ("edit_file", {"path": b, "edits": [{"oldText": "new", "newText": "newer"}]}),
-                ("create_directory", {"path": str(folder / "sub")}),
-                ("list_directory", {"path": str(folder)}),
-                ("list_directory_with_sizes", {"path": str(folder)}),
-                ("directory_tree", {"path": str(folder)}),
-                ("move_file", {"source": b, "destination": str(folder / "sub" / "c.txt")}),
-                ("search_files", {"path": str(folder), "pattern": "**/*.txt"}),
-                ("get_file_info", {"path": a}),
-            ],
-        ),
-        Published(
-            "everything",
-            HANDSHAKE,
-            ["mcp-server-everything"],
-            [
-                ("echo", {"message": "hi"}),
-                ("get-annotated-message", {"messageType": "error", "includeImage": True}),
-                ("get-env", {}),
-                ("get-resource-links", {"count": 2}),
-                ("get-resource-reference", {"resourceType": "Text", "resourceId": 1}),
-                ("get-structured-content", {"location": "New York"}),
-                ("get-sum", {"a": 2, "b": 3}),
-                ("get-tiny-image", {}),
-                ("gzip-file-as-resource", {"name": "x", "data": "data:text/plain,hello"}),
-                ("trigger-long-running-operation", {"duration": 0.1, "steps": 2}),
-                ("simulate-research-query", {"topic": "frogs"}),
-                ("toggle-subscriber-updates", {}),
-                ("toggle-simulated-logging", {}),
-            ],
-        ),
+        ("list_allowed_directories", {}),
+        ("read_file", {"path": a}),
+        ("read_text_file", {"path": a, "head": 1}),
+        ("read_media_file", {"path": str(folder / "dot.png")}),
+        ("read_multiple_files", {"paths": [a, str(folder / "none.txt")]}),
+        ("write_file", {"path": b, "content": "new\n"}),
+        ("edit_file", {"path": b, "edits": [{"oldText": "new", "newText": "newer"}]}),
+        ("create_directory", {"path": str(folder / "sub")}),
+        ("list_directory", {"path": str(folder)}),
+        ("list_directory_with_sizes", {"path": str(folder)}),
+        ("directory_tree", {"path": str(folder)}),
+        ("move_file", {"source": b, "destination": str(folder / "sub" / "c.txt")}),
+        ("search_files", {"path": str(folder), "pattern": "**/*.txt"}),
+        ("get_file_info", {"path": a}),
+    ]
+
+
+def published_servers(folder: Path, pages: str) -> list[Published]:
+    clock = ["mcp-server-time", "--local-timezone", "UTC"]
+    fetcher = ["mcp-server-fetch", "--ignore-robots-txt", "--allow-private-ips"]
+    fetched: list[tuple[str, Json]] = [("fetch", {"url": f"{pages}/a.txt", "raw": True})]
+    files = ["mcp-server-filesystem", str(folder)]
+    memory = {"MEMORY_FILE_PATH": str(folder.parent / "memory.jsonl")}
+    return [
+        Published("time", MODERN, clock, TIME_CALLS),
+        Published("fetch", MODERN, fetcher, fetched),
+        Published("memory", HANDSHAKE, ["mcp-server-memory"], MEMORY_CALLS, memory),
+        Published("filesystem", HANDSHAKE, files, filesystem_calls(folder)),
+        Published("everything", HANDSHAKE, ["mcp-server-everything"], EVERYTHING_CALLS),
     ]
 
 
