@@ -9,7 +9,7 @@ export type Kind = "tools" | "resources" | "templates" | "prompts";
 
 export interface ServerRow {
   name: string;
-  kind: "project" | "upstream" | "registry";
+  kind: "project" | "upstream" | "registry" | "behind";
   state: string;
   reason: string | null;
   transport: string | null;
@@ -39,6 +39,7 @@ export interface Overview {
     registries: string[];
     program: string;
     needs_token: boolean;
+    gateway: { url: string; kind: string; registry: string; why: string | null } | null;
   };
   revisions: string[];
   digest: string;

@@ -10,6 +10,7 @@ import pytest
 from playwright.async_api import Browser, Page, expect
 
 from tests.peers.raw_http import over_http
+from tests.peers.serving import environment
 from tests.web.browser import show, window
 from tests.web.gateway import Opened, opened
 
@@ -285,17 +286,32 @@ async def test_stages_show_what_was_sent_and_what_came_back(browser: Browser, ya
         await expect(page.get_by_label("Stages")).to_contain_text("pirate")
 
 
-async def test_the_call_can_be_copied_and_run_with_curl(browser: Browser, yard: Opened) -> None:
+@pytest.mark.parametrize("way", ["curl", "toolyard"])
+async def test_the_call_can_be_copied_and_run_in_a_shell(
+    browser: Browser, yard: Opened, way: str
+) -> None:
     async with window(browser, yard.link) as page:
         await show(page, "#/explore/tools/ahoy")
         await page.get_by_label("name").last.fill("O'Neil é")
         await page.get_by_role("button", name="Copy as…").click()
-        await page.get_by_role("button", name="curl").click()
+        await page.get_by_role("button", name=way, exact=True).click()
         await page.locator(".snippet").get_by_role("button", name="Copy").click()
         command = await page.evaluate("navigator.clipboard.readText()")
-    process = await asyncio.create_subprocess_shell(command, stdout=asyncio.subprocess.PIPE)
+    process = await asyncio.create_subprocess_shell(
+        command, stdout=asyncio.subprocess.PIPE, env=environment({"DEMO_SECRET": "x"})
+    )
     output, _ = await process.communicate()
     assert "Ahoy, O'Neil é!" in output.decode()
+
+
+async def test_the_call_can_be_copied_as_client_code(browser: Browser, yard: Opened) -> None:
+    async with window(browser, yard.link) as page:
+        await show(page, "#/explore/tools/ahoy")
+        await page.get_by_label("name").last.fill("Gil")
+        await page.get_by_role("button", name="Copy as…").click()
+        for way in ("JSON-RPC", "Python", "TypeScript"):
+            await page.get_by_role("button", name=way).click()
+            await expect(page.locator(".snippet pre")).to_contain_text("Gil")
 
 
 async def test_runs_are_remembered_and_run_again(browser: Browser, yard: Opened) -> None:

@@ -6,6 +6,8 @@ import { quoted } from "./copies";
 export interface Recipe {
   where: string;
   code: string;
+  /** Starts a copy of the server: not possible for somebody else's. */
+  stdio?: boolean;
 }
 
 export interface Client {
@@ -26,7 +28,7 @@ function reach(overview: Overview): Reach {
   const { place, server } = overview;
   return {
     name: server.name.replace(/[^\w-]+/g, "-") || "toolyard",
-    url: `${location.origin}/mcp`,
+    url: place.gateway?.url ?? `${location.origin}/mcp`,
     headers: place.needs_token ? { Authorization: "Bearer YOUR_TOKEN" } : {},
     command: place.program,
     args: ["serve", ...(place.project ? [place.project] : []), ...place.registries],
@@ -46,7 +48,16 @@ const overStdio = (r: Reach, more: JsonObject = {}): JsonObject => ({
 });
 
 export function clientsFor(overview: Overview): Client[] {
-  const r = reach(overview);
+  const all = clients(reach(overview));
+  if (!overview.place.gateway) return all;
+  const remote = all.map((client) => ({
+    ...client,
+    recipes: client.recipes.filter((recipe) => !recipe.stdio),
+  }));
+  return remote.filter((client) => client.recipes.length > 0);
+}
+
+function clients(r: Reach): Client[] {
   const servers = (entry: JsonObject, key = "mcpServers") => pretty({ [key]: { [r.name]: entry } });
   const headers = Object.entries(r.headers).map(([k, v]) => ` --header ${quoted(`${k}: ${v}`)}`);
   return [
@@ -61,20 +72,21 @@ export function clientsFor(overview: Overview): Client[] {
         {
           where: "Or let it start its own copy over stdio",
           code: `claude mcp add ${quoted(r.name)} -- ${[r.command, ...r.args].map(quoted).join(" ")}`,
+          stdio: true,
         },
       ],
     },
     {
       id: "claude-desktop",
       label: "Claude Desktop",
-      recipes: [{ where: "claude_desktop_config.json (Settings, Developer, Edit Config)", code: servers(overStdio(r)) }],
+      recipes: [{ where: "claude_desktop_config.json (Settings, Developer, Edit Config)", code: servers(overStdio(r)), stdio: true }],
     },
     {
       id: "cursor",
       label: "Cursor",
       recipes: [
         { where: ".cursor/mcp.json in the project, or ~/.cursor/mcp.json", code: servers(overHttp(r)) },
-        { where: "The same over stdio", code: servers(overStdio(r)) },
+        { where: "The same over stdio", code: servers(overStdio(r)), stdio: true },
       ],
     },
     {
@@ -103,7 +115,7 @@ export function clientsFor(overview: Overview): Client[] {
     {
       id: "zed",
       label: "Zed",
-      recipes: [{ where: "settings.json", code: servers(overStdio(r), "context_servers") }],
+      recipes: [{ where: "settings.json", code: servers(overStdio(r), "context_servers"), stdio: true }],
     },
     {
       id: "gemini",
@@ -120,8 +132,8 @@ export function clientsFor(overview: Overview): Client[] {
       label: "Anything else",
       recipes: [
         { where: "Streamable HTTP", code: r.url },
-        { where: "The transport of 2024", code: `${location.origin}/sse` },
-        { where: "stdio", code: [r.command, ...r.args].map(quoted).join(" ") },
+        { where: "The transport of 2024", code: r.url.replace(/\/mcp\/?$/, "/sse") },
+        { where: "stdio", code: [r.command, ...r.args].map(quoted).join(" "), stdio: true },
       ],
     },
   ];

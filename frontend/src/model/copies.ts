@@ -9,7 +9,8 @@ export interface Wanted {
   needsToken: boolean;
   program: string;
   project: string | null;
-  registries: string[];
+  /** It is not ours to start: it is called where it runs. */
+  elsewhere: boolean;
 }
 
 const REVISION = "2026-07-28";
@@ -59,11 +60,13 @@ function headerValue(text: string): string {
 }
 
 export function command(wanted: Wanted): string {
-  const { params, program, project, registries } = wanted;
-  const parts = [program, "run-tool", String(params.name)];
-  if (project) parts.push("--project-root", project);
-  const rest = registries.map(quoted);
-  return [...parts.map(quoted), "--args", quoted(compact(params.arguments ?? {})), ...rest].join(" ");
+  const { params, program, project, elsewhere, url } = wanted;
+  const name = String(params.name);
+  const how =
+    project && !elsewhere
+      ? ["run-tool", name, "--project-root", project]
+      : ["call", url, name];
+  return [program, ...how, "--args", compact(params.arguments ?? {})].map(quoted).join(" ");
 }
 
 export function python({ url, params, needsToken }: Wanted): string {

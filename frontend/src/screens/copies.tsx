@@ -30,11 +30,11 @@ export function Copies({ method, params }: { method: string; params: JsonObject 
   const wanted: Wanted = {
     method,
     params,
-    url: `${location.origin}/mcp`,
+    url: place?.gateway?.url ?? `${location.origin}/mcp`,
     needsToken: place?.needs_token ?? false,
     program: place?.program ?? "toolyard",
     project: place?.project ?? null,
-    registries: place?.registries ?? [],
+    elsewhere: Boolean(place?.gateway),
   };
   return (
     <div class="copies">

@@ -21,7 +21,7 @@ export function OverviewScreen() {
 }
 
 function Body({ data }: { data: Overview }) {
-  const endpoint = `${location.origin}/mcp`;
+  const endpoint = data.place.gateway?.url ?? `${location.origin}/mcp`;
   return (
     <>
       <header class="screen-head">
@@ -40,6 +40,7 @@ function Body({ data }: { data: Overview }) {
           <CopyButton text={() => endpoint} />
         </div>
       </header>
+      {data.place.gateway && <OtherGateway gateway={data.place.gateway} />}
       <Numbers data={data} />
       <Warnings data={data} />
       <Servers data={data} />
@@ -57,6 +58,26 @@ function Body({ data }: { data: Overview }) {
         {data.revisions[0]} to {data.revisions.at(-1)}
       </p>
     </>
+  );
+}
+
+/** Which gateway this is, when it is not the one that serves the page. */
+function OtherGateway({ gateway }: { gateway: NonNullable<Overview["place"]["gateway"]> }) {
+  return (
+    <section class="banner note" aria-label="Gateway">
+      <Icon name="connect" />
+      <div>
+        <p>
+          This is another gateway: <b>{gateway.kind}</b> at{" "}
+          <code>
+            <Text of={gateway.url} />
+          </code>
+        </p>
+        <p class="hint">
+          {gateway.why ? <Text of={gateway.why} /> : <Text of={`Registry from ${gateway.registry}`} />}
+        </p>
+      </div>
+    </section>
   );
 }
 

@@ -16,6 +16,7 @@ COMMANDS = {
     "request": ("toolyard.cli.request", "make one request of any kind and print its result"),
     "registry": ("toolyard.cli.registry", "check, show, explain, convert and lock registry files"),
     "inspect": ("toolyard.cli.inspect", "show what any MCP server offers"),
+    "page": ("toolyard.cli.gateway_page", "show another running gateway in the page"),
     "call": ("toolyard.cli.call", "call one tool of any MCP server and print its result"),
     "new": ("toolyard.cli.new", "make a project in a folder of its own"),
     "init": ("toolyard.cli.init", "make the folder that you are in a project"),

@@ -17,6 +17,7 @@ from toolyard.asgi import AsgiApp
 from toolyard.auth.callers import Anyone, Authenticator
 from toolyard.cli.endpoints import registry_endpoint, status_endpoint
 from toolyard.cli.logs import payload_log
+from toolyard.cli.other import Other
 from toolyard.cli.page import Page
 from toolyard.errors import ConfigError
 from toolyard.transports.guard import LOOPBACK, Guard
@@ -35,6 +36,7 @@ class Address:
     allow_hosts: tuple[str, ...] = ()
     allow_origins: tuple[str, ...] = ()
     page: bool = True
+    other: Other | None = None  # the gateway that the page shows in place of ours
 
 
 def serve(plan: Plan, address: Address) -> int:
@@ -64,7 +66,7 @@ def _listen(address: Address) -> socket.socket:
 async def _serve(
     plan: Plan, address: Address, authenticator: Authenticator, sock: socket.socket
 ) -> None:
-    page = Page(plan, needs_token=not isinstance(authenticator, Anyone)) if address.page else None
+    page = _page(plan, address, authenticator) if address.page else None
     app = build(plan, page.taps if page else None)
     app.settle_in(plan.project)
     hosts = LOOPBACK | {address.host, *address.allow_hosts}
@@ -89,6 +91,10 @@ async def _serve(
     finally:
         watching.cancel()
         await app.close()
+
+
+def _page(plan: Plan, address: Address, authenticator: Authenticator) -> Page:
+    return Page(plan, needs_token=not isinstance(authenticator, Anyone), other=address.other)
 
 
 def _extra(plan: Plan, app: App, authenticator: Authenticator) -> dict[str, AsgiApp]:

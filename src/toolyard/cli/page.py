@@ -7,6 +7,8 @@ import os
 import secrets
 import shutil
 import sys
+from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 
 from toolyard import __version__
@@ -18,6 +20,7 @@ from toolyard.catalog.keeper import Keeper
 from toolyard.catalog.snapshot import Catalog
 from toolyard.cli.lineage import Lineage
 from toolyard.cli.logins import PageLogins
+from toolyard.cli.other import Other, OtherFile
 from toolyard.cli.registry_files import registry_files
 from toolyard.protocol.call import (
     Call,
@@ -47,8 +50,9 @@ CALLER = Caller(id="page", name="page")
 
 
 class Page:
-    def __init__(self, plan: Plan, *, needs_token: bool) -> None:
+    def __init__(self, plan: Plan, *, needs_token: bool, other: Other | None = None) -> None:
         self._plan = plan
+        self._other = other
         self._needs_token = needs_token
         self._token = secrets.token_urlsafe(24)
         self._traffic = Traffic() if plan.settings.page_traffic else None
@@ -87,7 +91,21 @@ class Page:
             logins=_logins(app),
             read_only=self._plan.settings.page_read_only,
         )
-        return Site(window, self._token, self._files)
+        return Site(self._over(window, self._other), self._token, self._files)
+
+    def _over(self, window: Window, other: Other | None) -> Window:
+        """The window on another gateway: what ours serves is all that it serves."""
+        if other is None:
+            return window
+        annotated = Annotated(window.catalog, other)
+        files = (OtherFile(other, annotated()),) if other.native is not None else ()
+        return replace(
+            window,
+            catalog=annotated,
+            layers=other.layers,
+            registries=lambda: files,
+            place=replace(window.place, gateway=other.shown),
+        )
 
     def _place(self) -> Place:
         project = self._plan.project
@@ -111,6 +129,21 @@ class Looking:
             loop = asyncio.get_running_loop()
             self._settling = loop.create_task(self._keeper.catalog())
         return self._keeper.current
+
+
+class Annotated:
+    """The catalog with what the other gateway's registry says; made once for each."""
+
+    def __init__(self, catalog: Callable[[], Catalog], other: Other) -> None:
+        self._catalog = catalog
+        self._other = other
+        self._known: tuple[Catalog, Catalog] | None = None
+
+    def __call__(self) -> Catalog:
+        current = self._catalog()
+        if self._known is None or self._known[0] is not current:
+            self._known = (current, self._other.annotated(current))
+        return self._known[1]
 
 
 def _logins(app: App) -> PageLogins | None:

@@ -130,7 +130,7 @@ def _lists_alone(chosen: Chosen, options: Namespace) -> bool:
 
 
 def _over_http(options: Namespace, chosen: Chosen, identity: Identity) -> int:
-    host, port = _address(options.http)
+    host, port = http_address(options.http)
     # The HTTP server takes a third of a second to import: no other command pays for it.
     from toolyard.cli import http  # noqa: PLC0415
 
@@ -164,7 +164,7 @@ def _plan(
     )
 
 
-def _address(text: str) -> tuple[str, int]:
+def http_address(text: str) -> tuple[str, int]:
     host, _, port = text.rpartition(":")
     if not port.isdecimal() or int(port) > 65535:
         raise ConfigError.at("--http", f"expected [HOST:]PORT, not {text!r}")

@@ -66,6 +66,8 @@ class Listed:
 
 
 def is_projected(tool: Tool) -> bool:
+    if tool.extra.get("projected"):
+        return True
     return isinstance(tool.target, VirtualTarget) and tool.target.output is not None
 
 

@@ -80,7 +80,14 @@ def _servers(window: Window, catalog: Catalog, sums: dict[str, Sum]) -> list[Jso
         rows.insert(0, _project(window.place.project, catalog, sums[PROJECT]))
     if REGISTRY in sums:
         rows.append(_registry(window.place.registries, sums[REGISTRY]))
-    return rows
+    known = {row["name"] for row in rows}
+    return rows + [_behind(name, sums[name]) for name in sorted(sums.keys() - known)]
+
+
+def _behind(name: str, total: Sum) -> JsonObject:
+    """A server of another gateway: only that one knows how it is doing."""
+    known: JsonObject = {"name": name, "kind": "behind", "state": "behind the gateway"}
+    return {**known, "reason": None, "transport": None, "info": None, **_totals(total)}
 
 
 def _registry(files: tuple[str, ...], total: Sum) -> JsonObject:

@@ -67,7 +67,7 @@ def shown(file: RegistryFile, read_only: bool) -> JsonObject:
 
 def _why_not(form: str, value: Json) -> str | None:
     if form != "native":
-        return f"the file is in the format {form}: convert it to edit it here"
+        return f"the registry is one of {form}: it can be read here, and converted by a command"
     tools = value.get("tools") if isinstance(value, dict) else None
     if any(isinstance(one, dict) and isinstance(one.get("server"), dict) for one in tools or []):
         return "the file has servers inside of tools: name them under servers to edit it here"

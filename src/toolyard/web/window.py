@@ -49,6 +49,16 @@ def no_layers(_tool: Tool) -> tuple[Layer, ...]:
 
 
 @dataclass(frozen=True, slots=True)
+class Shown:
+    """The other gateway that the page shows."""
+
+    url: str
+    kind: str
+    registry: str
+    why: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Place:
     """Where and how the server is reached, for what clients are told to paste."""
 
@@ -56,6 +66,7 @@ class Place:
     registries: tuple[str, ...] = ()
     program: str = "toolyard"
     needs_token: bool = False
+    gateway: Shown | None = None
 
 
 @dataclass(frozen=True, slots=True)
