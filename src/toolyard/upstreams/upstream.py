@@ -208,15 +208,16 @@ class Upstream:
         known = self._listings.get(key, Listing(self.definition.name))
         if self.definition.disabled is not None:
             return replace(known, error=self.definition.disabled)
-        if key in self._fresh:
-            return replace(known, error=self._trouble() or known.error)
+        # In the lock also to look: while it is being asked, what it lists is not known yet.
         async with self._listing_locks.setdefault(key, asyncio.Lock()):
-            if key not in self._fresh:
-                try:
-                    await self._fetch(key, caller)
-                except (LinkError, UpstreamError) as error:
-                    return replace(known, error=masked(str(error), self.definition.secrets))
-        return self._listings[key]
+            if key in self._fresh:
+                known = self._listings[key]
+                return replace(known, error=self._trouble() or known.error)
+            try:
+                await self._fetch(key, caller)
+            except (LinkError, UpstreamError) as error:
+                return replace(known, error=masked(str(error), self.definition.secrets))
+            return self._listings[key]
 
     def known_listing(self) -> Listing | None:
         return self._listings.get("")
