@@ -214,8 +214,8 @@ def federation_of(
         on_challenge=logins.on_challenge,
     )
     pool = Pool(registries.servers, setup)
-    targets = taps.upstreams(pool.targets)
-    return Federation(pool, GatewaySource(files, registries, pool, scripts, targets=targets))
+    source = GatewaySource(files, registries, pool, scripts, tap=taps.upstreams)
+    return Federation(pool, source)
 
 
 def registry_paths(plan: Plan) -> tuple[str, ...]:

@@ -22,8 +22,10 @@ class Yard:
     def write(self, path: str, content: Json) -> Path:
         target = self.root / path
         target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_text(content if isinstance(content, str) else json.dumps(content, indent=2))
-        return target
+        # Whole or not at all: a server may be reading it.
+        fresh = target.with_name(f".{target.name}.new")
+        fresh.write_text(content if isinstance(content, str) else json.dumps(content, indent=2))
+        return fresh.replace(target)
 
     def registry(self, **content: Json) -> Path:
         return self.write("registry.json", content)

@@ -243,7 +243,7 @@ async def test_many_upstreams_start_at_the_same_time(make_pool: MakePool) -> Non
 
 async def test_a_changed_registry_stops_what_it_no_longer_names(make_pool: MakePool) -> None:
     before = children()
-    pool = make_pool(fake("one"), fake("two", n=2))
+    pool = make_pool(fake("one"), fake("two", n=2), retire_after=0)
     await asyncio.gather(pool.listing("one"), pool.listing("two"))
     kept = children() - before
     assert len(kept) == 2

@@ -17,8 +17,8 @@ class Listing:
     capabilities: JsonObject = field(default_factory=dict)
     revision: str | None = None
     # What it says of itself; known only while it has been asked in this process.
-    info: JsonObject = field(default_factory=dict)
-    instructions: str | None = None
+    info: JsonObject = field(default_factory=dict, compare=False)
+    instructions: str | None = field(default=None, compare=False)
     # Why there is nothing newer: the server could not be reached, or refused to list.
     error: str | None = None
 

@@ -130,20 +130,25 @@ class GatewaySource:
         pool: Pool,
         scripts: Source | None = None,
         *,
-        targets: UpstreamTargets | None = None,
+        tap: Callable[[UpstreamTargets], UpstreamTargets] = lambda targets: targets,
     ) -> None:
         self._files = files
-        self.registries = registries
         self._pool = pool
-        self._targets = targets or pool.targets
+        self._tap = tap
+        # Together, because catalogs are made of both in a thread.
+        self._taken = (registries, tap(pool.targets))
         self._scripts = scripts
         self._changed: Callable[[], None] = lambda: None
         self._listings = UpstreamListings(pool, registries.needed())
         # Why the files as they are now are not served.
         self.refused: ConfigError | None = None
 
+    @property
+    def registries(self) -> Registries:
+        return self._taken[0]
+
     def read(self) -> Entries:
-        entries = self._laid(self._read_scripts(), self.registries)
+        entries = self._laid(self._read_scripts(), *self._taken)
         if self.refused is None:
             return entries
         said = f"the registry is wrong, what was served before goes on:\n{self.refused}"
@@ -152,15 +157,15 @@ class GatewaySource:
     def would_read(self, instead: Mapping[str, bytes]) -> Entries:
         """The entries if files said this. Starts nothing. Raises ConfigError."""
         scripts = self._read_scripts()
-        return self._laid(scripts, self._files.load(scripts, instead))
+        return self._laid(scripts, self._files.load(scripts, instead), self._taken[1])
 
     def _read_scripts(self) -> Entries:
         return self._scripts.read() if self._scripts is not None else Entries()
 
-    def _laid(self, entries: Entries, registries: Registries) -> Entries:
+    def _laid(self, entries: Entries, registries: Registries, targets: UpstreamTargets) -> Entries:
         listings = self._listings.read()
         for registry in registries.files:
-            entries = lay_over(registry, entries, listings, self._targets)
+            entries = lay_over(registry, entries, listings, targets)
         return entries
 
     async def settle(self) -> None:
@@ -199,8 +204,7 @@ class GatewaySource:
             self.refused = error
             self._changed()
             return
-        self._pool.update(newer.servers)
-        self.registries = newer
+        self._taken = (newer, self._tap(self._pool.update(newer.servers)))
         self.refused = None
         self._listings.follow(newer.needed())
         log.info("registry loaded anew")

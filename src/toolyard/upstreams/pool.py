@@ -18,6 +18,23 @@ from toolyard.upstreams.upstream import NO_ONE, Upstream
 
 log = logger("upstreams")
 SWEEPS_PER_IDLE_STOP = 4
+# How often a server that is not defined any more is looked at for calls.
+RETIRED_LOOK = 0.2
+
+
+class Gone:
+    """What a name stands for that no definition has."""
+
+    async def perform(
+        self, method: str, params: JsonObject, call: Call, channel: Channel
+    ) -> JsonObject:
+        raise Down("is not defined any more")
+
+    async def watch(self, uri: str, caller: Caller, changed: Callable[[], None]) -> None:
+        raise Down("is not defined any more")
+
+
+GONE = Gone()
 
 
 class Pool:
@@ -26,27 +43,47 @@ class Pool:
         self._by_identity: dict[str, Upstream] = {}
         self._by_name: dict[str, tuple[ServerDefinition, Upstream]] = {}
         self._callbacks: list[Callable[[str], None]] = []
+        # Not defined any more, and not closed yet because a call may still use it.
+        self._retired: set[Upstream] = set()
         self._closing: set[asyncio.Task[None]] = set()
         self._sweeper: asyncio.TimerHandle | None = None
         self._closed = False
-        self.targets = Targets(self._perform, self._watch)
-        self.update(definitions)
+        self.targets = self.update(definitions)
 
-    def update(self, definitions: Iterable[ServerDefinition]) -> None:
-        """The registry has changed: what is defined as before goes on undisturbed."""
-        known, self._by_identity, self._by_name = self._by_identity, {}, {}
+    def update(self, definitions: Iterable[ServerDefinition]) -> Targets:
+        """The registry has changed: what is defined as before goes on undisturbed.
+
+        The targets that it gives are those of these definitions, and stay so.
+        """
+        known, by_identity, by_name = dict(self._by_identity), dict[str, Upstream](), {}
         for definition in definitions:
             key = _key(definition)
-            upstream = self._by_identity.get(key) or known.pop(key, None) or self._new(definition)
-            self._by_identity[key] = upstream
-            self._by_name[definition.name] = (definition, upstream)
+            upstream = by_identity.get(key) or known.pop(key, None) or self._new(definition)
+            by_identity[key] = upstream
+            by_name[definition.name] = (definition, upstream)
+        # Replaced and never edited: catalogs are made from it in a thread.
+        self._by_identity, self._by_name = by_identity, by_name
         for gone in known.values():
-            task = asyncio.get_running_loop().create_task(gone.close())
+            self._retired.add(gone)
+            task = asyncio.get_running_loop().create_task(self._retire(gone))
             self._closing.add(task)
             task.add_done_callback(self._closing.discard)
+        peers = {name: upstream for name, (_, upstream) in by_name.items()}
+        self.targets = Targets(lambda server: peers.get(server, GONE))
+        return self.targets
+
+    async def _retire(self, gone: Upstream) -> None:
+        """Stop what is not defined any more, once the calls that still use it are done."""
+        await asyncio.sleep(self._setup.retire_after)
+        while gone.busy and not self._closed:
+            await asyncio.sleep(RETIRED_LOOK)
+        await gone.close()
+        self._retired.discard(gone)
 
     def _new(self, definition: ServerDefinition) -> Upstream:
-        return Upstream(definition, self._setup, lambda: self._announce(_key(definition)))
+        return Upstream(
+            definition, self._setup, lambda: self._announce(_key(definition)), self._sweep_later
+        )
 
     # -- what the catalog needs --------------------------------------------------------
 
@@ -63,7 +100,6 @@ class Pool:
             listed = await self._named(server).listing(caller)
         except Down as gone:
             return Listing(server, error=str(gone))
-        self._sweep_later()
         return replace(listed, server=server)
 
     def known_listing(self, server: str) -> Listing | None:
@@ -81,20 +117,6 @@ class Pool:
         for name in names:
             for callback in self._callbacks:
                 callback(name)
-
-    # -- calls -------------------------------------------------------------------------
-
-    async def _perform(
-        self, server: str, method: str, params: JsonObject, call: Call, channel: Channel
-    ) -> JsonObject:
-        if self._sweeper is None:
-            self._sweep_later()
-        return await self._named(server).perform(method, params, call, channel)
-
-    async def _watch(
-        self, server: str, uri: str, caller: Caller, changed: Callable[[], None]
-    ) -> None:
-        await self._named(server).watch(uri, caller, changed)
 
     def _named(self, server: str) -> Upstream:
         found = self._by_name.get(server)
@@ -132,8 +154,11 @@ class Pool:
         self._closed = True
         if self._sweeper is not None:
             self._sweeper.cancel()
-        ends = [upstream.close() for upstream in self._by_identity.values()]
-        await asyncio.gather(*ends, *self._closing)
+        for task in self._closing:
+            task.cancel()
+        await asyncio.gather(*self._closing, return_exceptions=True)
+        ends = [upstream.close() for upstream in (*self._by_identity.values(), *self._retired)]
+        await asyncio.gather(*ends)
         await self._setup.http.close()
 
 

@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
-from typing import TypeAlias
+from collections.abc import Callable
+from typing import Protocol
 
 from toolyard.errors import UpstreamError
 from toolyard.protocol.call import Call, Caller, Channel, JsonObject, Result, Target
 from toolyard.upstreams.link import LinkError, Lost, TimedOut
 
-# (server, method, params, call, channel) -> result
-Perform: TypeAlias = Callable[[str, str, JsonObject, Call, Channel], Awaitable[JsonObject]]
-# (server, uri, caller, changed): runs until it is cancelled
-WatchUri: TypeAlias = Callable[[str, str, Caller, Callable[[], None]], Awaitable[None]]
+
+class Peer(Protocol):
+    """The server behind a target. Both raise a LinkError when it cannot be reached."""
+
+    async def perform(
+        self, method: str, params: JsonObject, call: Call, channel: Channel
+    ) -> JsonObject: ...
+
+    async def watch(self, uri: str, caller: Caller, changed: Callable[[], None]) -> None:
+        """Runs until it is cancelled."""
+
 
 # Of the client's params these are ours to set, or end at this hop.
 _REPLACED = frozenset({"name", "arguments", "uri", "task", "_meta"})
@@ -21,19 +28,19 @@ _REPLACED = frozenset({"name", "arguments", "uri", "task", "_meta"})
 class UpstreamTarget:
     """`shape` makes the params of `method` from the arguments of a call."""
 
-    __slots__ = ("_method", "_perform", "_server", "_shape")
+    __slots__ = ("_method", "_peer", "_server", "_shape")
 
     def __init__(
         self,
         server: str,
         method: str,
         shape: Callable[[JsonObject], JsonObject],
-        perform: Perform,
+        peer: Peer,
     ) -> None:
         self._server = server
         self._method = method
         self._shape = shape
-        self._perform = perform
+        self._peer = peer
 
     async def call(self, arguments: JsonObject, call: Call, channel: Channel) -> Result:
         params = self._shape(arguments)
@@ -44,7 +51,7 @@ class UpstreamTarget:
         if call.request_state is not None:
             params["requestState"] = call.request_state
         try:
-            return await self._perform(self._server, self._method, params, call, channel)
+            return await self._peer.perform(self._method, params, call, channel)
         except (Lost, TimedOut) as error:
             raise UpstreamError(self._server, f"{error}; the request may have run") from None
         except LinkError as error:
@@ -54,16 +61,15 @@ class UpstreamTarget:
 class ResourceTarget(UpstreamTarget):
     """Reads resources, and knows when one has changed."""
 
-    __slots__ = ("_watch",)
+    __slots__ = ()
 
-    def __init__(self, server: str, perform: Perform, watch: WatchUri) -> None:
-        super().__init__(server, "resources/read", lambda given: {"uri": given["uri"]}, perform)
-        self._watch = watch
+    def __init__(self, server: str, peer: Peer) -> None:
+        super().__init__(server, "resources/read", lambda given: {"uri": given["uri"]}, peer)
 
     async def watch(self, arguments: JsonObject, call: Call, changed: Callable[[], None]) -> None:
         """Call `changed` whenever the resource may have changed, until cancelled."""
         try:
-            await self._watch(self._server, arguments["uri"], call.caller, changed)
+            await self._peer.watch(arguments["uri"], call.caller, changed)
         except LinkError as error:
             raise UpstreamError(self._server, str(error)) from None
 
@@ -73,26 +79,29 @@ def _unknown(params: JsonObject) -> JsonObject:
 
 
 class Targets:
-    """The targets of every upstream, by the name its definition gave it."""
+    """The targets of every upstream, by the name its definition gave it.
 
-    def __init__(self, perform: Perform, watch: WatchUri) -> None:
-        self._perform = perform
-        self._watch = watch
+    `find` is asked when a target is made: it goes on with that upstream, whatever the name
+    means later.
+    """
+
+    def __init__(self, find: Callable[[str], Peer]) -> None:
+        self._find = find
 
     def tool(self, server: str, name: str) -> Target:
         def shape(arguments: JsonObject) -> JsonObject:
             return {"name": name, "arguments": arguments}
 
-        return UpstreamTarget(server, "tools/call", shape, self._perform)
+        return UpstreamTarget(server, "tools/call", shape, self._find(server))
 
     def prompt(self, server: str, name: str) -> Target:
         def shape(arguments: JsonObject) -> JsonObject:
             return {"name": name, "arguments": arguments}
 
-        return UpstreamTarget(server, "prompts/get", shape, self._perform)
+        return UpstreamTarget(server, "prompts/get", shape, self._find(server))
 
     def resource(self, server: str) -> Target:
-        return ResourceTarget(server, self._perform, self._watch)
+        return ResourceTarget(server, self._find(server))
 
     def completion(self, server: str) -> Target:
-        return UpstreamTarget(server, "completion/complete", dict, self._perform)
+        return UpstreamTarget(server, "completion/complete", dict, self._find(server))

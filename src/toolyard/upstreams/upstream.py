@@ -31,11 +31,16 @@ NO_ONE = Caller(id="", name="")
 
 class Upstream:
     def __init__(
-        self, definition: ServerDefinition, setup: Setup, changed: Callable[[], None]
+        self,
+        definition: ServerDefinition,
+        setup: Setup,
+        changed: Callable[[], None],
+        opened: Callable[[], None] = lambda: None,
     ) -> None:
         self.definition = definition
         self._setup = setup
         self._changed = changed
+        self._opened = opened
         limits = replace(setup.limits, call=definition.timeout or setup.limits.call)
         kept = (
             None
@@ -143,6 +148,7 @@ class Upstream:
             self._backoff.refused(_now())
             self._failed(error, error.diagnosis if isinstance(error, CannotConnect) else "")
             raise
+        self._opened()
         self._starts += owner is NOBODY
         session.link.on_lost = lambda error: self._on_lost(session, error, caller)
         was_down, self._down = self._down, None
@@ -202,15 +208,16 @@ class Upstream:
         known = self._listings.get(key, Listing(self.definition.name))
         if self.definition.disabled is not None:
             return replace(known, error=self.definition.disabled)
-        if key in self._fresh:
-            return replace(known, error=self._trouble() or known.error)
+        # In the lock also to look: while it is being asked, what it lists is not known yet.
         async with self._listing_locks.setdefault(key, asyncio.Lock()):
-            if key not in self._fresh:
-                try:
-                    await self._fetch(key, caller)
-                except (LinkError, UpstreamError) as error:
-                    return replace(known, error=masked(str(error), self.definition.secrets))
-        return self._listings[key]
+            if key in self._fresh:
+                known = self._listings[key]
+                return replace(known, error=self._trouble() or known.error)
+            try:
+                await self._fetch(key, caller)
+            except (LinkError, UpstreamError) as error:
+                return replace(known, error=masked(str(error), self.definition.secrets))
+            return self._listings[key]
 
     def known_listing(self) -> Listing | None:
         return self._listings.get("")
@@ -277,6 +284,10 @@ class Upstream:
             stderr=masked(live[0].link.diagnosis(), secrets) if live else self._stderr,
             retry_in=left or None,
         )
+
+    @property
+    def busy(self) -> bool:
+        return self._connections.opening() or any(one.busy for one in self._connections.live())
 
     def _trouble(self) -> str | None:
         """Why it cannot be called now."""

@@ -1,0 +1,106 @@
+"""Hostile registries and hostile results: bounded, while others are served."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from typing import Any
+
+import pytest
+
+from tests.gateway.yard import ECHO, Yard
+from tests.peers.raw import MODERN
+from tests.peers.raw_http import HttpClient, over_http
+from tests.peers.serving import serving
+
+Json = Any
+
+
+def nested(levels: int, width: int) -> str:
+    """A document of that depth, with some million nodes in it, as text."""
+    wide = "[" + ",".join(['{"a":1}'] * width) + "]"
+    return '{"a":' * levels + wide + "}" * levels
+
+
+def tool(name: str, path: str, **more: Json) -> Json:
+    schema = {"type": "object", "properties": {"x": {"source_field": path}}}
+    return {"name": name, "server": "u", "originalName": "huge", "outputSchema": schema, **more}
+
+
+PATHS = {
+    "everything below": "$..a",
+    "twice below": "$..[*]..a",
+    "a filter over all": "$..[?@.a == 1]",
+    "a filter in a filter": "$..[?@..[?@.a == 1]]",
+}
+
+
+@pytest.mark.parametrize("path", PATHS.values(), ids=PATHS)
+async def test_a_million_nodes_are_not_walked_and_others_are_served_meanwhile(
+    yard: Yard, path: str
+) -> None:
+    huge = {"content": [{"type": "text", "text": nested(60, 333_000)}]}
+    servers = [yard.upstream("u", {"name": "huge", "result": huge}), yard.upstream("v", ECHO)]
+    yard.registry(servers=servers, tools=[tool("t", path), {"name": "echo", "server": "v"}])
+    async with serving(yard.file, "--no-page") as server, over_http(server.url, MODERN) as client:
+        await client.call("echo", {})
+        hostile = asyncio.create_task(client.call("t", {}, within=60))
+        answered, slowest = await served_meanwhile(client, hostile)
+        result = await hostile
+    assert result["isError"]
+    assert "100,000" in result["content"][0]["text"] or "nodes" in result["content"][0]["text"]
+    assert answered > 0
+    print(f"{path}: {answered} calls meanwhile, the slowest {slowest * 1000:.0f} ms")
+
+
+async def served_meanwhile(client: HttpClient, hostile: asyncio.Task[Json]) -> tuple[int, float]:
+    answered, slowest = 0, 0.0
+    while not hostile.done():
+        began = time.perf_counter()
+        result = await client.call("echo", {"n": answered})
+        assert result["content"][0]["text"] == json.dumps({"n": answered})
+        slowest = max(slowest, time.perf_counter() - began)
+        answered += 1
+    return answered, slowest
+
+
+async def test_a_document_that_is_nested_too_deeply_is_refused(yard: Yard) -> None:
+    deep = {"content": [{"type": "text", "text": nested(80, 1)}]}
+    yard.registry(
+        servers=[yard.upstream("u", {"name": "huge", "result": deep})], tools=[tool("t", "$..a")]
+    )
+    async with serving(yard.file, "--no-page") as server, over_http(server.url, MODERN) as client:
+        result = await client.call("t", {})
+    assert result["isError"]
+    assert "64 levels" in result["content"][0]["text"]
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "$[",
+        "$..",
+        "$.a[?@.b ~ 'x']",
+        "$[?" + "(" * 500 + "@.a" + ")" * 500 + "]",
+        "a.b",
+        "$" + ".a" * 5000,
+    ],
+)
+async def test_a_hostile_path_is_refused_or_runs_within_its_bounds(yard: Yard, path: str) -> None:
+    small = {"content": [{"type": "text", "text": '{"a": 1}'}]}
+    good = {"name": "good", "server": "u", "originalName": "huge"}
+    yard.registry(servers=[yard.upstream("u", {"name": "huge", "result": small})], tools=[good])
+    async with serving(yard.file, "--no-page") as server, over_http(server.url, MODERN) as client:
+        await client.result("tools/list")
+        content = json.loads(yard.file.read_text())
+        yard.write("registry.json", {**content, "tools": [good, tool("t", path)]})
+        async with asyncio.timeout(20):
+            while not (await loaded(client) or "source_field" in server.errors):
+                await asyncio.sleep(0.02)
+        assert (await client.call("good", {}))["content"][0]["text"] == '{"a": 1}'
+
+
+async def loaded(client: HttpClient) -> bool:
+    names: list[str] = [tool["name"] for tool in (await client.result("tools/list"))["tools"]]
+    return "t" in names
