@@ -22,9 +22,8 @@ async def run(page: Page) -> None:
 
 
 async def result(page: Page) -> str:
-    await expect(page.locator(".status-line .badge")).to_have_text(
-        re.compile("done|failed|cancelled")
-    )
+    ended = re.compile("done|failed|cancelled")
+    await expect(page.locator(".status-line .badge")).to_have_text(ended)
     return await page.locator(".outcome").inner_text()
 
 

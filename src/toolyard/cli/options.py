@@ -37,7 +37,7 @@ def choose(options: Namespace) -> Chosen:
     flags = {"log_level": options.log_level} if options.log_level else {}
     settings = load(flags=flags, file=options.config, project=root)
     project = project_at(root, settings) if root else None
-    return Chosen(settings, project, tuple(map(os.path.abspath, files)))
+    return Chosen(settings, project, tuple(files))
 
 
 def _sorted_out(paths: list[str]) -> tuple[list[str], list[str]]:
