@@ -59,35 +59,28 @@ async def test_overview_and_lists_show_it_as_text(browser: Browser, hostile: Ope
         await keep_picture(page, "payloads-connect")
 
 
-@pytest.mark.parametrize("key", PAYLOADS)
-async def test_a_tool_made_of_it_is_shown_and_tried(
-    browser: Browser, hostile: Opened, key: str
-) -> None:
+async def test_tools_made_of_it_are_shown_and_tried(browser: Browser, hostile: Opened) -> None:
     async with window(browser, hostile.link) as page:
-        place = f"#/explore/tools/{quote(f'<i>{key}</i>', safe='')}"
-        await show(page, place)
-        await expect(page.get_by_role("heading", name=f"<i>{key}</i>")).to_be_visible()
-        await page.get_by_role("button", name="Run").click()
-        await expect(page.locator(".status-line .badge")).not_to_have_text("running")
-        await is_unharmed(page)
-        for part in ("definition", "schemas", "origin"):
-            await show(page, f"{place}?part={part}")
+        for key in PAYLOADS:
+            place = f"#/explore/tools/{quote(f'<i>{key}</i>', safe='')}"
+            await show(page, place)
+            await expect(page.get_by_role("heading", name=f"<i>{key}</i>")).to_be_visible()
+            await page.get_by_role("button", name="Run").click()
+            await expect(page.locator(".status-line .badge")).not_to_have_text("running")
             await is_unharmed(page)
-        await keep_picture(page, f"payload-{key}")
+            await keep_picture(page, f"payload-{key}")
+            for part in ("definition", "schemas", "origin"):
+                await show(page, f"{place}?part={part}")
+                await is_unharmed(page)
 
 
-@pytest.mark.parametrize("key", PAYLOADS)
-async def test_a_name_made_of_it_can_be_opened(browser: Browser, hostile: Opened, key: str) -> None:
-    name = PAYLOADS[key][:120]
+async def test_names_made_of_it_can_be_opened(browser: Browser, hostile: Opened) -> None:
     async with window(browser, hostile.link) as page:
-        for kind, one in (
-            ("tools", name),
-            ("prompts", PAYLOADS[key]),
-            ("resources", PAYLOADS[key]),
-        ):
-            await show(page, f"#/explore/{kind}/{quote(one, safe='')}")
-            await expect(page.locator(".entry")).to_be_visible()
-            await is_unharmed(page)
+        for text in PAYLOADS.values():
+            for kind, one in (("tools", text[:120]), ("prompts", text), ("resources", text)):
+                await show(page, f"#/explore/{kind}/{quote(one, safe='')}")
+                await expect(page.locator(".entry")).to_be_visible()
+                await is_unharmed(page)
 
 
 async def test_a_megabyte_is_cut_and_the_page_stays_quick(

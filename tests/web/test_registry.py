@@ -38,15 +38,14 @@ def with_description(tools: str, description: str) -> str:
     return changed
 
 
-async def test_the_file_is_shown_in_parts_with_its_servers_masked() -> None:
-    async with opened() as yard:
-        file = await file_of(yard)
-        assert file["format"] == "native"
-        assert json.loads(file["sections"]["tools"])[0]["name"] == "ahoy"
-        assert file["problems"] == []
-        (peer, *_) = file["servers"]
-        assert peer["env"] == {"PYTHONPATH": "***"}
-        assert SECRET not in json.dumps(file)
+async def test_the_file_is_shown_in_parts_with_its_servers_masked(yard: Opened) -> None:
+    file = await file_of(yard)
+    assert file["format"] == "native"
+    assert json.loads(file["sections"]["tools"])[0]["name"] == "ahoy"
+    assert file["problems"] == []
+    (peer, *_) = file["servers"]
+    assert peer["env"] == {"PYTHONPATH": "***"}
+    assert SECRET not in json.dumps(file)
 
 
 async def test_a_change_is_shown_as_its_effect_and_saved_with_comments_kept() -> None:
@@ -66,33 +65,31 @@ async def test_a_change_is_shown_as_its_effect_and_saved_with_comments_kept() ->
         assert [p.name for p in yard.project.glob(".registry.json*")] == []
 
 
-async def test_added_removed_and_disabled_tools_are_told_apart() -> None:
-    async with opened() as yard:
-        tools = [
-            {"name": "extra", "source": "greet"},
-            {"name": "ahoy", "server": "yard", "originalName": "nope"},
-        ]
-        _, told = await check(yard, tools=json.dumps(tools))
-        kinds = {change["name"]: change["kind"] for change in told["changes"]}
-        assert kinds == {
-            "extra": "added",
-            "ahoy": "removed",
-            "word_count": "removed",
-            "sealed": "removed",
-            "lost": "disabled",
-        }
+async def test_added_removed_and_disabled_tools_are_told_apart(yard: Opened) -> None:
+    tools = [
+        {"name": "extra", "source": "greet"},
+        {"name": "ahoy", "server": "yard", "originalName": "nope"},
+    ]
+    _, told = await check(yard, tools=json.dumps(tools))
+    kinds = {change["name"]: change["kind"] for change in told["changes"]}
+    assert kinds == {
+        "extra": "added",
+        "ahoy": "removed",
+        "word_count": "removed",
+        "sealed": "removed",
+        "lost": "disabled",
+    }
 
 
-async def test_problems_come_with_their_lines_and_nothing_is_saved() -> None:
-    async with opened() as yard:
-        file = await file_of(yard)
-        tools = '[\n  {"name": "a", "source": "a"},\n  {"name": "b", "server": 3}\n]'
-        _, told = await check(yard, tools=tools)
-        lines = {(one["section"], one["line"]) for one in told["problems"]}
-        assert {("tools", 2), ("tools", 3)} <= lines
-        before = yard.registry.read_bytes()
-        assert (await save(yard, file["stamp"], tools=tools))[0] == 422
-        assert yard.registry.read_bytes() == before
+async def test_problems_come_with_their_lines_and_nothing_is_saved(yard: Opened) -> None:
+    file = await file_of(yard)
+    tools = '[\n  {"name": "a", "source": "a"},\n  {"name": "b", "server": 3}\n]'
+    _, told = await check(yard, tools=tools)
+    lines = {(one["section"], one["line"]) for one in told["problems"]}
+    assert {("tools", 2), ("tools", 3)} <= lines
+    before = yard.registry.read_bytes()
+    assert (await save(yard, file["stamp"], tools=tools))[0] == 422
+    assert yard.registry.read_bytes() == before
 
 
 @pytest.mark.parametrize(
@@ -106,22 +103,20 @@ async def test_problems_come_with_their_lines_and_nothing_is_saved() -> None:
         "[",
     ],
 )
-async def test_no_save_can_name_a_command_or_a_variable(tools: str) -> None:
-    async with opened() as yard:
-        file = await file_of(yard)
-        before = yard.registry.read_bytes()
-        status, told = await save(yard, file["stamp"], tools=tools)
-        assert status == 422, told
-        assert yard.registry.read_bytes() == before
+async def test_no_save_can_name_a_command_or_a_variable(tools: str, yard: Opened) -> None:
+    file = await file_of(yard)
+    before = yard.registry.read_bytes()
+    status, told = await save(yard, file["stamp"], tools=tools)
+    assert status == 422, told
+    assert yard.registry.read_bytes() == before
 
 
-async def test_servers_are_no_section_and_other_files_are_no_registry() -> None:
-    async with opened() as yard:
-        stamp = (await file_of(yard))["stamp"]
-        body = {"path": str(yard.registry), "stamp": stamp, "sections": {"servers": "[]"}}
-        assert (await yard.api.send("PUT", "registry", body))[0] == 400
-        other = {**body, "path": "/etc/hostname", "sections": {"tools": "[]"}}
-        assert (await yard.api.send("PUT", "registry", other))[0] == 404
+async def test_servers_are_no_section_and_other_files_are_no_registry(yard: Opened) -> None:
+    stamp = (await file_of(yard))["stamp"]
+    body = {"path": str(yard.registry), "stamp": stamp, "sections": {"servers": "[]"}}
+    assert (await yard.api.send("PUT", "registry", body))[0] == 400
+    other = {**body, "path": "/etc/hostname", "sections": {"tools": "[]"}}
+    assert (await yard.api.send("PUT", "registry", other))[0] == 404
 
 
 async def test_a_file_that_changed_meanwhile_is_not_overwritten() -> None:
@@ -173,8 +168,8 @@ async def test_the_page_edits_checks_and_saves(browser: Browser) -> None:
         await expect(page.locator(".description")).to_have_text("Hails a ship")
 
 
-async def test_the_page_says_why_a_save_is_refused(browser: Browser) -> None:
-    async with opened() as yard, window(browser, yard.link) as page:
+async def test_the_page_says_why_a_save_is_refused(browser: Browser, yard: Opened) -> None:
+    async with window(browser, yard.link) as page:
         await show(page, "#/registry")
         editor = page.get_by_role("textbox", name="tools of the registry")
         await editor.fill('[{"name": "a", "server": {"command": "sh"}}]')
