@@ -121,7 +121,8 @@ async def test_other_servers_can_be_followed_later(make_pool: MakePool) -> None:
 async def test_who_asks_while_another_is_asking_gets_the_same_listing(make_pool: MakePool) -> None:
     pool = make_pool(fake())
     first = asyncio.create_task(pool.listing("fake"))
-    while pool.health()[0].state != "up":
-        await asyncio.sleep(0)
-    assert (await pool.listing("fake")).tools
-    assert (await first).tools
+    others = []
+    while not first.done():
+        others.append(asyncio.create_task(pool.listing("fake")))
+        await asyncio.sleep(0.001)
+    assert {len(listing.tools) for listing in await asyncio.gather(*others)} == {4}

@@ -11,7 +11,7 @@ from toolyard.protocol.call import Call, Caller, Channel, JsonObject
 from toolyard.telemetry import logger
 from toolyard.upstreams.definition import ServerDefinition
 from toolyard.upstreams.health import Health
-from toolyard.upstreams.link import Down
+from toolyard.upstreams.link import Down, LinkError
 from toolyard.upstreams.setup import Setup
 from toolyard.upstreams.target import Targets
 from toolyard.upstreams.upstream import NO_ONE, Upstream
@@ -32,6 +32,9 @@ class Gone:
 
     async def watch(self, uri: str, caller: Caller, changed: Callable[[], None]) -> None:
         raise Down("is not defined any more")
+
+    def told(self, error: LinkError) -> str:
+        return str(error)
 
 
 GONE = Gone()

@@ -20,6 +20,9 @@ class Peer(Protocol):
     async def watch(self, uri: str, caller: Caller, changed: Callable[[], None]) -> None:
         """Runs until it is cancelled."""
 
+    def told(self, error: LinkError) -> str:
+        """What may be said of an error: nothing that came from a variable."""
+
 
 # Of the client's params these are ours to set, or end at this hop.
 _REPLACED = frozenset({"name", "arguments", "uri", "task", "_meta"})
@@ -53,9 +56,10 @@ class UpstreamTarget:
         try:
             return await self._peer.perform(self._method, params, call, channel)
         except (Lost, TimedOut) as error:
-            raise UpstreamError(self._server, f"{error}; the request may have run") from None
+            said = f"{self._peer.told(error)}; the request may have run"
+            raise UpstreamError(self._server, said) from None
         except LinkError as error:
-            raise UpstreamError(self._server, str(error)) from None
+            raise UpstreamError(self._server, self._peer.told(error)) from None
 
 
 class ResourceTarget(UpstreamTarget):
@@ -71,7 +75,7 @@ class ResourceTarget(UpstreamTarget):
         try:
             await self._peer.watch(arguments["uri"], call.caller, changed)
         except LinkError as error:
-            raise UpstreamError(self._server, str(error)) from None
+            raise UpstreamError(self._server, self._peer.told(error)) from None
 
 
 def _unknown(params: JsonObject) -> JsonObject:

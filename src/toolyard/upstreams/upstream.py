@@ -289,6 +289,9 @@ class Upstream:
     def busy(self) -> bool:
         return self._connections.opening() or any(one.busy for one in self._connections.live())
 
+    def told(self, error: LinkError) -> str:
+        return masked(str(error), self.definition.secrets)
+
     def _trouble(self) -> str | None:
         """Why it cannot be called now."""
         return self.definition.disabled or (None if self._connections.live() else self._down)
