@@ -157,6 +157,16 @@ def stall(request: JsonObject, arguments: JsonObject) -> None:
     write({"jsonrpc": "2.0", "method": "notifications/message", "params": params})
 
 
+def tick(request: JsonObject, arguments: JsonObject) -> None:
+    """Report progress for a while, or for ever."""
+    token = request["params"].get("_meta", {}).get("progressToken")
+    for step in range(arguments["steps"]):
+        params = {"progressToken": token, "progress": step}
+        write({"jsonrpc": "2.0", "method": "notifications/progress", "params": params})
+        time.sleep(0.1)
+    reply(request, {"content": []})
+
+
 def grow(request: JsonObject, arguments: JsonObject) -> None:
     TOOLS.append({"name": arguments["name"], "inputSchema": TEXT})
     write({"jsonrpc": "2.0", "method": "notifications/tools/list_changed"})
@@ -177,12 +187,29 @@ TOOL_TABLE = {
     "progress": progress,
     "log": log,
     "stall": stall,
+    "tick": tick,
     "grow": grow,
     "environment": environment,
 }
+
+
+def on_listen(request: JsonObject) -> None:
+    """Acknowledge, and end the first one as a server that is going down would."""
+    tag = {"io.modelcontextprotocol/subscriptionId": request["id"]}
+    params = {"_meta": tag, "notifications": request["params"]["notifications"]}
+    method = "notifications/subscriptions/acknowledged"
+    write({"jsonrpc": "2.0", "method": method, "params": params})
+    LISTENS.append(request["id"])
+    if len(LISTENS) == 1 and "ends" in OPTIONS:
+        ended = {"requestId": request["id"]}
+        write({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": ended})
+
+
+LISTENS: list[int] = []
 METHODS: dict[str, Callable[[JsonObject], None]] = {
     "server/discover": on_discover,
     "initialize": on_initialize,
+    "subscriptions/listen": on_listen,
     "tools/list": on_list,
     "tools/call": on_call,
     "prompts/get": lambda request: echo(request, {}),

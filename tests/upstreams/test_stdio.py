@@ -318,6 +318,23 @@ async def test_a_changed_list_is_announced_and_fetched_again(make_pool: MakePool
     assert len(after.tools) == len(before.tools) + 1
 
 
+async def test_a_listen_that_the_upstream_ends_is_begun_again(
+    make_pool: MakePool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("toolyard.upstreams.watch.FIRST_WAIT", 0.05)
+    log = tmp_path / "log"
+    capabilities = {"tools": {"listChanged": True}}
+    pool = make_pool(fake(discover="answer", ends=True, capabilities=capabilities, log=str(log)))
+    changed = asyncio.Event()
+    pool.on_change(lambda _: changed.set())
+    await pool.listing("fake")
+    async with asyncio.timeout(10):
+        await changed.wait()
+    for _ in range(2):  # what was sent before the second one has arrived by its answer
+        await call_tool(pool, "echo")
+    assert methods_sent(log).count("subscriptions/listen") == 2
+
+
 async def test_names_with_the_same_definition_share_one_process(
     make_pool: MakePool, tmp_path: Path
 ) -> None:

@@ -64,7 +64,8 @@ class UpstreamSession:
         self.on_notification = on_notification
         self._ids = itertools.count(1)
         self._running: dict[int, Running] = {}
-        self._questions: dict[Json, asyncio.Task[None]] = {}
+        self._questions: dict[str, asyncio.Task[None]] = {}
+        self._listens: dict[int, asyncio.Future[JsonObject]] = {}
         self._tasks: set[asyncio.Task[Any]] = set()
         self._level: str | None = None
         link.receive = self._receive
@@ -108,7 +109,16 @@ class UpstreamSession:
         """`subscriptions/listen`: returns when the upstream ends it, and not before."""
         params = seal({"notifications": wanted}, self.peer.revision, None)
         out = self._outgoing("subscriptions/listen", params, None, {})
-        result_of(await self._exchange(out, None, None))
+        listening = asyncio.ensure_future(self._exchange(out, None, None))
+        self._listens[out.id] = listening
+        try:
+            result_of(await listening)
+        except asyncio.CancelledError:
+            task = asyncio.current_task()
+            if task is not None and task.cancelling():
+                raise
+        finally:
+            del self._listens[out.id]
 
     def _outgoing(
         self, method: str, params: JsonObject, running: Running | None, headers: Mapping[str, str]
@@ -201,14 +211,18 @@ class UpstreamSession:
                 running.progress(params)
         elif method == "notifications/message":
             self._on_message(params, related)
-        elif (
-            method == "notifications/cancelled" and _key(params.get("requestId")) in self._questions
-        ):
-            self._questions[_key(params.get("requestId"))].cancel()
+        elif method == "notifications/cancelled":
+            self._on_cancelled(params.get("requestId"))
         elif method == "notifications/elicitation/complete":
             self._tell_client(method, params, related)
         else:
             self.on_notification(method, params)
+
+    def _on_cancelled(self, request_id: Json) -> None:
+        """It takes back a question, or ends a listen of ours."""
+        task = self._questions.get(_key(request_id)) or self._listens.get(_int(request_id))
+        if task is not None:
+            task.cancel()
 
     def _on_message(self, params: JsonObject, related: int | None) -> None:
         running = self._meant(related)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import replace
 from typing import Any
@@ -179,11 +180,12 @@ class Upstream:
 
     def _failed(self, error: LinkError, stderr: str) -> None:
         secrets = self.definition.secrets
-        was_up = self._down is None
-        self._down = self._last_error = masked(str(error), secrets)
+        before, self._down = self._down, masked(str(error), secrets)
+        self._last_error = self._down
         self._stderr = masked(stderr, secrets)
-        log.warning("%s: %s", self.definition.name, self._down)
-        if was_up:
+        level = logging.DEBUG if before == self._down else logging.WARNING
+        log.log(level, "%s: %s", self.definition.name, self._down)
+        if before is None:
             self._changed()
 
     async def _revive(self, caller: Caller) -> None:
