@@ -14,7 +14,6 @@ import json
 import os
 import sys
 import tempfile
-import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -23,11 +22,10 @@ from pathlib import Path
 import uvloop
 
 from bench.http import free_port, reachable, running
-from bench.load import connect, modern_call, session_call
+from bench.load import connect, load, modern_call, session_call
 from bench.proxies import proxies, upstream
-from bench.usage import cpu_seconds, megabytes, without
+from bench.usage import megabytes, without
 
-AT_ONCE = 16
 ARGUMENTS: dict[str, object] = {"name": "x"}
 # Throughput against a peer: at least that many times.
 WANTED = {
@@ -46,33 +44,9 @@ class Hop:
 
 
 async def hop(url: str, pid: int, request: bytes, count: int) -> Hop:
-    connections = [await connect(url) for _ in range(AT_ONCE)]
-    requests = [numbered(request, number) for number in range(AT_ONCE)]
-
-    async def drive(number: int, times: int) -> None:
-        for _ in range(times):
-            head, body = await connections[number].send(requests[number])
-            assert b" 200 " in head.split(b"\r\n")[0] and b'"result"' in body, (head, body)
-
-    async def all_of(calls: int) -> None:
-        await asyncio.gather(*(drive(number, calls // AT_ONCE) for number in range(AT_ONCE)))
-
-    await all_of(max(count // 8, AT_ONCE))
     own = without(pid, "upstream.py")
-    before, began = cpu_seconds(own), time.perf_counter()
-    await all_of(count)
-    elapsed, used = time.perf_counter() - began, cpu_seconds(own) - before
-    for connection in connections:
-        connection.close()
-    return Hop(count / elapsed, used / count * 1e6, megabytes(own))
-
-
-def numbered(request: bytes, number: int) -> bytes:
-    """The same request under an id of its own: they are in flight on one session."""
-    head, _, body = request.partition(b"\r\n\r\n")
-    fresh = body.replace(b'"id":1,', b'"id":%d,' % (number + 1), 1)
-    length = b"Content-Length: %d"
-    return head.replace(length % len(body), length % len(fresh)) + b"\r\n\r\n" + fresh
+    found = await load(url, own, request, count=count)
+    return Hop(found.rate, found.cpu_us, megabytes(own))
 
 
 @asynccontextmanager

@@ -16,6 +16,8 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+import uvloop
+
 from bench.load import Load, load, modern_call, session_call
 from bench.peers import commands, environment
 
@@ -80,8 +82,7 @@ async def measured(command: list[str], port: int, count: int, *, modern: bool) -
             if modern
             else await session_call(url, "echo", arguments)
         )
-        await load(url, pid, lambda: body, count=count // 8)
-        return await load(url, pid, lambda: body, count=count)
+        return await load(url, [pid], body, count=count)
 
 
 async def measure(count: int) -> list[str]:
@@ -113,4 +114,5 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--count", type=int, default=8000)
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
-    print("\n".join(asyncio.run(measure(parser.parse_args().count))))
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        print("\n".join(runner.run(measure(parser.parse_args().count))))

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import time
-from collections.abc import Callable
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 import orjson
 
-TICKS = os.sysconf("SC_CLK_TCK")
+from bench.usage import cpu_seconds
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,13 +18,6 @@ class Load:
 
     rate: float
     cpu_us: float
-
-
-def cpu_seconds(pid: int) -> float:
-    """User and system time of a process and of its children that have ended."""
-    with open(f"/proc/{pid}/stat") as stat:
-        fields = stat.read().rpartition(")")[2].split()
-    return sum(int(field) for field in fields[11:15]) / TICKS
 
 
 def post(url: str, body: bytes, headers: dict[str, str]) -> bytes:
@@ -73,27 +64,36 @@ async def connect(url: str) -> Connection:
     return Connection(*await asyncio.open_connection(parts.hostname, parts.port, limit=1 << 24))
 
 
-async def load(
-    url: str, pid: int, request: Callable[[], bytes], *, count: int, at_once: int = 16
-) -> Load:
-    """Send `count` requests over `at_once` connections."""
+async def load(url: str, pids: list[int], request: bytes, *, count: int, at_once: int = 16) -> Load:
+    """Send `count` requests over `at_once` connections, after an eighth as many to warm up."""
     connections = [await connect(url) for _ in range(at_once)]
-    body = request()
-    for connection in connections:
-        head, answer = await connection.send(body)
-        assert b" 200 " in head.split(b"\r\n")[0] and b'"result"' in answer, (head, answer)
 
-    async def drive(connection: Connection) -> None:
-        for _ in range(count // at_once):
-            await connection.send(body)
+    async def drive(number: int, times: int) -> None:
+        body = numbered(request, number)
+        for _ in range(times):
+            head, answer = await connections[number].send(body)
+            assert head.startswith(b"HTTP/1.1 200 ") and b'"result"' in answer, (head, answer)
 
-    before, start = cpu_seconds(pid), time.perf_counter()
-    await asyncio.gather(*map(drive, connections))
-    elapsed, used = time.perf_counter() - start, cpu_seconds(pid) - before
+    async def all_of(calls: int) -> int:
+        each = max(calls // at_once, 1)
+        await asyncio.gather(*(drive(number, each) for number in range(at_once)))
+        return each * at_once
+
+    await all_of(count // 8)
+    before, start = cpu_seconds(pids), time.perf_counter()
+    done = await all_of(count)
+    elapsed, used = time.perf_counter() - start, cpu_seconds(pids) - before
     for connection in connections:
         connection.close()
-    done = count // at_once * at_once
     return Load(done / elapsed, used / done * 1e6)
+
+
+def numbered(request: bytes, number: int) -> bytes:
+    """The same request under an id of its own: they are in flight on one session."""
+    head, _, body = request.partition(b"\r\n\r\n")
+    fresh = body.replace(b'"id":1,', b'"id":%d,' % (number + 1), 1)
+    length = b"Content-Length: %d"
+    return head.replace(length % len(body), length % len(fresh)) + b"\r\n\r\n" + fresh
 
 
 def modern_call(url: str, name: str, arguments: dict[str, object]) -> bytes:

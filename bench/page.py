@@ -21,6 +21,8 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+import uvloop
+
 from bench.http import free_port, reachable
 from bench.load import Load, load, modern_call
 from bench.peers import environment
@@ -76,7 +78,7 @@ async def looked_at(gateway: Gateway) -> AsyncIterator[None]:
 
 async def once(target: Gateway, count: int) -> Load:
     body = modern_call(target.url, "echo", {"name": "x"})
-    return await load(target.url, target.pid, lambda: body, count=count)
+    return await load(target.url, [target.pid], body, count=count)
 
 
 async def measure(count: int, rounds: int) -> list[str]:
@@ -122,4 +124,5 @@ if __name__ == "__main__":
     parser.add_argument("--count", type=int, default=4000)
     parser.add_argument("--rounds", type=int, default=5)
     options = parser.parse_args()
-    print("\n".join(asyncio.run(measure(options.count, options.rounds))))
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        print("\n".join(runner.run(measure(options.count, options.rounds))))

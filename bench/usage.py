@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import os
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from bench.load import TICKS
-
 PROC = Path("/proc")
+TICKS = os.sysconf("SC_CLK_TCK")
 
 
 def family(pid: int) -> Iterator[int]:
@@ -39,7 +39,7 @@ def command_line(pid: int) -> str:
         return ""
 
 
-def cpu_seconds(pids: list[int]) -> float:
+def cpu_seconds(pids: Iterable[int]) -> float:
     ticks = 0
     for pid in pids:
         fields = (PROC / str(pid) / "stat").read_text().rpartition(")")[2].split()
