@@ -58,9 +58,9 @@ class Caller:
 LOCAL = Caller()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Call:
-    """One request with its revision peeled off."""
+    """One request with its revision peeled off. Never edited; frozen would treble its price."""
 
     method: str
     params: JsonObject  # as sent, without `_meta`, `inputResponses` and `requestState`

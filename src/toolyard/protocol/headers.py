@@ -65,6 +65,8 @@ def check_routing(
 
 def _must_equal(headers: Mapping[str, str], name: str, expected: str) -> None:
     value = headers.get(name)
+    if value == expected and not value.startswith(_OPEN):
+        return
     if value is None:
         raise mismatch(f"the {name} header is missing")
     if decode_value(value) != expected:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from toolyard.errors import INVALID_REQUEST, ProtocolError
 from toolyard.protocol.call import Encoded, Json, JsonObject
@@ -12,28 +11,24 @@ from toolyard.protocol.codec import dumps, loads
 RequestId: TypeAlias = str | int
 
 
-@dataclass(frozen=True, slots=True)
-class Request:
+class Request(NamedTuple):
     id: RequestId
     method: str
     params: JsonObject
 
 
-@dataclass(frozen=True, slots=True)
-class Notification:
+class Notification(NamedTuple):
     method: str
     params: JsonObject
 
 
-@dataclass(frozen=True, slots=True)
-class Response:
+class Response(NamedTuple):
     id: RequestId | None
     result: Json = None
     error: JsonObject | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Malformed:
+class Malformed(NamedTuple):
     """Something that gets an error for an answer and nothing else."""
 
     id: RequestId | None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from toolyard.errors import INVALID_PARAMS, UNSUPPORTED_REVISION, ProtocolError
 from toolyard.protocol.call import LOG_LEVELS, Client, Json, JsonObject
@@ -21,8 +21,7 @@ from toolyard.protocol.revisions import LATEST, MODERN, Revision
 MAY_ASK = frozenset({"tools/call", "prompts/get", "resources/read"})
 
 
-@dataclass(frozen=True, slots=True)
-class Envelope:
+class Envelope(NamedTuple):
     """What a modern request says of its sender, before it is known to be acceptable."""
 
     version: str
@@ -56,7 +55,11 @@ def open_envelope(params: JsonObject) -> Envelope:
     info, level = meta.get(CLIENT_INFO), meta.get(LOG_LEVEL)
     if level is not None and level not in LOG_LEVELS:
         raise ProtocolError(INVALID_PARAMS, f"Unknown log level in _meta: {level!r}")
-    rest = {key: value for key, value in meta.items() if key not in ENVELOPE_KEYS}
+    rest = (
+        {}
+        if meta.keys() <= ENVELOPE_KEYS
+        else {key: value for key, value in meta.items() if key not in ENVELOPE_KEYS}
+    )
     client = Client(info if isinstance(info, dict) else {}, capabilities)
     return Envelope(version, client, level, rest)
 

@@ -20,7 +20,7 @@ from toolyard.transports.seal import Sealer
 
 log = logger("transports")
 _MOST_ROUNDS = 32
-_ASKABLE = ("elicitation", "sampling", "roots")
+_ASKABLE = frozenset({"elicitation", "sampling", "roots"})
 
 
 @dataclass(frozen=True)
@@ -112,12 +112,9 @@ def modern_call(
     headers: Mapping[str, str] | None = None,
 ) -> Call:
     """The Call inside a modern request."""
-    params = {
-        key: value
-        for key, value in request.params.items()
-        if key not in ("_meta", "inputResponses", "requestState")
-    }
-    responses, state = request.params.get("inputResponses"), request.params.get("requestState")
+    params = dict(request.params)
+    params.pop("_meta", None)
+    responses, state = params.pop("inputResponses", None), params.pop("requestState", None)
     return Call(
         method=request.method,
         params=params,
@@ -145,7 +142,7 @@ async def answer_modern(edge: Edge, call: Call, wire: Wire) -> Result:
             return await edge.parking.resume(state["parked"], call, wire)
         call = replace(call, request_state=state["inner"])
     channel = ModernChannel(call, wire)
-    if call.method in MAY_ASK and any(name in call.client.capabilities for name in _ASKABLE):
+    if call.method in MAY_ASK and not _ASKABLE.isdisjoint(call.client.capabilities):
         return await edge.parking.begin(call, channel, _handle_sealed(edge, call, channel))
     return await _handle_sealed(edge, call, channel)
 

@@ -35,6 +35,7 @@ from toolyard.transports.http_sessions import HttpSessions
 
 log = logger("http")
 HEALTH = "/healthz"  # says that the process lives, and nothing else, to everybody
+JSON = "application/json"
 # Where a private route finds who is calling.
 CALLER = "toolyard.caller"
 Route = Callable[[Exchange], Awaitable[None]]
@@ -138,7 +139,10 @@ class HttpTransport:
 
     async def _admit(self, exchange: Exchange) -> bool:
         """Find out who is calling; 401 for everyone that we do not know."""
-        sent = [v.decode("latin-1") for k, v in exchange.scope["headers"] if k == b"authorization"]
+        sent: list[str] = []
+        if "authorization" in exchange.headers:
+            raw = exchange.scope["headers"]
+            sent = [value.decode("latin-1") for name, value in raw if name == b"authorization"]
         try:
             exchange.caller = await self._settings.authenticator.caller(sent)
         except Unauthorized as refused:
@@ -162,8 +166,8 @@ class HttpTransport:
 
     async def _message(self, exchange: Exchange) -> Message | list[Message] | None:
         """The message in the body; answers the client itself when there can be none."""
-        content_type = exchange.headers.get("content-type", "").partition(";")[0].strip().lower()
-        if content_type != "application/json":
+        content_type = exchange.headers.get("content-type", "")
+        if content_type != JSON and content_type.partition(";")[0].strip().lower() != JSON:
             error = ProtocolError(INVALID_REQUEST, "Content-Type must be application/json")
             await exchange.refuse(415, error)
             return None

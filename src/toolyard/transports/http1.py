@@ -8,15 +8,16 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import MutableMapping
+from collections.abc import Callable, MutableMapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from http import HTTPStatus
 from typing import Any
 from urllib.parse import unquote
 
 import httptools
 
-from toolyard.asgi import AsgiApp, Header, Scope
+from toolyard.asgi import WHEN_LEFT, AsgiApp, Header, Scope
 from toolyard.telemetry import logger
 
 log = logger("http")
@@ -26,7 +27,8 @@ BODY_HIGH_WATER = 256 * 1024
 _STATUS_LINES = {
     status.value: f"HTTP/1.1 {status.value} {status.phrase}\r\n".encode() for status in HTTPStatus
 }
-_BODILESS = frozenset({204, 304})
+_ASGI = {"version": "3.0"}
+_TOO_LARGE = httptools.HttpParserError("headers too large")
 _LAST_CHUNK = b"0\r\n\r\n"
 Message = MutableMapping[str, Any]
 
@@ -57,12 +59,14 @@ class Connection(asyncio.Protocol):
         self._headers: list[Header] = []
         self._header_bytes = 0
         self._writable: asyncio.Future[None] | None = None
+        self._client: object = None
         self.last_active = shared.loop.time()
 
     # -- events of the transport -------------------------------------------------------
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = transport  # type: ignore[assignment]  # always a TCP transport
+        self._client = transport.get_extra_info("peername")
         self._shared.connections.add(self)
 
     def data_received(self, data: bytes) -> None:
@@ -95,31 +99,29 @@ class Connection(asyncio.Protocol):
 
     def on_url(self, url: bytes) -> None:
         self._url += url
-        self._count(len(url))
+        self._header_bytes += len(url)
+        if self._header_bytes > MOST_HEADER_BYTES:
+            raise _TOO_LARGE
 
     def on_header(self, name: bytes, value: bytes) -> None:
         self._headers.append((name.lower(), value.strip(b" \t")))
-        self._count(len(name) + len(value))
-
-    def _count(self, size: int) -> None:
-        self._header_bytes += size
+        self._header_bytes += len(name) + len(value)
         if self._header_bytes > MOST_HEADER_BYTES:
-            raise httptools.HttpParserError("headers too large")
+            raise _TOO_LARGE
 
     def on_headers_complete(self) -> None:
-        url = httptools.parse_url(self._url)
-        path = url.path or b"/"
-        scope = {
+        path, raw_path, query = _split(self._url)
+        scope: Scope = {
             "type": "http",
-            "asgi": {"version": "3.0"},
+            "asgi": _ASGI,
             "http_version": self._parser.get_http_version(),
             "method": self._parser.get_method().decode("ascii"),
-            "path": unquote(path.decode("latin-1")) if b"%" in path else path.decode("latin-1"),
-            "raw_path": path,
-            "query_string": url.query or b"",
+            "path": path,
+            "raw_path": raw_path,
+            "query_string": query,
             "root_path": "",
             "headers": self._headers,
-            "client": self._transport.get_extra_info("peername"),
+            "client": self._client,
         }
         self._arriving = Exchange(self, scope, keep_alive=self._parser.should_keep_alive())
         if self._current is None:
@@ -143,12 +145,12 @@ class Connection(asyncio.Protocol):
     def _begin(self, exchange: Exchange) -> None:
         self._current = exchange
         self.last_active = self._shared.loop.time()
-        task = self._shared.loop.create_task(exchange.run(self._shared.app))
-        self._shared.tasks.add(task)
-        task.add_done_callback(self._shared.tasks.discard)
+        exchange.task = self._shared.loop.create_task(exchange.run(self._shared.app))
+        self._shared.tasks.add(exchange.task)
 
-    def finished(self, *, keep: bool) -> None:
+    def finished(self, exchange: Exchange, *, keep: bool) -> None:
         """The current exchange is over: go on with the next one, or close."""
+        self._shared.tasks.discard(exchange.task)
         self._current = None
         self.last_active = self._shared.loop.time()
         if not keep or (self._shared.closing and not self._waiting):
@@ -193,8 +195,19 @@ class Connection(asyncio.Protocol):
         self._transport.close()
 
 
+@lru_cache(maxsize=64)
+def _split(url: bytes) -> tuple[str, bytes, bytes]:
+    """The path decoded, the path as sent, and the query."""
+    parts = httptools.parse_url(url)
+    path: bytes = parts.path or b"/"
+    text = path.decode("latin-1")
+    return unquote(text) if "%" in text else text, path, parts.query or b""
+
+
 class Exchange:
     """One request and its response, as ASGI sees them."""
+
+    task: asyncio.Task[None]  # set when it is begun
 
     def __init__(self, connection: Connection, scope: Scope, *, keep_alive: bool) -> None:
         self._connection = connection
@@ -206,6 +219,8 @@ class Exchange:
         self._taken = False
         self._gone = False
         self._arrived: asyncio.Future[None] | None = None
+        self._leave: Callable[[], object] | None = None
+        scope[WHEN_LEFT] = self._when_left
         self._expected = (b"expect", b"100-continue") in scope["headers"]
         self._start: Message | None = None
         self._begun = False
@@ -227,6 +242,13 @@ class Exchange:
     def lost(self) -> None:
         self._gone = True
         self._notify()
+        if self._leave is not None:
+            self._leave()
+
+    def _when_left(self, leave: Callable[[], object] | None) -> None:
+        self._leave = leave
+        if leave is not None and self._gone:
+            leave()
 
     def _notify(self) -> None:
         if self._arrived is not None and not self._arrived.done():
@@ -239,7 +261,8 @@ class Exchange:
             log.exception("a request handler failed")
         if not self._done and not self._gone:
             await self._fail()
-        self._connection.finished(keep=self._keep and self._whole and self._done)
+        del self._scope[WHEN_LEFT]  # nothing is left for the collector of cycles
+        self._connection.finished(self, keep=self._keep and self._whole and self._done)
 
     async def _receive(self) -> Message:
         """The body as it comes; once it was taken, the end of the connection."""

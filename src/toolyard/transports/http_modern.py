@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from toolyard.asgi import WHEN_LEFT
 from toolyard.errors import INVALID_REQUEST, ProtocolError
 from toolyard.protocol.headers import PARAM_PREFIX, check_routing, mismatch
 from toolyard.protocol.jsonrpc import (
@@ -51,7 +52,7 @@ class ModernEndpoint:
             return
         reply = Reply(exchange.send)
         await unless_left(
-            exchange.receive, lambda: self._answer(exchange, request, envelope, reply)
+            exchange.scope[WHEN_LEFT], self._answer(exchange, request, envelope, reply)
         )
 
     async def _answer(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from functools import cached_property
 
 from toolyard.asgi import EVENT_HEADERS, JSON_TYPE, KEEP_ALIVE, Header, Send, event, respond
 from toolyard.transports.sse import Outbox, priming
@@ -29,7 +30,12 @@ class Reply:
         self._primed = primed
         self._pump: asyncio.Task[None] | None = None
         self._detached = False
-        self.outbox = Outbox(stream or "")
+        self._stream_name = stream or ""
+
+    @cached_property
+    def outbox(self) -> Outbox:
+        """Made when it is needed: most calls say nothing before their answer."""
+        return Outbox(self._stream_name)
 
     @property
     def streaming(self) -> bool:

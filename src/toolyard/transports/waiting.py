@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Awaitable, Coroutine
 from typing import Any
 
-from toolyard.asgi import Receive
-
-# Short calls never pay for being watched.
-WATCH_AFTER = 0.05
+from toolyard.asgi import Receive, WhenLeft
 
 
 async def while_connected(work: Coroutine[Any, Any, None], receive: Receive) -> None:
@@ -29,42 +26,25 @@ async def disconnected(receive: Receive) -> None:
         pass
 
 
-class Watched:
-    """Cancels the current task when its client leaves; starts to look only after a while."""
+async def unless_left(when_left: WhenLeft, work: Awaitable[None]) -> bool:
+    """Do the work in this task; False when the client left before it was done."""
+    task = asyncio.current_task()
+    assert task is not None
+    left = False
 
-    def __init__(self, receive: Receive) -> None:
-        self._receive = receive
-        self._task = asyncio.current_task()
-        self._watcher: asyncio.Task[None] | None = None
-        self._timer = asyncio.get_running_loop().call_later(WATCH_AFTER, self._look)
-        self.left = False
+    def leave() -> None:
+        nonlocal left
+        left = True
+        task.cancel()
 
-    def _look(self) -> None:
-        self._watcher = asyncio.get_running_loop().create_task(self._wait())
-
-    async def _wait(self) -> None:
-        await disconnected(self._receive)
-        self.left = True
-        if self._task is not None:
-            self._task.cancel()
-
-    def stop(self) -> None:
-        self._timer.cancel()
-        if self._watcher is not None:
-            self._watcher.cancel()
-
-
-async def unless_left(receive: Receive, work: Callable[[], Awaitable[None]]) -> bool:
-    """Run work in this task; False when the client left before it was done."""
-    watched = Watched(receive)
+    when_left(leave)
     try:
-        await work()
+        await work
     except asyncio.CancelledError:
-        task = asyncio.current_task()
-        if not watched.left or task is None:
+        if not left:
             raise
         task.uncancel()
         return False
     finally:
-        watched.stop()
+        when_left(None)
     return True

@@ -7,12 +7,15 @@ import os
 import signal
 import subprocess
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 
 from toolyard.upstreams.lines import Lines, TooLong
 
 READ_SIZE = 256 * 1024
+# As many as one system call takes everywhere.
+MAX_PARTS = 16
 MAX_BACKLOG = 256 * 1024 * 1024
 TAIL_SIZE = 8 * 1024
 POLL_INTERVAL = 0.05
@@ -58,6 +61,8 @@ class Child:
         self._lines = Lines(on_line, max_line)
         self._backlog: deque[memoryview] = deque()
         self._backlog_size = 0
+        # Something was written in this turn of the loop, or waits until the pipe has room.
+        self._gathering = False
         self._tail = bytearray()
         self._process: subprocess.Popen[bytes] | None = None
         self._pidfd: int | None = None
@@ -165,34 +170,54 @@ class Child:
             raise BrokenPipeError
         if self._backlog_size + len(data) > MAX_BACKLOG:
             raise BrokenPipeError
-        taken = 0 if self._backlog else self._write_some(data)
+        if self._gathering:
+            self._put_off(memoryview(data))
+            return
+        taken = self._write_some((data,))
+        self._gathering = True
         if taken < len(data):
-            if not self._backlog:
-                asyncio.get_running_loop().add_writer(self._fds["in"], self._flush)
-            self._backlog.append(memoryview(data)[taken:])
-            self._backlog_size += len(data) - taken
+            self._put_off(memoryview(data)[taken:])
+            asyncio.get_running_loop().add_writer(self._fds["in"], self._flush)
+        else:
+            # What else is written in this turn of the loop goes out together.
+            asyncio.get_running_loop().call_soon(self._flush)
 
-    def _write_some(self, data: bytes | memoryview) -> int:
+    def _put_off(self, data: memoryview) -> None:
+        self._backlog.append(data)
+        self._backlog_size += len(data)
+
+    def _write_some(self, parts: Sequence[bytes | memoryview]) -> int:
         try:
-            return os.write(self._fds["in"], data)
+            return os.writev(self._fds["in"], parts)
         except BlockingIOError:
             return 0
 
     def _flush(self) -> None:
+        if "in" not in self._fds:
+            return
         try:
             while self._backlog:
-                part = self._backlog[0]
-                taken = self._write_some(part)
-                self._backlog_size -= taken
-                if taken < len(part):
-                    self._backlog[0] = part[taken:]
+                if not self._flushed(self._write_some(tuple(islice(self._backlog, MAX_PARTS)))):
+                    asyncio.get_running_loop().add_writer(self._fds["in"], self._flush)
                     return
-                self._backlog.popleft()
         except OSError:
             self._shut("in")
             self._fail("closed its input")
             return
         asyncio.get_running_loop().remove_writer(self._fds["in"])
+        self._gathering = False
+
+    def _flushed(self, taken: int) -> bool:
+        """Take what was written off the backlog; False when the pipe is full."""
+        self._backlog_size -= taken
+        full = taken == 0
+        while taken:
+            part = self._backlog.popleft()
+            if taken < len(part):
+                self._backlog.appendleft(part[taken:])
+                full, taken = True, len(part)
+            taken -= len(part)
+        return not full
 
     # -- ending ------------------------------------------------------------------------
 

@@ -9,9 +9,8 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator
-from dataclasses import dataclass
 from functools import partial
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from toolyard.protocol.call import Call, Caller, Channel, JsonObject, Session
 from toolyard.protocol.codec import dumps
@@ -24,18 +23,18 @@ from toolyard.upstreams.slot import Slot
 MAX_CONNECTIONS = 64
 MAX_SPARE = 4
 SPARE_SECONDS = 60.0
+_ASKED = frozenset(QUESTIONS.values())
 
 Connect: TypeAlias = Callable[[Owner, Caller], Awaitable[UpstreamSession]]
 
 
-@dataclass(frozen=True, slots=True)
-class Lease:
+class Lease(NamedTuple):
     session: UpstreamSession
     release: Callable[[bool], None]  # told whether the call ended in order
 
 
 def questions_of(capabilities: JsonObject) -> JsonObject:
-    return {k: v for k, v in capabilities.items() if k in QUESTIONS.values()}
+    return {k: v for k, v in capabilities.items() if k in _ASKED}
 
 
 def nothing(clean: bool) -> None:
@@ -56,6 +55,17 @@ class Connections:
         self._modern = modern
 
     # -- which one ---------------------------------------------------------------------
+
+    def at_hand(self, call: Call) -> Lease | None:
+        """A shared connection that is up, where this call may use one."""
+        if not (call.client.capabilities.keys().isdisjoint(_ASKED) or self._modern):
+            return None
+        slot = self._shared.get(self.key_of(call.caller))
+        session = slot.live if slot is not None else None
+        if slot is None or session is None:
+            return None
+        slot.last_used = _now()
+        return Lease(session, nothing)
 
     async def lease(self, call: Call, channel: Channel) -> Lease:
         questions = questions_of(call.client.capabilities)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from typing import ClassVar, TypeAlias
+from types import MappingProxyType
+from typing import ClassVar, NamedTuple, TypeAlias
 
 from toolyard.protocol.call import Json, JsonObject
 from toolyard.protocol.codec import dumps
@@ -51,8 +51,7 @@ class Unauthorized(LinkError):
     """The upstream wants credentials, or other ones."""
 
 
-@dataclass(frozen=True, slots=True)
-class Outgoing:
+class Outgoing(NamedTuple):
     """One request on its way: the message, and what the transport's headers must say of it."""
 
     id: int
@@ -60,7 +59,7 @@ class Outgoing:
     params: JsonObject
     version: str | None = None  # the settled revision's date; None while it is being settled
     modern: bool = False
-    headers: Mapping[str, str] = field(default_factory=dict)
+    headers: Mapping[str, str] = MappingProxyType({})
 
     def encode(self) -> bytes:
         return dumps(

@@ -20,6 +20,36 @@ class Limits:
     probe: float = 5.0  # for a sign of life after a call timed out
 
 
+class Deadline:
+    """Cancels the current task when its time is up; asyncio's own costs four times as much."""
+
+    __slots__ = ("_cancelling", "_task", "_timer", "expired")
+
+    def __init__(self, seconds: float) -> None:
+        task = asyncio.current_task()
+        assert task is not None
+        self._task = task
+        self._cancelling = task.cancelling()
+        self._timer = asyncio.get_running_loop().call_later(seconds, self._expire)
+        self.expired = False
+
+    def _expire(self) -> None:
+        self.expired = True
+        self._task.cancel()
+
+    def move(self, when: float) -> None:
+        """To another time of the loop's clock."""
+        self._timer.cancel()
+        self._timer = asyncio.get_running_loop().call_at(when, self._expire)
+
+    def stop(self) -> None:
+        self._timer.cancel()
+
+    def caused(self) -> bool:
+        """Was it the deadline that cancelled the task, and nobody else?"""
+        return self.expired and self._task.uncancel() <= self._cancelling
+
+
 class Running:
     """One call, from the moment it is sent until its answer is here."""
 
@@ -31,12 +61,12 @@ class Running:
         self.token: Json = call.meta.get("progressToken")
         self.asked = 0
         self._waiting = 0
-        self._deadline: asyncio.Timeout | None = None
+        self._deadline: Deadline | None = None
         self._idle = self._last = 0.0
 
     # -- the deadline ------------------------------------------------------------------
 
-    def watched_by(self, deadline: asyncio.Timeout, idle: float, longest: float) -> None:
+    def watched_by(self, deadline: Deadline, idle: float, longest: float) -> None:
         self._deadline = deadline
         self._idle = idle
         self._last = asyncio.get_running_loop().time() + longest
@@ -46,10 +76,10 @@ class Running:
 
     def _extend(self) -> None:
         """A sign of life, or its client is thinking: the clock starts anew."""
-        if self._deadline is None or self._deadline.expired():
+        if self._deadline is None or self._deadline.expired:
             return
         soon = asyncio.get_running_loop().time() + self._idle
-        self._deadline.reschedule(self._last if self._waiting else min(soon, self._last))
+        self._deadline.move(self._last if self._waiting else min(soon, self._last))
 
     # -- what the upstream says meanwhile ----------------------------------------------
 

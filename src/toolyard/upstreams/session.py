@@ -17,7 +17,7 @@ from toolyard.protocol.revisions import LATEST, Revision
 from toolyard.telemetry import logger
 from toolyard.upstreams.envelope import protocol_error, result_of, seal, unstamped
 from toolyard.upstreams.link import Link, LinkError, Outgoing, Refused, TimedOut
-from toolyard.upstreams.running import Limits, Owner, Running, latest_of_one_caller
+from toolyard.upstreams.running import Deadline, Limits, Owner, Running, latest_of_one_caller
 
 log = logger("upstreams")
 
@@ -133,20 +133,22 @@ class UpstreamSession:
     async def _exchange(
         self, out: Outgoing, running: Running | None, timeout: float | None
     ) -> JsonObject:
+        deadline = Deadline(timeout) if timeout is not None else None
         if running is not None:
             self._running[out.id] = running
+            if deadline is not None and timeout is not None:
+                running.watched_by(deadline, timeout, max(self.limits.longest, timeout))
         try:
-            async with asyncio.timeout(timeout) as deadline:
-                if running is not None and timeout is not None:
-                    running.watched_by(deadline, timeout, max(self.limits.longest, timeout))
-                return await self.link.exchange(out)
-        except TimeoutError:
-            self._cancel(out, "timed out")
-            raise TimedOut(f"did not answer {out.method} within {timeout:g} s") from None
+            return await self.link.exchange(out)
         except asyncio.CancelledError:
+            if deadline is not None and deadline.caused():
+                self._cancel(out, "timed out")
+                raise TimedOut(f"did not answer {out.method} within {timeout:g} s") from None
             self._cancel(out, "the client cancelled the call")
             raise
         finally:
+            if deadline is not None:
+                deadline.stop()
             if running is not None:
                 self._running.pop(out.id, None)
                 running.finished()

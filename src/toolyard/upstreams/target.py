@@ -47,7 +47,7 @@ class UpstreamTarget:
 
     async def call(self, arguments: JsonObject, call: Call, channel: Channel) -> Result:
         params = self._shape(arguments)
-        if call.method == self._method:
+        if call.method == self._method and not call.params.keys() <= _REPLACED:
             params = {**_unknown(call.params), **params}
         if call.input_responses is not None:
             params["inputResponses"] = call.input_responses

@@ -87,7 +87,8 @@ class Upstream:
     async def _perform_once(
         self, method: str, params: JsonObject, call: Call, channel: Channel
     ) -> JsonObject:
-        lease = await self._connections.lease(call, channel)
+        connections = self._connections
+        lease = connections.at_hand(call) or await connections.lease(call, channel)
         session, clean = lease.session, False
         try:
             if call.log_level is not None:
