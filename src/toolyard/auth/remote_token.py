@@ -6,7 +6,6 @@ import hmac
 import time
 from collections import deque
 from collections.abc import Callable
-from dataclasses import replace
 
 from toolyard.errors import INVALID_PARAMS, ProtocolError
 from toolyard.protocol.call import Json, JsonObject
@@ -36,7 +35,7 @@ class RemoteToken:
         given = meta if isinstance(meta, dict) else {}
         if isinstance(message, Request) and not self._is_right(given):
             return Malformed(message.id, self._refusal())
-        return replace(message, params=self._stripped(message.params, given))
+        return message._replace(params=self._stripped(message.params, given))
 
     def _is_right(self, meta: JsonObject) -> bool:
         return any(self._matches(meta.get(key)) for key in self._keys)
