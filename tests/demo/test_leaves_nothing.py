@@ -40,10 +40,13 @@ async def cancelled(client: StdioClient, number: int) -> None:
         "_meta": {"progressToken": f"p{number}"},
     }
     future = await client.begin(client.message("tools/call", params, id=f"c{number}"))
-    while not any(m["params"].get("progressToken") == f"p{number}" for m in client.notifications):
-        await client.notification("notifications/progress")
+    await until(lambda: f"p{number}" in tokens_seen(client))
     await client.notify("notifications/cancelled", {"requestId": f"c{number}"})
     future.cancel()
+
+
+def tokens_seen(client: StdioClient) -> set[str]:
+    return {message["params"].get("progressToken") for message in client.notifications}
 
 
 async def one(client: StdioClient, number: int) -> None:

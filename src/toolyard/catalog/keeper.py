@@ -12,6 +12,8 @@ from toolyard.catalog.source import Source
 from toolyard.telemetry import logger
 
 log = logger("catalog")
+# A project of thousands of files can be wrong in thousands of places.
+MOST_WARNINGS = 50
 
 
 class Keeper:
@@ -66,9 +68,12 @@ class Keeper:
         return newer
 
     def _warn(self, catalog: Catalog, known: Sequence[str]) -> None:
-        for warning in catalog.warnings:
-            if warning not in known:
-                log.warning("%s", warning)
+        seen = frozenset(known)
+        new = [warning for warning in catalog.warnings if warning not in seen]
+        for warning in new[:MOST_WARNINGS]:
+            log.warning("%s", warning)
+        if len(new) > MOST_WARNINGS:
+            log.warning("and %d more like these", len(new) - MOST_WARNINGS)
 
     async def watch(self) -> None:
         """Refresh whenever a source says that it may have changed, until cancelled."""

@@ -12,6 +12,7 @@ from typing import NamedTuple
 import orjson
 
 from toolyard.catalog.kinds import LIST_METHODS, Kind
+from toolyard.protocol.codec import in_parts
 from toolyard.protocol.paging import encode_cursor
 from toolyard.protocol.revisions import Revision
 from toolyard.protocol.shape import list_key, shape_definition, shape_result
@@ -36,8 +37,10 @@ class Version(NamedTuple):
 
 def digest_of(definitions: Sequence[JsonObject], broken: str | None = None) -> str:
     """SHA-256 over the definitions of one kind: what `list_changed` goes by."""
-    text = orjson.dumps([definitions, broken], option=orjson.OPT_SORT_KEYS)
-    return hashlib.sha256(text).hexdigest()
+    digest = hashlib.sha256(orjson.dumps(broken))
+    for part in in_parts(definitions, orjson.OPT_SORT_KEYS):
+        digest.update(part)
+    return digest.hexdigest()
 
 
 def encode_items(kind: Kind, definitions: Iterable[JsonObject], revision: Revision) -> list[bytes]:

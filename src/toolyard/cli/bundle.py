@@ -172,8 +172,7 @@ def _contents(
 
 
 def _registry(items: list[JsonObject]) -> bytes:
-    content = cache.envelope(items, cache.hash_of(items))
-    return orjson.dumps(content, option=orjson.OPT_INDENT_2)
+    return cache.envelope(items, cache.hash_of(items))
 
 
 def _project_files(project: Project) -> Iterator[tuple[str, Path]]:

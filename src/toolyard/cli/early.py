@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import json
 from datetime import UTC, datetime
+from functools import cached_property
 from typing import Any, NamedTuple
 
 from toolyard.catalog.pages import Slice, Version, digest_of, encode_items, encode_page
 from toolyard.cli.greeting import Early, next_line, write_line
-from toolyard.protocol.paging import PageSize, page_limit
+from toolyard.errors import ProtocolError
+from toolyard.protocol.paging import PageSize, decode_cursor, page_limit
 from toolyard.protocol.revisions import Revision
 from toolyard.settings import Settings
 from toolyard.sources.project.layout import Project
@@ -34,6 +36,7 @@ def list_early(
     """Answer `tools/list` while nothing else is asked for."""
     stdin, stdout = stdio
     scanned: Scan | None = None
+    listed: _Listed | None = None
     revision = early.revision
     while revision is not None:
         line, rest = next_line(stdin, early.rest)
@@ -46,24 +49,40 @@ def list_early(
         scanned = scanned or scan(project, settings, Metadata())
         if not early.ready or "tools" in scanned.broken:
             return EarlyList(early._replace(rest=line + rest), scanned)
-        limit = page_limit(message.get("params", {}).get("limit"), size.default, size.most)
-        page = _page(scanned, revision, limit)
+        listed = listed or _Listed(scanned, revision)
+        try:
+            page = listed.page(message.get("params", {}), size)
+        except ProtocolError:  # a cursor that is none of ours: the transport says so
+            return EarlyList(early._replace(rest=line + rest), scanned)
         head = b'{"jsonrpc":"2.0","id":%b,"result":' % json.dumps(message["id"]).encode()
         write_line(stdout, head + page + b"}")
         early = early._replace(rest=rest)
     return EarlyList(early, scanned)
 
 
-def _page(scanned: Scan, revision: Revision, limit: int) -> bytes:
-    definitions = [definition_of(item) for item in scanned.items["tools"]]
-    items = encode_items("tools", definitions, revision)
-    digest = digest_of(definitions) if len(items) > limit else ""
-    created = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-    return encode_page(items, Slice("tools", revision, 0, limit), Version(digest, created), {})
+class _Listed:
+    """The tools of one scan, encoded once for all their pages."""
+
+    def __init__(self, scanned: Scan, revision: Revision) -> None:
+        self._revision = revision
+        self._definitions = [definition_of(item) for item in scanned.items["tools"]]
+        self._items = encode_items("tools", self._definitions, revision)
+        self._created = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+    @cached_property
+    def _digest(self) -> str:
+        return digest_of(self._definitions)
+
+    def page(self, params: dict[str, Any], size: PageSize) -> bytes:
+        """Raises ProtocolError for a cursor that does not fit."""
+        limit = page_limit(params.get("limit"), size.default, size.most)
+        offset = decode_cursor(params["cursor"], "tools", self._digest) if "cursor" in params else 0
+        version = Version(self._digest if len(self._items) > limit else "", self._created)
+        return encode_page(self._items, Slice("tools", self._revision, offset, limit), version, {})
 
 
 def _message(line: bytes) -> dict[str, Any] | None:
-    """A plain `initialized` or first `tools/list`; None for everything else."""
+    """A plain `initialized` or `tools/list`; None for everything else."""
     try:
         message = json.loads(line)
     except (ValueError, RecursionError):
@@ -77,4 +96,4 @@ def _message(line: bytes) -> dict[str, Any] | None:
         return message
     plain_id = isinstance(message.get("id"), str | int) and not isinstance(message["id"], bool)
     listing = message.get("method") == "tools/list" and plain_id
-    return message if listing and params.keys() <= {"limit"} else None
+    return message if listing and params.keys() <= {"limit", "cursor"} else None

@@ -68,7 +68,14 @@ class PolicyScript:
         unsafe = self._why_unsafe()
         if unsafe is not None:
             raise PolicyFailed(unsafe)
-        return await self._current().ask(name, _short(metadata), self._timeout)
+        asked, policy = _short(metadata), self._current()
+        try:
+            return await policy.ask(name, asked, self._timeout)
+        except PolicyFailed:
+            if policy.alive or not policy.proven:
+                raise
+        # It used to work and was killed before it could answer: its successor is asked.
+        return await self._current().ask(name, asked, self._timeout)
 
     def _current(self) -> LoadedPolicy:
         """The policy as the file has it now; loaded anew when that changed or it died."""

@@ -97,6 +97,7 @@ class LoadedPolicy:
         self._said: deque[str] = deque(maxlen=TAIL_LINES)
         self._process: asyncio.subprocess.Process | None = None
         self._over = False
+        self.proven = False  # it has answered something
         self._stopped: Callable[[], None] = lambda: None
         argv = (bash, "-c", _DRIVER, "policy.sh", path)
         self._life = asyncio.get_running_loop().create_task(self._live(argv, env))
@@ -186,6 +187,7 @@ class LoadedPolicy:
                 waiting = self._waiting.get(fields[0])
                 if waiting is not None and not waiting.done():
                     waiting.set_result(_verdict(fields[1:]))
+                    self.proven = True
         except (asyncio.IncompleteReadError, asyncio.LimitOverrunError):
             return
 

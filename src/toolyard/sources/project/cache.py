@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 import orjson
 
+from toolyard.protocol.codec import in_parts
 from toolyard.protocol.values import JsonObject
 
 VERSION = 1
@@ -25,22 +26,24 @@ class Cached(NamedTuple):
 
 
 def canonical(items: list[JsonObject]) -> bytes:
-    return orjson.dumps(items, option=orjson.OPT_SORT_KEYS)
+    return b"[%b]" % b",".join(in_parts(items, orjson.OPT_SORT_KEYS))
 
 
 def hash_of(items: list[JsonObject]) -> str:
     return hashlib.sha256(canonical(items)).hexdigest()
 
 
-def envelope(items: list[JsonObject], digest: str) -> JsonObject:
-    return {
+def envelope(items: list[JsonObject], digest: str) -> bytes:
+    """One line an item: easy to compare, and other threads are let in between."""
+    head = {
         "version": VERSION,
         "format_version": FORMAT_VERSION,
         "generatedAt": datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
-        "items": items,
-        "hash": digest,
-        "total": len(items),
     }
+    lines = b",\n".join([orjson.dumps(item) for item in items])
+    tail = {"hash": digest, "total": len(items)}
+    parts = orjson.dumps(head)[:-1], lines, orjson.dumps(tail)[1:]
+    return b'%b,"items":[\n%b\n],\n%b\n' % parts
 
 
 def write(path: str, items: list[JsonObject]) -> str:
@@ -50,7 +53,7 @@ def write(path: str, items: list[JsonObject]) -> str:
         return digest
     folder = os.path.dirname(path)
     os.makedirs(folder, mode=0o700, exist_ok=True)
-    content = orjson.dumps(envelope(items, digest), option=orjson.OPT_INDENT_2)
+    content = envelope(items, digest)
     descriptor, temporary = tempfile.mkstemp(dir=folder, prefix=".writing-")  # mode 0600
     try:
         with os.fdopen(descriptor, "wb") as stream:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, TypeAlias
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 from toolyard.catalog.choices import lists_values
 from toolyard.catalog.entries import Completion, Entries, Origin, Prompt, Resource, Template, Tool
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 # path, name, the registry item -> what runs it
 MakeToolTarget: TypeAlias = Callable[[str, str, JsonObject], Target]
+_Entry = TypeVar("_Entry", Tool, Resource)
 
 
 class Builder:
@@ -47,12 +48,13 @@ class Builder:
         # What of a resource's item a client sees.
         self.resource_fields = resources.FIELDS
         self._tools_known: dict[str, tuple[JsonObject, Tool]] = {}
+        self._resources_known: dict[str, tuple[JsonObject, Resource]] = {}
 
     def entries(self, scan: Scan) -> Entries:
         served = {k: () if k in scan.broken else tuple(v) for k, v in scan.items.items()}
         return Entries(
             tools=self._tools(served.get("tools", ())),
-            resources=tuple(map(self._resource, served.get("resources", ()))),
+            resources=self._resources(served.get("resources", ())),
             templates=tuple(map(self._template, served.get("templates", ()))),
             prompts=tuple(map(self._prompt, served.get("prompts", ()))),
             completions=() if scan.broken else tuple(self._completions(scan)),
@@ -61,15 +63,14 @@ class Builder:
         )
 
     def _tools(self, items: tuple[JsonObject, ...]) -> tuple[Tool, ...]:
-        """An item that is still the same keeps its entry, and with it what its target knows."""
-        root, make, known = self._project.tools, self._make_tool_target, self._tools_known
-        tools = {}
-        for item in items:
-            last = known.get(item["name"])
-            same = last is not None and last[0] is item
-            tools[item["name"]] = last if last and same else (item, tool_entry(item, root, make))
+        root, make = self._project.tools, self._make_tool_target
+        tools = _kept(items, self._tools_known, lambda item: tool_entry(item, root, make))
         self._tools_known = tools
-        return tuple(tool for _, tool in tools.values())
+        return tuple([tool for _, tool in tools.values()])
+
+    def _resources(self, items: tuple[JsonObject, ...]) -> tuple[Resource, ...]:
+        resources = self._resources_known = _kept(items, self._resources_known, self._resource)
+        return tuple([resource for _, resource in resources.values()])
 
     def _targets(self) -> Targets:
         if self._made is None:
@@ -160,6 +161,19 @@ class LaterResource:
         if self._made is None:
             self._made = self.make()
         return self._made
+
+
+def _kept(
+    items: Iterable[JsonObject],
+    known: Mapping[str, tuple[JsonObject, _Entry]],
+    make: Callable[[JsonObject], _Entry],
+) -> dict[str, tuple[JsonObject, _Entry]]:
+    """An item that is still the same keeps its entry, and with it what its target knows."""
+    entries = {}
+    for item in items:
+        last = known.get(item["name"])
+        entries[item["name"]] = last if last and last[0] is item else (item, make(item))
+    return entries
 
 
 def _completion(ref: str, item: JsonObject, make: Callable[[JsonObject], Target]) -> Completion:

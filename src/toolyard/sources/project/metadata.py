@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import orjson
 
 from toolyard.protocol.values import JsonObject
 from toolyard.sources.project.icons import inline_icons
-from toolyard.sources.project.walk import File, is_plain
+from toolyard.sources.project.walk import File, Remembered, is_plain
 
 _BOM = b"\xef\xbb\xbf"
 HEAD_BYTES = 16384
@@ -26,13 +26,30 @@ class MetadataError(Exception):
     """This metadata cannot be used; the message names the file."""
 
 
+class FoundResources(NamedTuple):
+    resources: list[JsonObject]
+    templates: list[JsonObject]
+    # Programs without metadata: served by nobody, unless a template names them.
+    strays: list[str]
+
+
+class FoundThen(NamedTuple):
+    """What was found in a folder, when it held these files and there were these providers."""
+
+    files: Mapping[str, File]
+    providers: frozenset[str]
+    found: FoundResources
+
+
 class Metadata:
-    """Reads metadata files, each only once until it changes; keeps what was made of them."""
+    """What is kept from scan to scan: metadata that was read, what was made of it, folders."""
 
     def __init__(self) -> None:
         self._known: dict[str, tuple[int, JsonObject]] = {}
         # By script: the stamps of script and metadata, and the item that they make.
         self.items: dict[str, tuple[int, int, JsonObject]] = {}
+        self.folders = Remembered()
+        self.found: dict[str, FoundThen] = {}
 
     def read(self, file: File) -> JsonObject:
         known = self._known.get(file.path)

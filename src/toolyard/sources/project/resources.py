@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from typing import NamedTuple
 from urllib.parse import quote
 
 from toolyard.catalog.uritemplate import NotATemplate, parse
@@ -17,6 +16,8 @@ from toolyard.sources.project.files import (
 )
 from toolyard.sources.project.items import unique
 from toolyard.sources.project.metadata import (
+    FoundResources,
+    FoundThen,
     Metadata,
     MetadataError,
     checked,
@@ -43,40 +44,56 @@ TEMPLATE_FIELDS = (FIELDS - {"uri", "size"}) | {"uriTemplate"}
 _SET_FIRST = ("name", "description", "path", "inputSchema", "uri", "mimeType", "provider")
 
 
-class FoundResources(NamedTuple):
-    resources: list[JsonObject]
-    templates: list[JsonObject]
-    # Programs without metadata: served by nobody, unless a template names them.
-    strays: list[str]
-
-
 def discover_resources(walk: Walk, metadata: Metadata, providers: frozenset[str]) -> FoundResources:
     """`providers` are the names of the project's own."""
-    return _Discovery(walk, metadata, providers, FoundResources([], [], [])).run()
+    found, warnings = FoundResources([], [], []), walk.warnings
+    for folder in walk.folders():
+        here = _known_folder(walk, folder, metadata, providers)
+        found.resources.extend(here.resources)
+        found.templates.extend(here.templates)
+        found.strays.extend(here.strays)
+    found.resources.sort(key=_by_name_and_uri)
+    found.templates.sort(key=_by_name)
+    resources = unique(found.resources, "name", "resource", warnings)
+    return FoundResources(
+        unique(resources, "uri", "resource", warnings),
+        unique(found.templates, "name", "template", warnings),
+        found.strays,
+    )
 
 
-class _Discovery(NamedTuple):
-    walk: Walk
-    metadata: Metadata
-    providers: frozenset[str]
-    found: FoundResources
+def _known_folder(
+    walk: Walk, folder: Folder, metadata: Metadata, providers: frozenset[str]
+) -> FoundResources:
+    """What the last scan made of a folder, where the walk knows that nothing in it changed."""
+    known = metadata.found.get(folder.path)
+    if known is not None and known.files is folder.files and known.providers == providers:
+        return known.found
+    warned = len(walk.warnings)
+    discovery = _Discovery(walk, metadata, providers)
+    found = discovery.run(folder)
+    if len(walk.warnings) == warned and not discovery.looked_elsewhere:
+        metadata.found[folder.path] = FoundThen(folder.files, providers, found)
+    return found
 
-    def run(self) -> FoundResources:
-        for folder in self.walk.folders():
-            for file, meta in self._candidates(folder):
-                try:
-                    self._take(folder, file, meta)
-                except MetadataError as problem:
-                    self.walk.warnings.append(str(problem))
-        warnings = self.walk.warnings
-        self.found.resources.sort(key=_by_name_and_uri)
-        self.found.templates.sort(key=_by_name)
-        resources = unique(self.found.resources, "name", "resource", warnings)
-        return FoundResources(
-            unique(resources, "uri", "resource", warnings),
-            unique(self.found.templates, "name", "template", warnings),
-            self.found.strays,
-        )
+
+class _Discovery:
+    """Of the resources and templates in one folder."""
+
+    def __init__(self, walk: Walk, metadata: Metadata, providers: frozenset[str]) -> None:
+        self.walk = walk
+        self.metadata = metadata
+        self.providers = providers
+        self.found = FoundResources([], [], [])
+        self.looked_elsewhere = False  # something in it is about a file of another folder
+
+    def run(self, folder: Folder) -> FoundResources:
+        for file, meta in self._candidates(folder):
+            try:
+                self._take(folder, file, meta)
+            except MetadataError as problem:
+                self.walk.warnings.append(str(problem))
+        return self.found
 
     def _candidates(self, folder: Folder) -> Iterator[tuple[File | None, File | None]]:
         """Files with their metadata, then metadata that has no file."""
@@ -96,6 +113,7 @@ class _Discovery(NamedTuple):
         if file is not None and not meta and is_program(file):
             self.found.strays.append(self.walk.relative(file))
             return
+        self.looked_elsewhere |= meta.get("path") is not None
         if meta.get("uriTemplate") is not None:
             item = template_item(meta, place, self.walk.root)
             self.found.templates.append(item)

@@ -5,6 +5,7 @@ Knows which module finds which kind; knows neither the cache nor the catalog.
 
 from __future__ import annotations
 
+import gc
 import os
 from typing import NamedTuple
 
@@ -45,10 +46,27 @@ class Scan(NamedTuple):
 
 def scan(project: Project, settings: Settings, metadata: Metadata, only: str = "") -> Scan:
     scanner = _Scanner(project, settings, metadata, only or settings.registry_refresh_path)
-    try:
-        return scanner.run(registration_of(project, settings))
-    except RegistrationError as error:
-        return scanner.broken(str(error))
+    with CollectorPaused():
+        try:
+            return scanner.run(registration_of(project, settings))
+        except RegistrationError as error:
+            return scanner.broken(str(error))
+
+
+class CollectorPaused:
+    """A scan makes many objects that stay: to collect in between costs a third of its time.
+
+    Nor are they looked at afterwards, which would stop all calls for 50 ms at 50,000 files.
+    """
+
+    def __enter__(self) -> None:
+        self._was_on = gc.isenabled()
+        gc.disable()
+
+    def __exit__(self, *_error: object) -> None:
+        if self._was_on:
+            gc.freeze()
+            gc.enable()
 
 
 def registration_of(project: Project, settings: Settings) -> Registration:
@@ -153,7 +171,7 @@ class _Scanner:
             self._warnings.append(f"{path}: is not run without MCPBASH_ALLOW_PROJECT_HOOKS=true")
 
     def _walk(self, root: str) -> Walk:
-        return Walk(root, self._only)
+        return Walk(root, self._only, self._metadata.folders)
 
     def _templates(
         self,

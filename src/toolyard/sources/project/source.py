@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import atexit
-import gc
 import os
 import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Collection
 from typing import NamedTuple
 
 from toolyard.catalog.entries import Entries
@@ -24,8 +22,8 @@ from toolyard.sources.project.entries import Builder, MakeToolTarget
 from toolyard.sources.project.layout import Project
 from toolyard.sources.project.metadata import Metadata
 from toolyard.sources.project.register import RegistrationError, has_active_script
-from toolyard.sources.project.scan import Items, Scan, registration_of, scan
-from toolyard.sources.project.walk import unchanged
+from toolyard.sources.project.scan import CollectorPaused, Items, Scan, registration_of, scan
+from toolyard.sources.project.walk import stamp_of, unchanged
 from toolyard.sources.project.watching import Watching
 from toolyard.telemetry import logger
 
@@ -69,15 +67,17 @@ class ProjectSource:
         self._scanning = threading.Lock()
         self._scanned = scanned
         self._known: _Known | None = None
+        self._noticed: set[str] = set()  # folders whose contents have changed
 
     def show_providers(self) -> None:
         """Have lists say who reads a resource: clients of mcp-bash look at it."""
         self._builder.resource_fields |= {"provider"}
 
     def read(self) -> Entries:
-        with self._scanning, _collector_paused():
-            if self._known is None or self.may_have_changed():
-                scanned = self._scan()
+        with self._scanning, CollectorPaused():
+            noticed, self._noticed = self._noticed, set()
+            if self._known is None or noticed or self.may_have_changed():
+                scanned = self._scan(noticed)
                 self._known = _Known(scanned, self._builder.entries(scanned), time.monotonic())
                 self._keep(scanned)
             return self._known.entries
@@ -90,7 +90,20 @@ class ProjectSource:
         if self._settings.static_registry:
             return
         watching = Watching(self._project, self._settings, self._changes)
-        await watching.run(self.may_have_changed, changed)
+        await watching.run(self._look, changed)
+
+    def _look(self, paths: Collection[str]) -> bool:
+        """Has anything changed? Where there were events, a look at what they name will do."""
+        with self._scanning:
+            known = self._known
+            if not paths or known is None or has_active_script(self._project, self._settings):
+                return self.may_have_changed()
+            stamps = known.scan.stamps
+            real = {os.path.realpath(path) for path in paths}
+            places = (real | set(map(os.path.dirname, real))) & stamps.keys()
+            changed = {place for place in places if stamp_of(place) != stamps[place]}
+            self._noticed |= changed | set(map(os.path.dirname, changed))
+            return bool(changed)
 
     def may_have_changed(self) -> bool:
         """The fast path: a look at every folder and file that the last scan saw."""
@@ -104,7 +117,9 @@ class ProjectSource:
             return time.monotonic() >= known.at + self._settings.register_ttl
         return not unchanged(known.scan.stamps)
 
-    def _scan(self) -> Scan:
+    def _scan(self, noticed: set[str]) -> Scan:
+        """Only the folders in which a change was noticed are read anew; all, if there is none."""
+        self._metadata.folders.doubted = noticed or None
         scanned, self._scanned = self._scanned, None
         if scanned is not None:
             return scanned
@@ -175,15 +190,3 @@ def _scripts_of(runner: Runner) -> MakeToolTarget:
         return ScriptTarget(name, path, metadata, runner)
 
     return make
-
-
-@contextmanager
-def _collector_paused() -> Iterator[None]:
-    """A scan makes many objects that stay: collecting in between costs a third of its time."""
-    was_on = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_on:
-            gc.enable()

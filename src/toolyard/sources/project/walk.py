@@ -6,7 +6,7 @@ Knows file names and stamps; does not know what an entry is.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from errno import EPERM
 from stat import S_ISDIR, S_ISLNK, S_ISREG
 from typing import NamedTuple
@@ -30,14 +30,47 @@ class Folder(NamedTuple):
     files: Mapping[str, File]
 
 
+class Contents(NamedTuple):
+    """What a walk has found in one folder."""
+
+    stamp: int  # the folder's own
+    files: dict[str, File]
+    below: dict[str, str]
+    stamps: Stamps
+
+
+class Remembered:
+    """What walks have found in each folder, and which of them are to be read again."""
+
+    def __init__(self) -> None:
+        self.folders: dict[str, Contents] = {}
+        # None: all. Others hold no file that was written to since, as far as their reader knows.
+        self.doubted: Collection[str] | None = None
+
+    def trusted(self, folder: str, stamp: int) -> Contents | None:
+        if self.doubted is None or folder in self.doubted:
+            return None
+        known = self.folders.get(folder)
+        return known if known is not None and known.stamp == stamp else None
+
+    def keep(self, folder: str, found: Contents) -> Contents:
+        """What is still the same stays the same object, and with it what was made of it."""
+        known = self.folders.get(folder)
+        if known is not None and known == found:
+            return known
+        self.folders[folder] = found
+        return found
+
+
 class Walk:
     """One walk. What it passes is recorded in `stamps`, what it refuses in `warnings`."""
 
-    def __init__(self, root: str, only: str = "") -> None:
+    def __init__(self, root: str, only: str = "", remembered: Remembered | None = None) -> None:
         self.root = os.path.realpath(root)
         self.only = os.path.realpath(only) if only else ""
         self.stamps: Stamps = {}
         self.warnings: list[str] = []
+        self._remembered = remembered if remembered is not None and not only else Remembered()
 
     def folders(self) -> Iterator[Folder]:
         """Depth first, by name."""
@@ -45,12 +78,28 @@ class Walk:
         waiting = [(self.root, "", 0)]
         while waiting:
             path, relative, depth = waiting.pop()
-            files, below = self._sorted_out(path)
+            files, below = self._contents(path)
             yield Folder(path, relative, files)
             if below and depth < MAX_DEPTH:
                 under = f"{relative}/" if relative else ""
                 found = [(real, under + name, depth + 1) for name, real in below.items()]
                 waiting += reversed(found)
+
+    def _contents(self, folder: str) -> tuple[dict[str, File], dict[str, str]]:
+        stamp = self.stamps[folder]
+        known = self._remembered.trusted(folder, stamp)
+        if known is not None:
+            self.stamps.update(known.stamps)
+            return known.files, known.below
+        doubts = len(self.warnings)
+        files, below = self._sorted_out(folder)
+        inside = [*(file.path for file in files.values()), *below.values()]
+        # Not what is warned of each time, nor links: what they lead to changes elsewhere.
+        if len(self.warnings) == doubts and all(os.path.dirname(p) == folder for p in inside):
+            stamps = {path: self.stamps[path] for path in inside}
+            found = Contents(stamp, files, below, stamps)
+            return self._remembered.keep(folder, found)[1:3]
+        return files, below
 
     # Runs for each file of a project. One lstat a name costs less than scandir and a stat a
     # file, and it dates folders as well.

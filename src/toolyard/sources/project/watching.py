@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 
 from toolyard.runners.changes import FileChanges
 from toolyard.settings import Settings
@@ -39,7 +39,10 @@ class Watching:
         )
         self._changes = changes
 
-    async def run(self, may_have_changed: Callable[[], bool], changed: Callable[[], None]) -> None:
+    async def run(
+        self, look: Callable[[Collection[str]], bool], changed: Callable[[], None]
+    ) -> None:
+        """`look` at the paths of events, or at everything where there were none for a while."""
         events = _Events(self._folders(), self._project.root, asyncio.get_running_loop())
         await asyncio.sleep(START_AFTER)
         events.start()
@@ -48,7 +51,7 @@ class Watching:
             while True:
                 paths = await events.next(next(looks, self._interval))
                 self._changes.fire(paths)
-                if await asyncio.to_thread(may_have_changed):
+                if await asyncio.to_thread(look, paths):
                     changed()
                     events.follow(self._folders())
         finally:
