@@ -14,6 +14,7 @@ from bench.peers import ROOT, environment
 
 SECTIONS = {
     "start": "Starting over stdio",
+    "changes": "Changes in a large project",
     "scripts": "Calling a bash script",
     "http": "Calling over HTTP",
     "gateway": "The gateway's hop",

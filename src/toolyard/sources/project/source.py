@@ -90,9 +90,9 @@ class ProjectSource:
         if self._settings.static_registry:
             return
         watching = Watching(self._project, self._settings, self._changes)
-        await watching.run(self._look, changed)
+        await watching.run(self.look, changed)
 
-    def _look(self, paths: Collection[str]) -> bool:
+    def look(self, paths: Collection[str]) -> bool:
         """Has anything changed? Where there were events, a look at what they name will do."""
         with self._scanning:
             known = self._known
