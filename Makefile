@@ -18,8 +18,11 @@ demo: $(VENV)/.run
 		SHOWCASE_MEMORY="$(CURDIR)/.cache/memory.jsonl" \
 		$(BIN)/toolyard serve examples/showcase --http 8080
 
+# Everything but the long ones in three minutes; ALL=1 for everything, ARGS for something.
+CHOSEN := $(if $(ARGS),$(ARGS),-n 3 --dist loadfile $(if $(ALL),,-m "not long"))
 test: $(VENV)/.dev
-	$(BIN)/python -m pytest -q $(ARGS)
+	$(BIN)/python -m pytest -q $(CHOSEN)
+	@$(if $(ALL)$(ARGS),,echo "The long tests were left out: make test ALL=1 runs them too.")
 
 check: $(VENV)/.dev
 	$(BIN)/python scripts/check.py
