@@ -1,9 +1,10 @@
-"""The gateway's hop against other gateways, all before the same stdio upstream, in one run.
+"""The gateway's hop against other gateways, all before the same upstream, in one run.
 
-    python -m bench.gateway [--count 8000]
+    python -m bench.gateway [--count 4000] [--rounds 5]
 
 CPU and memory are those of the gateway alone, without its upstream. A call is `tools/call` over
-HTTP, 16 in flight on keep-alive connections.
+HTTP, 16 in flight on keep-alive connections. All run at the same time and are asked in turns;
+the best of each counts.
 """
 
 from __future__ import annotations
@@ -15,18 +16,17 @@ import os
 import sys
 import tempfile
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 
 import uvloop
 
-from bench.http import free_port, reachable, running
-from bench.load import connect, load, modern_call, session_call
+from bench.http import ARGUMENTS, free_port, reachable, running
+from bench.load import Contender, Load, connect, in_turns, modern_call, session_call
 from bench.proxies import proxies, upstream
 from bench.usage import megabytes, without
 
-ARGUMENTS: dict[str, object] = {"name": "x"}
+OURS = "ours, client 2026-07-28"
 # Throughput against a peer: at least that many times.
 WANTED = {
     "supergateway (stateful)": 5,
@@ -34,26 +34,26 @@ WANTED = {
     "PyPI mcp-proxy": 10,
     "FastMCP's proxy": 20,
 }
-
-
-@dataclass(frozen=True, slots=True)
-class Hop:
-    rate: float
-    cpu_us: float
-    memory: float
-
-
-async def hop(url: str, pid: int, request: bytes, count: int) -> Hop:
-    own = without(pid, "upstream.py")
-    found = await load(url, own, request, count=count)
-    return Hop(found.rate, found.cpu_us, megabytes(own))
+# In the command line of whatever stands behind a gateway.
+BEHIND = "upstream.py"
 
 
 @asynccontextmanager
-async def ours(servers: int = 1) -> AsyncIterator[tuple[str, int]]:
-    """A gateway that exposes that many upstreams; its URL and its process."""
+async def serving(servers: list[dict[str, object]]) -> AsyncIterator[tuple[str, int]]:
+    """Our gateway before these servers; its URL and its process."""
+    port = free_port()
+    with tempfile.TemporaryDirectory(prefix="toolyard-bench-") as folder:
+        registry = Path(folder) / "registry.json"
+        registry.write_text(json.dumps({"servers": servers}))
+        serve = [sys.executable, "-m", "toolyard", "serve", str(registry), "--http", str(port)]
+        with running([*serve, "--no-page"]) as pid:
+            await reachable(port)
+            yield f"http://127.0.0.1:{port}/mcp", pid
+
+
+def over_stdio(count: int = 1) -> list[dict[str, object]]:
     command, *args = upstream()
-    defined = [
+    return [
         {
             "name": f"u{number}",
             "stdio": {"command": command, "args": args},
@@ -61,37 +61,37 @@ async def ours(servers: int = 1) -> AsyncIterator[tuple[str, int]]:
             "expose": "all",
             "prefix": "" if number == 0 else f"u{number}_",
         }
-        for number in range(servers)
+        for number in range(count)
     ]
+
+
+async def over_http(stack: AsyncExitStack) -> list[dict[str, object]]:
+    """An upstream in memory, of our own kind, because it is the cheapest there is."""
     port = free_port()
-    with tempfile.TemporaryDirectory(prefix="toolyard-bench-") as folder:
-        registry = Path(folder) / "registry.json"
-        registry.write_text(json.dumps({"servers": defined}))
-        serve = [sys.executable, "-m", "toolyard", "serve", str(registry), "--http", str(port)]
-        with running([*serve, "--no-page"]) as pid:
-            await reachable(port)
-            yield f"http://127.0.0.1:{port}/mcp", pid
+    words = [sys.executable, "-m", "tests.peers.inmemory", "http", str(port)]
+    stack.enter_context(running(words))
+    await reachable(port)
+    return [{"name": "u", "url": f"http://127.0.0.1:{port}/mcp", "expose": "all", "prefix": ""}]
 
 
-async def measure_ours(count: int, *, modern: bool) -> Hop:
-    async with ours() as (url, pid):
-        await session_call(url, "echo", ARGUMENTS)
-        request = (
-            modern_call(url, "echo", ARGUMENTS)
-            if modern
-            else await session_call(url, "echo", ARGUMENTS)
-        )
-        return await hop(url, pid, request, count)
+async def our_contender(
+    stack: AsyncExitStack, what: str, servers: list[dict[str, object]], count: int
+) -> Contender:
+    url, pid = await stack.enter_async_context(serving(servers))
+    session = await session_call(url, "echo", ARGUMENTS)
+    request = session if "2025" in what else modern_call(url, "echo", ARGUMENTS)
+    contender = Contender(what, url, [pid], request, count)
+    await contender.run()
+    return Contender(what, url, without(pid, BEHIND), request, count)
 
 
-async def measure_peer(name: str, count: int) -> Hop:
+async def peer_contender(stack: AsyncExitStack, name: str, count: int) -> Contender:
     port = free_port()
     url = f"http://127.0.0.1:{port}/mcp"
-    with running(proxies(port)[name]) as pid:
-        await reachable(port)
-        return await hop(
-            url, pid, await answering(lambda: session_call(url, "echo", ARGUMENTS)), count
-        )
+    pid = stack.enter_context(running(proxies(port)[name]))
+    await reachable(port)
+    request = await answering(lambda: session_call(url, "echo", ARGUMENTS))
+    return Contender(name, url, without(pid, BEHIND), request, count)
 
 
 async def answering(ask: Callable[[], Awaitable[bytes]]) -> bytes:
@@ -104,52 +104,59 @@ async def answering(ask: Callable[[], Awaitable[bytes]]) -> bytes:
                 await asyncio.sleep(0.1)
 
 
-async def idle_memory(servers: int) -> float:
+async def contenders(stack: AsyncExitStack, count: int) -> list[Contender]:
+    found = [
+        await our_contender(stack, OURS, over_stdio(), count),
+        await our_contender(stack, "ours, client 2025-11-25", over_stdio(), count),
+        await our_contender(stack, "ours, upstream over HTTP", await over_http(stack), count),
+    ]
+    for name in WANTED:
+        try:
+            found.append(await peer_contender(stack, name, count // 8))
+        except (OSError, TimeoutError, ValueError) as error:
+            print(f"{name} could not be measured: {error!r}", file=sys.stderr)
+    return found
+
+
+async def idle_memory(count: int) -> float:
     """Of a gateway whose upstreams have all been used."""
-    async with ours(servers) as (url, pid):
-        names = ["echo", *(f"u{number}_echo" for number in range(1, servers))]
+    async with serving(over_stdio(count)) as (url, pid):
+        names = ["echo", *(f"u{number}_echo" for number in range(1, count))]
         connection = await connect(url)
         for name in names:
             head, body = await connection.send(modern_call(url, name, ARGUMENTS))
             assert b'"result"' in body, (head, body)
         connection.close()
-        return megabytes(without(pid, "upstream.py"))
+        return megabytes(without(pid, BEHIND))
 
 
-async def measure(count: int = 8000) -> list[tuple[str, str]]:
-    """(what, what was found) for each row."""
-    modern = await measure_ours(count, modern=True)
-    session = await measure_ours(count, modern=False)
+async def measure(count: int, rounds: int) -> list[str]:
+    async with AsyncExitStack() as stack:
+        running_now = await contenders(stack, count)
+        found = await in_turns(running_now, rounds)
+        memory = {one.what: megabytes(one.pids) for one in running_now}
     rows = [
-        ("ours, client 2026-07-28", told(modern, modern)),
-        ("ours, client 2025-11-25", told(session, modern)),
+        "| one call through a gateway | CPU, µs | of ours | calls/s | ours is faster by | MB |",
+        "|---|---|---|---|---|---|",
     ]
-    for name, times in WANTED.items():
-        try:
-            peer = await measure_peer(name, count // 8)
-        except (OSError, AssertionError, TimeoutError, ValueError) as error:
-            print(f"{name} could not be measured: {error!r}", file=sys.stderr)
-            rows.append((name, "could not be measured | | | | "))
-            continue
-        rows.append((f"{name} (goal: ours {times} times)", told(peer, modern)))
-    memory = await idle_memory(5)
-    rows.append(("ours, idle, 5 upstreams (goal: 50 MB)", f" | | | | {memory:.0f}"))
-    return rows
+    for what, load in found.items():
+        goal = f" (goal: {WANTED[what]} times)" if what in WANTED else ""
+        rows.append(f"| {what}{goal} | {told(load, found[OURS])} | {memory[what]:.0f} |")
+    rows.append(f"| ours, idle, 5 upstreams (goal: 50 MB) | | | | | {await idle_memory(5):.0f} |")
+    return [*rows, "", "Goal for the hop: at most 150 µs of CPU, better 60."]
 
 
-def told(found: Hop, best: Hop) -> str:
-    cpu, rate = found.cpu_us / best.cpu_us, best.rate / found.rate
-    return f"{found.cpu_us:,.0f} | {cpu:.1f} | {found.rate:,.0f} | {rate:.1f} | {found.memory:.0f}"
+def told(found: Load, ours: Load) -> str:
+    cpu, rate = found.cpu_us / ours.cpu_us, ours.rate / found.rate
+    return f"{found.cpu_us:,.0f} | {cpu:.1f} | {found.rate:,.0f} | {rate:.1f}"
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--count", type=int, default=8000)
+    parser.add_argument("--count", type=int, default=4000)
+    parser.add_argument("--rounds", type=int, default=5)
+    options = parser.parse_args()
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     # Whoever asks must not be what is measured.
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-        found = runner.run(measure(parser.parse_args().count))
-    print("| one call to a stdio upstream | CPU, µs | of ours | calls/s | ours is faster by | MB |")
-    print("|---|---|---|---|---|---|")
-    print("\n".join(f"| {what} | {row} |" for what, row in found))
-    print("\nGoal for the hop: at most 150 µs of CPU, better 60.")
+        print("\n".join(runner.run(measure(options.count, options.rounds))))

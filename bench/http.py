@@ -1,8 +1,9 @@
 """HTTP `tools/call` on a target in memory: CPU of the server per request, against peers.
 
-    python -m bench.http [--count 8000]
+    python -m bench.http [--count 4000] [--rounds 5]
 
-The floor is the same HTTP server with an app that answers at once. All in one run.
+The floor is the same HTTP server with an app that answers at once. All run at the same time and
+are asked in turns; the best of each counts.
 """
 
 from __future__ import annotations
@@ -14,11 +15,11 @@ import socket
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 
 import uvloop
 
-from bench.load import Load, load, modern_call, session_call
+from bench.load import Contender, in_turns, modern_call, session_call
 from bench.peers import commands, environment
 
 FLOOR = """
@@ -39,6 +40,7 @@ async def main():
 with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
     runner.run(main())
 """
+ARGUMENTS: dict[str, object] = {"name": "x"}
 
 
 def free_port() -> int:
@@ -72,47 +74,48 @@ async def reachable(port: int) -> None:
             return
 
 
-async def measured(command: list[str], port: int, count: int, *, modern: bool) -> Load:
-    url = f"http://127.0.0.1:{port}/mcp"
-    with running(command) as pid:
-        await reachable(port)
-        arguments: dict[str, object] = {"name": "x"}
-        body = (
-            modern_call(url, "echo", arguments)
-            if modern
-            else await session_call(url, "echo", arguments)
-        )
-        return await load(url, [pid], body, count=count)
+def choices(port: int) -> dict[str, tuple[list[str], bool]]:
+    """What to start on a port, and whether it is asked as a modern client asks."""
+    number = str(port)
+    ours = [sys.executable, "-m", "tests.peers.inmemory", "http", number]
+    return {
+        "the bare HTTP server": ([sys.executable, "-c", FLOOR, number], True),
+        "ours, 2026-07-28": (ours, True),
+        "ours, 2025-11-25": (ours, False),
+        **{f"{peer}, 2025-11-25": (words, False) for peer, words in commands(number).items()},
+    }
 
 
-async def measure(count: int) -> list[str]:
+async def measure(count: int, rounds: int) -> list[str]:
+    with ExitStack() as stack:
+        contenders = [await contender(stack, what, count) for what in choices(0)]
+        found = await in_turns(contenders, rounds)
     rows = [
         "| one `tools/call` over HTTP, 16 in flight | CPU of the server, µs | requests a second |",
         "|---|---|---|",
     ]
-    port = str(free_port())
-    floor = [sys.executable, "-c", FLOOR, port]
-    ours = [sys.executable, "-m", "tests.peers.inmemory", "http", port]
-    for what, command, modern in (
-        ("the bare HTTP server", floor, True),
-        ("ours, 2026-07-28", ours, True),
-        ("ours, 2025-11-25", ours, False),
-    ):
-        rows.append(row(what, await measured(command, int(port), count, modern=modern)))
-    for peer, command in commands(port).items():
-        rows.append(
-            row(f"{peer}, 2025-11-25", await measured(command, int(port), count // 8, modern=False))
-        )
+    rows += [f"| {what} | {one.cpu_us:.0f} | {one.rate:,.0f} |" for what, one in found.items()]
     return [*rows, "", "Goal for ours: at most 100 µs, better 60."]
 
 
-def row(what: str, found: Load) -> str:
-    return f"| {what} | {found.cpu_us:.0f} | {found.rate:,.0f} |"
+async def contender(stack: ExitStack, what: str, count: int) -> Contender:
+    port = free_port()
+    command, modern = choices(port)[what]
+    pid = stack.enter_context(running(command))
+    await reachable(port)
+    url = f"http://127.0.0.1:{port}/mcp"
+    request = modern_call(url, "echo", ARGUMENTS)
+    if not modern:
+        request = await session_call(url, "echo", ARGUMENTS)
+    is_peer = "ours" not in what and "bare" not in what
+    return Contender(what, url, [pid], request, count // 8 if is_peer else count)
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--count", type=int, default=8000)
+    parser.add_argument("--count", type=int, default=4000)
+    parser.add_argument("--rounds", type=int, default=5)
+    options = parser.parse_args()
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-        print("\n".join(runner.run(measure(parser.parse_args().count))))
+        print("\n".join(runner.run(measure(options.count, options.rounds))))

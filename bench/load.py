@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
@@ -18,6 +19,36 @@ class Load:
 
     rate: float
     cpu_us: float
+
+    def better(self, other: Load | None) -> Load:
+        """The best of both: what disturbs a machine only ever makes it slower."""
+        if other is None:
+            return self
+        return Load(max(self.rate, other.rate), min(self.cpu_us, other.cpu_us))
+
+
+@dataclass(slots=True)
+class Contender:
+    """A server that runs, and what it is asked again and again."""
+
+    what: str
+    url: str
+    pids: list[int]
+    request: bytes
+    count: int
+    best: Load | None = None
+
+    async def run(self) -> None:
+        found = await load(self.url, self.pids, self.request, count=self.count)
+        self.best = found.better(self.best)
+
+
+async def in_turns(contenders: Sequence[Contender], rounds: int) -> dict[str, Load]:
+    """The best of each: they take turns, so that all have the machine at its best and worst."""
+    for _ in range(rounds):
+        for contender in contenders:
+            await contender.run()
+    return {one.what: one.best for one in contenders if one.best is not None}
 
 
 def post(url: str, body: bytes, headers: dict[str, str]) -> bytes:
