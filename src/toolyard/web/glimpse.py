@@ -12,9 +12,11 @@ _FEW, _SHORT = 8, 500
 
 
 def glimpse(value: Json) -> Json:
+    if type(value) is dict and _at_a_glance(value):
+        return value
     if isinstance(value, Encoded):
         return f"({len(value.body)} bytes of JSON, encoded once for all clients)"
-    return value if is_small(value) else _shortened(value, 6)
+    return value if _counted(value) else _shortened(value, 6)
 
 
 def is_small(value: Json) -> bool:

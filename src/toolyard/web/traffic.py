@@ -60,13 +60,10 @@ class Record:
     def __init__(self, number: int, call: Call) -> None:
         self.number = number
         self.call = call if is_small(call.params) else replace(call, params=glimpse(call.params))
+        self.name = str(call.params.get(NAMED_BY.get(call.method, ""), ""))[:LONGEST_NAME]
         self.hops: list[Hop] = []
         self.at = time()
         self.began = perf_counter()
-
-    @property
-    def name(self) -> str:
-        return str(self.call.params.get(NAMED_BY.get(self.call.method, ""), ""))[:LONGEST_NAME]
 
     @property
     def seconds(self) -> float:
@@ -162,7 +159,12 @@ def _error(error: BaseException) -> JsonObject:
 
 def _shrink(record: Record, result: Result | None) -> None:
     """Keep glimpses, so that the memory is bounded whatever passes through."""
-    given = record.call.params.get("arguments")
+    given, kept = record.call.params.get("arguments"), record.result
+    for hop in record.hops:
+        if hop.arguments is not given or hop.result is not result or kept is not result:
+            break
+    else:
+        return  # what most calls are: the same small values all the way
     record.hops = [
         hop.with_values(
             hop.arguments if hop.arguments is given else glimpse(hop.arguments),
