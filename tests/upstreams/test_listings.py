@@ -11,6 +11,7 @@ import pytest
 
 from tests.upstreams.conftest import MakePool, children
 from tests.upstreams.seam import call_tool, fake
+from toolyard.app import kept_folder
 from toolyard.errors import UpstreamError
 from toolyard.sources import upstream
 from toolyard.sources.upstream import UpstreamListings
@@ -126,3 +127,14 @@ async def test_who_asks_while_another_is_asking_gets_the_same_listing(make_pool:
         others.append(asyncio.create_task(pool.listing("fake")))
         await asyncio.sleep(0.001)
     assert {len(listing.tools) for listing in await asyncio.gather(*others)} == {4}
+
+
+def test_listings_are_kept_beside_the_registry_else_in_the_cache_of_the_user(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    beside = kept_folder(str(tmp_path / "registry.json"))
+    assert beside == tmp_path.resolve() / ".registry" / "upstreams"
+    # Root may write to every folder that there is: this one is not.
+    elsewhere = kept_folder(str(tmp_path / "none" / "registry.json"))
+    assert elsewhere == tmp_path / "cache" / "toolyard" / "upstreams"
