@@ -12,7 +12,7 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from toolyard.catalog.pages import Slice, Version, digest_of, encode_items, encode_page
-from toolyard.cli.greeting import Early, next_line, write_line
+from toolyard.cli.greeting import Early, has_id, next_line, plain_message, write_line
 from toolyard.errors import ProtocolError
 from toolyard.protocol.paging import PageSize, decode_cursor, page_limit
 from toolyard.protocol.revisions import Revision
@@ -83,17 +83,11 @@ class _Listed:
 
 def _message(line: bytes) -> dict[str, Any] | None:
     """A plain `initialized` or `tools/list`; None for everything else."""
-    try:
-        message = json.loads(line)
-    except (ValueError, RecursionError):
-        return None
-    if not isinstance(message, dict) or message.get("jsonrpc") != "2.0":
-        return None
-    params = message.get("params", {})
-    if not isinstance(params, dict):
+    message = plain_message(line)
+    params = message.get("params", {}) if message is not None else None
+    if message is None or not isinstance(params, dict):
         return None
     if message.get("method") == "notifications/initialized" and "id" not in message:
         return message
-    plain_id = isinstance(message.get("id"), str | int) and not isinstance(message["id"], bool)
-    listing = message.get("method") == "tools/list" and plain_id
+    listing = message.get("method") == "tools/list" and has_id(message)
     return message if listing and params.keys() <= {"limit", "cursor"} else None

@@ -72,17 +72,26 @@ def next_line(stdin: int, read: bytes) -> tuple[bytes, bytes]:
 
 def _initialize(line: bytes) -> dict[str, Any] | None:
     """The request, when it is one that needs no second thought."""
+    message = plain_message(line)
+    if message is None or message.get("method") != "initialize" or not has_id(message):
+        return None
+    params = message.get("params")
+    return message if isinstance(params, dict) and "_meta" not in params else None
+
+
+def plain_message(line: bytes) -> dict[str, Any] | None:
+    """The message in a line; None for whatever the transport has to judge."""
     try:
         message = json.loads(line)
     except (ValueError, RecursionError):
         return None
     if not isinstance(message, dict) or message.get("jsonrpc") != "2.0":
         return None
-    known_id = isinstance(message.get("id"), str | int) and not isinstance(message["id"], bool)
-    params = message.get("params")
-    if message.get("method") != "initialize" or not known_id or not isinstance(params, dict):
-        return None
-    return message if "_meta" not in params else None
+    return message
+
+
+def has_id(message: dict[str, Any]) -> bool:
+    return isinstance(message.get("id"), str | int) and not isinstance(message["id"], bool)
 
 
 def write_line(fd: int, data: bytes) -> None:
