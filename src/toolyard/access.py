@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from toolyard.auth.oauth.config import Server
     from toolyard.auth.resource import ProtectedResource
     from toolyard.auth.tokens import StaticToken
+    from toolyard.policy.refusals import Refusals
     from toolyard.policy.rules import Allowed
 
 # The person at the page is the one who wrote the rules.
@@ -113,10 +114,21 @@ def guarded(handler: Handler, settings: Settings) -> Handler:
 
         handler = limited(handler, Limits(read_limits(settings.limits, FILE_NAME)))
     if settings.audit_log:
-        from toolyard.policy.audit import Audit, audited
+        from toolyard.policy.audit import Audit, Lines, audited
 
-        handler = audited(handler, Audit(settings.audit_log, arguments=settings.audit_arguments))
+        audit = Audit(Lines(settings.audit_log), arguments=settings.audit_arguments)
+        handler = audited(handler, audit)
     return handler
+
+
+def refusals_of(settings: Settings) -> Refusals | None:
+    """Who is turned away over HTTP, recorded where calls are."""
+    if not settings.audit_log:
+        return None
+    from toolyard.policy.audit import Lines
+    from toolyard.policy.refusals import Refusals
+
+    return Refusals(Lines(settings.audit_log))
 
 
 def admit_of(settings: Settings) -> Callable[[Message], Message] | None:

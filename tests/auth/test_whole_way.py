@@ -161,6 +161,21 @@ async def test_a_hundred_calls_at_once_renew_an_expired_token_once(
     assert issuer.site.count("/token") == asked + 1
 
 
+async def test_a_token_that_lives_for_seconds_serves_more_than_one_call(
+    issuer: Authority, server: ServerDefinition, store: SealedStore, make_pool: MakePool
+) -> None:
+    clock = Hours()
+    issuer.lifetime = 20
+    await logged_in(store, server, clock)
+    pool = make_pool(Accounts(store, clock=clock), server)
+    clock.now += 14
+    assert [await whoami(pool), await whoami(pool)] == ["ada", "ada"]
+    assert issuer.site.count("/token") == 1
+    clock.now += 2  # in time for the request to arrive
+    assert await whoami(pool) == "ada"
+    assert issuer.site.count("/token") == 2
+
+
 async def test_each_caller_uses_its_own_account_and_never_anothers(
     issuer: Authority, upstream: Protected, server: ServerDefinition, make_pool: MakePool
 ) -> None:

@@ -130,6 +130,15 @@ class Authority:
             said, self.key, algorithm="ES256", headers={"kid": self.kid, **(headers or {})}
         )
 
+    def claims(self, token: str, audience: str) -> dict[str, Any] | None:
+        """What a token says, if it is good at that resource."""
+        try:
+            key = self.key.public_key()
+            found: dict[str, Any] = jwt.decode(token, key, algorithms=["ES256"], audience=audience)
+            return found
+        except jwt.PyJWTError:
+            return None
+
 
 def proves(verifier: str, challenge: str) -> bool:
     digest = hashlib.sha256(verifier.encode()).digest()

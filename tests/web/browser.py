@@ -21,10 +21,17 @@ FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"]
 EXPECTED = ("Failed to load resource",)
 
 
-def missing() -> str | None:
-    """Why there can be no browser tests here."""
+def no_chromium() -> str | None:
+    """Why no browser can be started here."""
     if shutil.which("chromium") is None:
         return "no `chromium` on this machine (Debian: apt-get install chromium)"
+    return None
+
+
+def missing() -> str | None:
+    """Why there can be no tests of our page here."""
+    if (reason := no_chromium()) is not None:
+        return reason
     if not (STATIC / "index.html").is_file():
         return "the page is not built (python frontend/build.py)"
     return None

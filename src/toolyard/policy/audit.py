@@ -16,20 +16,37 @@ from toolyard.telemetry import logger
 log = logger("audit")
 
 
-class Audit:
-    """Appends to a file that only we can read. Arguments are written only when asked for."""
+class Lines:
+    """A file that only we can read; each line is an object that says when."""
 
-    def __init__(self, path: str, *, arguments: bool = False) -> None:
-        self._arguments = arguments
+    def __init__(self, path: str) -> None:
         try:
             self._file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
         except OSError as error:
             raise ConfigError.at(path, f"cannot be written: {error.strerror}") from None
 
+    def write(self, said: JsonObject) -> None:
+        line = {"time": datetime.now(UTC).isoformat(timespec="milliseconds"), **said}
+        try:
+            # One write of a whole line: lines of several writers do not mix.
+            os.write(self._file, dumps(line) + b"\n")
+        except OSError as error:
+            log.error("the audit log cannot be written: %s", error.strerror)
+
+    def close(self) -> None:
+        os.close(self._file)
+
+
+class Audit:
+    """The calls. Arguments are written only when asked for."""
+
+    def __init__(self, lines: Lines, *, arguments: bool = False) -> None:
+        self._lines = lines
+        self._arguments = arguments
+
     def write(self, call: Call, seconds: float, outcome: str, code: int | None = None) -> None:
         subject = subject_of(call)
         line: JsonObject = {
-            "time": datetime.now(UTC).isoformat(timespec="milliseconds"),
             "caller": call.caller.id,
             "method": call.method,
             "name": subject.name,
@@ -40,14 +57,7 @@ class Audit:
             line["code"] = code
         if self._arguments:
             line["arguments"] = call.params.get("arguments")
-        try:
-            # One write of a whole line: lines of several processes do not mix.
-            os.write(self._file, dumps(line) + b"\n")
-        except OSError as error:
-            log.error("the audit log cannot be written: %s", error.strerror)
-
-    def close(self) -> None:
-        os.close(self._file)
+        self._lines.write(line)
 
 
 def audited(handler: Handler, audit: Audit) -> Handler:

@@ -10,8 +10,9 @@ from toolyard.auth.oauth.discovery import Found
 from toolyard.auth.oauth.tokens import Tokens
 from toolyard.protocol.call import JsonObject
 
-# Renewed this long before it expires: the request must still arrive in time.
-LEEWAY = 30.0
+# Renewed this long before it expires: the request must still arrive in time. A token that does
+# not live long is used for most of its life all the same.
+LEEWAY, LEEWAY_SHARE = 30.0, 0.25
 
 Clock = Callable[[], float]
 
@@ -62,7 +63,9 @@ class Grant:
         )
 
     def expired(self, now: float, leeway: float = LEEWAY) -> bool:
-        return self.expires is not None and now >= self.expires - leeway
+        if self.expires is None:
+            return False
+        return now >= self.expires - min(leeway, (self.expires - self.obtained) * LEEWAY_SHARE)
 
     def pack(self) -> JsonObject:
         return {**asdict(self), "client": self.client.pack()}
