@@ -3,6 +3,7 @@
     ToolyardError
     ├── ProtocolError      the client: a JSON-RPC error with code, message and data
     ├── ToolError          the model: an `isError` result with this text
+    │   ├── Unaskable      the same, and the client was not asked
     │   └── UpstreamError  the same, and it names the server that failed
     │       └── LoginRequired  the caller: it has to log in at that server first
     └── ConfigError        the operator: file, JSON pointer and remedy; exit code 2
@@ -52,6 +53,10 @@ class ToolError(ToolyardError):
         self.message = message
         self.structured = structured
         self.meta = meta
+
+
+class Unaskable(ToolError):
+    """A question that the client, or its revision, has no way to answer."""
 
 
 class UpstreamError(ToolError):

@@ -132,7 +132,7 @@ def test_hidden_files_tests_and_links_stay_out(yard: Yard, tmp_path: Path) -> No
         "server/project/tools/echo/tool.meta.json",
         *(
             f"server/project/.registry/{name}.json"
-            for name in ("tools", "resources", "prompts", "resource-templates")
+            for name in ("tools", "resources", "prompts", "resource-templates", "ui-resources")
         ),
     }
 

@@ -8,14 +8,18 @@ import stat
 import subprocess
 import sys
 from pathlib import Path
+from typing import Literal
 
 import pytest
+from mcp import Client, StdioServerParameters
 
 from tests.cli.conftest import Yard
 from tests.cli.program import MCP_BASH, Done, mcp_bash, toolyard
 from tests.peers.raw import over_stdio
 from tests.peers.serving import environment
 from tests.peers.serving import toolyard as command_line
+
+GREETING = {"message": "Hello, world!"}
 
 
 @pytest.fixture
@@ -29,9 +33,14 @@ def on_path(tmp_path: Path) -> dict[str, str]:
     return {"PATH": f"{folder}{os.pathsep}{os.environ['PATH']}"}
 
 
-def bash(script: Path, env: dict[str, str]) -> Done:
+def bash(script: Path, env: dict[str, str], cwd: Path | None = None) -> Done:
     done = subprocess.run(
-        ["bash", str(script)], env=environment(env), capture_output=True, text=True, timeout=60
+        ["bash", str(script)],
+        cwd=cwd,
+        env=environment(env),
+        capture_output=True,
+        text=True,
+        timeout=60,
     )
     return Done(done.returncode, done.stdout, done.stderr)
 
@@ -42,10 +51,37 @@ async def test_new_scaffold_and_run_tool_go_together(tmp_path: Path) -> None:
     made = toolyard("scaffold", "tool", "check-disk", cwd=demo)
     assert made.out.startswith(f"Scaffolded tool at {demo / 'tools/check-disk'}\n")
     done = toolyard("run-tool", "check-disk", cwd=demo)
-    assert (done.code, done.json["structuredContent"]) == (0, {"message": "Hello, world!"})
+    assert (done.code, done.json["structuredContent"]) == (0, GREETING)
     async with over_stdio(command_line("serve", demo)) as client:
         served = await client.call("check-disk", {"name": "Ann"})
     assert served["structuredContent"] == {"message": "Hello, Ann!"}
+
+
+@pytest.mark.parametrize("mode", ["legacy", "2026-07-28"])
+async def test_the_official_client_calls_what_was_just_made(
+    tmp_path: Path, on_path: dict[str, str], mode: Literal["legacy", "2026-07-28"]
+) -> None:
+    """As a person types it, then as a desktop client starts it."""
+    made = tmp_path / "made.sh"
+    made.write_text(
+        "toolyard new demo && cd demo && toolyard scaffold tool check-disk >&2 && "
+        "toolyard run-tool check-disk"
+    )
+    (tmp_path / "here").mkdir()
+    done = bash(made, on_path, tmp_path / "here")
+    assert done.code == 0, done.err
+    assert json.loads(done.out.splitlines()[-1])["structuredContent"] == GREETING
+    program = StdioServerParameters(
+        command=str(tmp_path / "bin" / "toolyard"),
+        args=["serve", str(tmp_path / "here" / "demo")],
+        env=environment(on_path),
+    )
+    async with Client(program, mode=mode) as client:
+        listed = await client.list_tools()
+        assert {tool.name for tool in listed.tools} == {"hello", "check-disk"}
+        result = await client.call_tool("check-disk", {})
+    assert not result.is_error
+    assert result.structured_content == GREETING
 
 
 @pytest.mark.parametrize("flags", [[], ["--python"], ["--ui"]])

@@ -128,6 +128,18 @@ async def test_a_completion_that_prints_rubbish(yard: Yard, rubbish: str) -> Non
         assert f"{script}: Completion provider emitted invalid JSON" in await last_words(client)
 
 
+@pytest.mark.parametrize("argument", [{}, {"value": 7}, {"value": None}, {"value": ["a"]}])
+async def test_a_completion_of_what_is_no_text(yard: Yard, argument: dict[str, Any]) -> None:
+    script = yard.script("prompts/good.completion.sh", f"touch '{yard.root}/ran'; echo '[]'")
+    params = {"ref": complete("good")["ref"], "argument": {"name": "a", **argument}}
+    async with over_stdio(yard.served) as client:
+        error = await client.error("completion/complete", params)
+        assert error["code"] == -32602
+        assert error["message"] == "Completion argument value must be a string"
+        await all_good(client)
+    assert script.exists() and not (yard.root / "ran").exists()
+
+
 async def test_a_completion_that_fails_says_why_and_names_itself(yard: Yard) -> None:
     yard.script("prompts/good.completion.sh", "echo no luck >&2; exit 3")
     async with over_stdio(yard.served) as client:

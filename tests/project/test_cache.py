@@ -50,7 +50,7 @@ def test_each_kind_is_written_in_its_envelope_with_the_hash_of_its_items(folder:
     )
     assert tools["hash"] == hashlib.sha256(canonical.encode()).hexdigest()
     assert written(folder, "prompts.json")["items"][0]["arguments"] == []
-    for name in ("resources.json", "resource-templates.json"):
+    for name in ("resources.json", "resource-templates.json", "ui-resources.json"):
         assert (written(folder, name)["items"], written(folder, name)["hash"]) == ([], EMPTY)
 
 
@@ -60,7 +60,8 @@ def test_the_files_are_private_and_nothing_else_is_left(folder: Folder) -> None:
     registry = folder.root / ".registry"
     assert stat.S_IMODE(registry.stat().st_mode) == 0o700
     assert {path.name for path in registry.iterdir()} == {
-        *("tools.json", "resources.json", "prompts.json", "resource-templates.json")
+        *("tools.json", "resources.json", "prompts.json", "resource-templates.json"),
+        "ui-resources.json",
     }
     assert {stat.S_IMODE(path.stat().st_mode) for path in registry.iterdir()} == {0o600}
 
@@ -146,6 +147,37 @@ def test_static_mode_takes_the_files_that_mcp_bash_wrote(folder: Folder) -> None
     assert entries.resources[0].extra["provider"] == "https"
     assert entries.prompts[0].definition["arguments"] == [{"name": "a", "required": False}]
     assert entries.templates[0].uri_template == "x:{a}"
+
+
+def with_a_page(folder: Folder) -> None:
+    folder.write("resources/r.txt", "")
+    folder.write("ui/board/index.html", "<p>board</p>")
+
+
+def test_pages_have_a_file_of_their_own(folder: Folder) -> None:
+    with_a_page(folder)
+    source(folder).read()
+    pages = written(folder, "ui-resources.json")
+    assert list(pages) == ["version", "format_version", "generatedAt", "items", "hash", "total"]
+    assert [item["uri"] for item in pages["items"]] == ["ui://my-project/board"]
+    assert [item["name"] for item in written(folder, "resources.json")["items"]] == ["r"]
+    project = project_at(str(folder.root), Settings())
+    assert status(project, Settings())["ui"]["hash"] == pages["hash"]
+    (folder.root / ".registry/ui-resources.json").unlink()
+    assert refresh(project, Settings())["ui"] == {"status": "ok", "count": 1, "error": None}
+    assert written(folder, "ui-resources.json")["hash"] == pages["hash"]
+
+
+def test_static_mode_serves_pages_from_their_file_or_scans(folder: Folder) -> None:
+    with_a_page(folder)
+    scanned = source(folder).read()
+    written(folder, "ui-resources.json")
+    folder.write("ui/later/index.html", "")
+    static = source(folder, static_registry=True).read()
+    assert [r.definition for r in static.resources] == [r.definition for r in scanned.resources]
+    # As mcp-bash writes it.
+    folder.write(".registry/ui-resources.json", {"version": 1, "uiResources": []})
+    assert len(source(folder, static_registry=True).read().resources) == 3
 
 
 def test_static_mode_still_says_what_is_wrong_with_a_registration(folder: Folder) -> None:

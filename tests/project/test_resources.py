@@ -139,6 +139,10 @@ async def test_a_program_that_fails_or_hangs_is_an_error(folder: Folder, runner:
     assert (failed.code, failed.message) == (INTERNAL_ERROR, "oh")
     hung = await refused(b.target, {"uri": "x:b"})
     assert (hung.code, hung.message) == (INTERNAL_ERROR, "Resource timed out after 0.1s")
+    own = '{"code": -32002, "message": "no such row"}'
+    folder.script("resources/a.sh", f"echo '{own}' >\"$MCP_TOOL_ERROR_FILE\"; exit 1\n")
+    said = await refused(a.target, {"uri": "x:a"})
+    assert (said.code, said.message) == (-32002, "no such row")
 
 
 def test_documents_hidden_files_and_completions_are_no_resources(

@@ -1,6 +1,7 @@
 """Settings: flags over environment over file, and errors that name the place."""
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -8,6 +9,8 @@ from pathlib import Path
 import pytest
 
 from scripts.environment import PAGE, page
+from tests.cli.program import toolyard
+from tests.peers.serving import ROOT
 from toolyard.errors import ConfigError
 from toolyard.settings import Settings, knobs, load, secret_variables
 
@@ -115,6 +118,20 @@ def test_a_project_can_ask_for_the_debug_level_where_nothing_else_does(tmp_path:
 
 def test_every_default_is_a_value_that_the_knob_itself_accepts() -> None:
     assert [knob.name for knob in knobs() if knob.kind.parse(knob.default) != knob.default] == []
+
+
+def test_every_knob_is_read_somewhere() -> None:
+    package = ROOT / "src" / "toolyard"
+    read = "".join(path.read_text() for path in package.rglob("*.py") if path.name != "table.py")
+    asked = {knob.name for knob in knobs() if not re.search(rf"settings\.{knob.name}\b", read)}
+    assert asked == {"project_root"}  # looked up before there is a project to have settings
+
+
+@pytest.mark.parametrize("name", ["MCPBASH_TRANSPORT", "MCPBASH_STATE_DIR", "TOOLYARD_TRANSPORT"])
+def test_what_has_no_effect_is_accepted(name: str, tmp_path: Path) -> None:
+    server = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
+    done = toolyard("serve", tmp_path, env={name: "anything"}, stdin=json.dumps(server) + "\n")
+    assert (done.code, done.json) == (0, {"jsonrpc": "2.0", "id": 1, "result": {}}), done.err
 
 
 def test_the_page_of_settings_is_the_one_generated_from_the_table() -> None:

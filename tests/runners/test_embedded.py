@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import os
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -79,3 +80,23 @@ async def test_a_fifo_does_not_hang_and_a_large_file_is_left_out(a_yard: MakeYar
     channel = Recorder()
     assert await embedded(yard, json.dumps(said), channel) == []
     assert len(channel.said) == 4
+
+
+def is_open(path: Path) -> bool:
+    ours = os.stat(path)
+    for fd in os.listdir("/dev/fd"):
+        with suppress(OSError):  # the listing's own is gone again
+            if os.path.samestat(os.fstat(int(fd)), ours):
+                return True
+    return False
+
+
+async def test_what_is_refused_does_not_stay_open(yard: Yard) -> None:
+    folder, fifo = yard.root / "folder", yard.root / "fifo"
+    folder.mkdir()
+    os.mkfifo(fifo)
+    channel = Recorder()
+    assert await embedded(yard, json.dumps([str(folder), str(fifo)]), channel) == []
+    assert len(channel.said) == 2
+    assert not is_open(folder)
+    assert not is_open(fifo)

@@ -105,6 +105,7 @@ async def test_a_tool_is_told_what_the_contract_says_and_nothing_else(a_yard: Ma
         "MCP_TOOL_META_JSON": '{"progressToken":"p","vendor":1}',
         "MCP_TOOL_META_FILE": "",
         "MCP_PROGRESS_TOKEN": "p",
+        "MCP_PROGRESS_TOKEN_JSON": '"p"',
         "MCP_PROTOCOL_VERSION": "2025-11-25",
         "MCP_CLIENT_INFO_JSON": '{"name":"c"}',
         "MCP_CLIENT_CAPABILITIES_JSON": '{"elicitation":{},"sampling":{}}',
@@ -202,3 +203,10 @@ async def test_a_progress_token_cannot_break_the_environment(yard: Yard) -> None
     environ = await seen(python(yard), meta={"progressToken": "a\0b\nc"})
     assert environ["MCP_PROGRESS_TOKEN"] == "ab\nc"
     assert (await seen(python(yard), meta={"progressToken": 7}))["MCP_PROGRESS_TOKEN"] == "7"
+
+
+@pytest.mark.parametrize("token", ["7", 7, "a\0b", 'a"b', 1 << 70])
+async def test_a_progress_token_is_also_told_as_json(yard: Yard, token: str | int) -> None:
+    environ = await seen(python(yard), meta={"progressToken": token})
+    assert json.loads(environ["MCP_PROGRESS_TOKEN_JSON"]) == token
+    assert "MCP_PROGRESS_TOKEN_JSON" not in await seen(python(yard))

@@ -23,8 +23,8 @@ from toolyard.sources.project import cache
 from toolyard.sources.project.identity import read_identity
 from toolyard.sources.project.layout import Project
 from toolyard.sources.project.metadata import Metadata
+from toolyard.sources.project.registry_files import FILES, apart
 from toolyard.sources.project.scan import Scan, scan
-from toolyard.sources.project.source import FILES
 
 PLATFORMS = ("darwin", "linux")
 _LEFT_OUT = frozenset({"__pycache__", "node_modules", "test", "tests"})
@@ -160,8 +160,9 @@ def _contents(
     yield ENTRY, _MAIN.encode()
     for inside, path in _project_files(project):
         yield f"server/project/{inside}", path
+    files = apart(found.items)
     for kind, name in FILES.items():
-        yield f"server/project/.registry/{name}", _registry(found.items.get(kind, []))
+        yield f"server/project/.registry/{name}", _registry(files[kind])
     for inside, path in program_files():
         yield f"server/lib/{inside}", path
     if options.manifest == "0.3":

@@ -40,6 +40,8 @@ def _ref(ref: Json) -> str:
 def _check_argument(argument: Json) -> None:
     if not isinstance(argument, dict) or not isinstance(argument.get("name"), str):
         raise ProtocolError(INVALID_PARAMS, "Completion argument name is required")
+    if not isinstance(argument.get("value"), str):
+        raise ProtocolError(INVALID_PARAMS, "Completion argument value must be a string")
 
 
 def _find(catalog: Catalog, ref: str) -> Completion | None:

@@ -45,6 +45,7 @@ class Revision(NamedTuple):
     instructions: bool
     progress_message: bool
     elicitation: frozenset[str]
+    plain_forms: bool
     version_header: bool
     resumable_priming: bool
     tool_errors_validate: bool
@@ -71,6 +72,7 @@ R2026_07_28 = Revision(
     instructions=True,
     progress_message=True,
     elicitation=frozenset({"form", "url"}),
+    plain_forms=False,
     version_header=True,
     resumable_priming=False,
     tool_errors_validate=True,
@@ -91,6 +93,7 @@ R2025_06_18 = R2025_11_25._replace(
     later_info_fields=frozenset({"description", "icons", "websiteUrl"}),
     capabilities=R2025_11_25.capabilities - {"tasks"},
     elicitation=frozenset({"form"}),
+    plain_forms=True,
     resumable_priming=False,
 )
 R2025_03_26 = R2025_06_18._replace(

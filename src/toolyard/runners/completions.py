@@ -138,15 +138,14 @@ class ListedValues:
 
 
 def query_of(params: JsonObject, name: str, issued: IssuedCursors) -> Query:
-    argument = params.get("argument") or {}
-    value = argument.get("value", "")
-    value = value if isinstance(value, str) else compact(value)
+    argument = params["argument"]
+    value = argument["value"]
     context = params.get("context")
     given = context.get("arguments") if isinstance(context, dict) else None
     arguments: JsonObject = {
         "query": value,
         "prefix": value,
-        "argument": {"name": argument.get("name", ""), "value": value},
+        "argument": {"name": argument["name"], "value": value},
         "context": {"arguments": given if isinstance(given, dict) else {}},
         "ref": params.get("ref"),
     }

@@ -71,9 +71,8 @@ def is_below(path: str, root: str) -> bool:
 
 def read_plain_file(path: str, limit: int) -> bytes:
     try:
-        fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
-        with open(fd, "rb") as file:
-            status = os.fstat(fd)
+        with open(path, "rb", opener=_opened) as file:
+            status = os.fstat(file.fileno())
             if not stat.S_ISREG(status.st_mode):
                 raise Refused(f"{path} is not a plain file")
             if status.st_size > limit:
@@ -81,6 +80,10 @@ def read_plain_file(path: str, limit: int) -> bytes:
             return file.read(limit)
     except OSError as error:
         raise Refused(f"{path} cannot be read: {error.strerror}") from error
+
+
+def _opened(path: str, flags: int) -> int:
+    return os.open(path, flags | os.O_NOFOLLOW | os.O_NONBLOCK)
 
 
 def guessed(path: str, data: bytes) -> str:

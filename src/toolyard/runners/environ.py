@@ -110,7 +110,8 @@ PER_CLIENT: Mapping[bytes, Callable[[Told], bytes]] = {
     b"MCP_CLIENT_INFO_JSON": lambda told: bounded(told.client.info),
 }
 ARGUMENTS, METADATA, META = b"MCP_TOOL_ARGS", b"MCP_TOOL_METADATA", b"MCP_TOOL_META"
-PROGRESS_TOKEN = b"MCP_PROGRESS_TOKEN"
+# As text, and as JSON: "7" is not 7.
+PROGRESS_TOKEN, PROGRESS_TOKEN_JSON = b"MCP_PROGRESS_TOKEN", b"MCP_PROGRESS_TOKEN_JSON"
 WORKER_KEY = b"MCPBASH_WORKER_KEY"  # the request's id, as a file name would have it
 TOOL_NAME, TOOL_PATH = b"MCP_TOOL_NAME", b"MCP_TOOL_PATH"
 # A second round of a question asked with `input_required`.
@@ -119,7 +120,7 @@ INPUT_RESPONSES, REQUEST_STATE = b"MCP_INPUT_RESPONSES", b"MCP_REQUEST_STATE"
 # Set by us or not at all: what the server was itself started with would mislead.
 NEVER_KEPT = frozenset(
     {*PER_CLIENT, *EXCHANGE_VARIABLES, RUN_ROOT, TOOL_NAME, TOOL_PATH}
-    | {PROGRESS_TOKEN, PROGRESS_TOKEN + b"_JSON", REQUEST_STATE, WORKER_KEY}
+    | {PROGRESS_TOKEN, PROGRESS_TOKEN_JSON, REQUEST_STATE, WORKER_KEY}
     | {
         name + form
         for name in (ARGUMENTS, METADATA, META, INPUT_RESPONSES)
@@ -196,6 +197,8 @@ def call_environ(call: Call) -> Environ:
         PROGRESS_TOKEN: b"" if token is None else plain(token),
         WORKER_KEY: base64.urlsafe_b64encode(orjson.dumps(call.id)).rstrip(b"="),
     }
+    if token is not None:
+        environ[PROGRESS_TOKEN_JSON] = compact(token)
     if call.request_state is not None:
         environ[REQUEST_STATE] = plain(call.request_state)
     return environ

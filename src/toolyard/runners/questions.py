@@ -14,7 +14,7 @@ from typing import NamedTuple, Protocol
 import orjson
 
 from toolyard import telemetry
-from toolyard.errors import INTERNAL_ERROR, MISSING_CAPABILITY, ProtocolError, ToolError
+from toolyard.errors import INTERNAL_ERROR, MISSING_CAPABILITY, ProtocolError, ToolError, Unaskable
 from toolyard.protocol.call import Call, Channel, Json, JsonObject, elicitation_modes
 from toolyard.runners.environ import compact
 from toolyard.runners.exchange import Exchange
@@ -139,6 +139,9 @@ class Questions:
             answers = await self._channel.ask(question, self._timeout)
         except ProtocolError as refused:
             return kind.failed(refused.code, refused.message)
+        except Unaskable as refused:
+            self._channel.log("warning", refused.message)
+            return kind.failed(MISSING_CAPABILITY, refused.message)
         except ToolError as unanswered:
             return kind.failed(NO_ANSWER, unanswered.message)
         return answers[kind.name]

@@ -104,7 +104,6 @@ class Settings:
     roots_request_timeout = Knob(SECONDS, 5, "Seconds for the client to list its roots.")
     elicitation_timeout = Knob(SECONDS, 30, "Seconds for the client's user to answer.")
     # Server
-    transport = Knob(choice("stdio", "http"), "stdio", "How the server is reached.")
     compat_batches = Knob(SWITCH, False, "Accept JSON-RPC batches in every handshake revision.")
     force_minimal = Knob(SWITCH, False, "Only lifecycle, ping and logging.")
     shutdown_timeout = Knob(SECONDS, 5, "Seconds after `shutdown` until the process ends.")
@@ -114,7 +113,6 @@ class Settings:
     orphan_check_interval = Knob(SECONDS, 30, "How often that is checked.")
     health_timeout_secs = Knob(SECONDS, 5, "Seconds for the `health` command.")
     tmp_root = Knob(PATH, "", "Where the exchange folders are made; unset: the system's place.")
-    state_dir = Knob(PATH, "", "Where state is kept; unset: a private temporary folder.")
     # Page
     page_traffic = Knob(SWITCH, True, "Keep the last calls in memory for the page to show.")
     page_read_only = Knob(SWITCH, False, "The page cannot change the registry file.")
@@ -179,6 +177,8 @@ WITHOUT_EFFECT = {
     "the end of a script's error output is always in `_meta`, and no more of it is kept": (
         "DEBUG_ERRORS MAX_TOOL_STDERR_SIZE"
     ),
+    "the command says how the server is reached: stdio, or `serve --http`": "TRANSPORT",
+    "state is in memory, and exchange folders in `MCPBASH_TMP_ROOT`": "STATE_DIR",
     "exchange folders hold nothing once a call has ended": "PRESERVE_STATE",
     "trace files are not cut": "TRACE_MAX_BYTES",
     "a subscription is answered at once": "DEFAULT_SUBSCRIBE_TIMEOUT",

@@ -5,9 +5,15 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Protocol, TypeAlias
+from typing import NamedTuple, Protocol, TypeAlias
 
-from toolyard.errors import INTERNAL_ERROR, MISSING_CAPABILITY, ProtocolError, ToolError
+from toolyard.errors import (
+    INTERNAL_ERROR,
+    MISSING_CAPABILITY,
+    ProtocolError,
+    ToolError,
+    Unaskable,
+)
 from toolyard.protocol.call import (
     LOG_LEVELS,
     Call,
@@ -17,6 +23,7 @@ from toolyard.protocol.call import (
     Questions,
     Session,
 )
+from toolyard.protocol.forms import PlainForm, plain_form
 from toolyard.protocol.jsonrpc import encode_notification
 from toolyard.protocol.revisions import Revision
 
@@ -95,24 +102,37 @@ class SessionChannel:
 
     async def ask(self, questions: Questions, timeout: float | None = None) -> JsonObject:
         refuse_unaskable(questions, self._call.client, self._call.revision)
-        answers = await asyncio.gather(
-            *(self._put(question, timeout or 600) for question in questions.values())
-        )
+        fitted = [_fitted(question, self._call.revision) for question in questions.values()]
+        answers = await asyncio.gather(*(self._put(each, timeout or 600) for each in fitted))
         return dict(zip(questions, answers, strict=True))
 
-    async def _put(self, question: JsonObject, timeout: float) -> Json:
-        params = _fit_question(question.get("params"), self._call.revision)
+    async def _put(self, question: _Fitted, timeout: float) -> Json:
+        method, params, form = question
         try:
-            return await self._asker.request(question["method"], params, self._call.id, timeout)
+            answer = await self._asker.request(method, params, self._call.id, timeout)
         except TimeoutError:
-            raise ToolError(f"the client did not answer {question['method']} in time") from None
+            raise ToolError(f"the client did not answer {method} in time") from None
+        return answer if form is None else form.answer(answer)
 
 
-def _fit_question(params: JsonObject | None, revision: Revision) -> JsonObject | None:
-    """Revisions with one way to elicit have no word for it."""
-    if params and params.get("mode") == "form" and "url" not in revision.elicitation:
-        return {key: value for key, value in params.items() if key != "mode"}
-    return params
+class _Fitted(NamedTuple):
+    """A question in the words of a client's revision."""
+
+    method: str
+    params: JsonObject | None
+    form: PlainForm | None = None
+
+
+def _fitted(question: JsonObject, revision: Revision) -> _Fitted:
+    method, params = question["method"], question.get("params")
+    if method != "elicitation/create" or not params or not revision.plain_forms:
+        return _Fitted(method, params)
+    # With one way to elicit, there is no word for it.
+    params = {key: value for key, value in params.items() if key != "mode"}
+    if not isinstance(params.get("requestedSchema"), dict):
+        return _Fitted(method, params)
+    form = plain_form(params["requestedSchema"])
+    return _Fitted(method, {**params, "requestedSchema": form.schema}, form)
 
 
 _CAPABILITY: Mapping[str, str] = {
@@ -137,7 +157,7 @@ def refuse_unaskable(questions: Questions, client: Client, revision: Revision) -
         return
     names = ", ".join(missing)
     if not revision.modern:
-        raise ToolError(f"this call needs to ask its client ({names}), which it cannot answer")
+        raise Unaskable(f"this call needs to ask its client ({names}), which it cannot answer")
     raise ProtocolError(
         MISSING_CAPABILITY,
         f"Server requires the {names} capability for this request",

@@ -4,21 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from toolyard.catalog.kinds import Kind
 from toolyard.protocol.call import JsonObject
 from toolyard.sources.project.metadata import MetadataError, schema_of
 from toolyard.sources.project.prompts import arguments_of
+from toolyard.sources.project.registry_files import FileKind
 from toolyard.sources.project.resources import provider_for
 
-_NEEDS: Mapping[Kind, tuple[str, ...]] = {
+_NEEDS: Mapping[FileKind, tuple[str, ...]] = {
     "tools": ("name", "path"),
     "resources": ("name", "uri"),
     "prompts": ("name", "path"),
     "templates": ("name", "uriTemplate"),
+    "ui": ("name", "uri", "page"),
 }
 
 
-def usable(kind: Kind, items: list[JsonObject]) -> list[JsonObject] | None:
+def usable(kind: FileKind, items: list[JsonObject]) -> list[JsonObject] | None:
     """The items with what we need of them; None where one of them is not what it should be."""
     try:
         return [_filled(kind, item) for item in items]
@@ -26,7 +27,7 @@ def usable(kind: Kind, items: list[JsonObject]) -> list[JsonObject] | None:
         return None
 
 
-def _filled(kind: Kind, item: JsonObject) -> JsonObject:
+def _filled(kind: FileKind, item: JsonObject) -> JsonObject:
     if not all(isinstance(item.get(field), str) for field in _NEEDS[kind]):
         raise MetadataError(kind)
     if kind == "tools":

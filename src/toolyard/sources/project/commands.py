@@ -11,38 +11,42 @@ from toolyard.settings import Settings
 from toolyard.sources.project import cache
 from toolyard.sources.project.layout import Project
 from toolyard.sources.project.metadata import Metadata
-from toolyard.sources.project.scan import Scan, scan
-from toolyard.sources.project.source import cache_paths
+from toolyard.sources.project.registry_files import FileKind, apart, paths_in
+from toolyard.sources.project.scan import scan
 
 # How the kinds are called in the output of the commands.
-_SHOWN: dict[Kind, str] = {
+_SHOWN: dict[FileKind, str] = {
     "tools": "tools",
     "resources": "resources",
     "prompts": "prompts",
     "templates": "resourceTemplates",
+    "ui": "ui",
 }
 
 
 def refresh(project: Project, settings: Settings, only: str = "") -> JsonObject:
     """Scan, write the files, and say what was found. `only` narrows the scan to a path."""
     scanned = scan(project, settings, Metadata(), only)
+    files = apart(scanned.items)
     status = {
-        _SHOWN[kind]: _refreshed(scanned, kind, path) for kind, path in cache_paths(project).items()
+        _SHOWN[kind]: _refreshed(path, files[kind], scanned.broken.get(_listed_with(kind)))
+        for kind, path in paths_in(project).items()
     }
-    pages = sum(1 for item in scanned.items["resources"] if "page" in item)
     return {
         **status,
-        "ui": {"status": "ok", "count": pages, "error": None},
         "notificationsSent": False,
         "mode": "full",
         "warnings": list(scanned.warnings),
     }
 
 
-def _refreshed(scanned: Scan, kind: Kind, path: str) -> JsonObject:
-    if kind in scanned.broken:
-        return {"status": "failed", "count": 0, "error": scanned.broken[kind]}
-    items = scanned.items[kind]
+def _listed_with(kind: FileKind) -> Kind:
+    return "resources" if kind == "ui" else kind
+
+
+def _refreshed(path: str, items: list[JsonObject], broken: str | None) -> JsonObject:
+    if broken is not None:
+        return {"status": "failed", "count": 0, "error": broken}
     try:
         cache.write(path, items)
     except OSError as error:
@@ -61,7 +65,7 @@ def status(project: Project, settings: Settings) -> JsonObject:
     """What the files hold at present; nothing is scanned or written."""
     files = {
         _SHOWN[kind]: _status(path, settings.registry_max_bytes)
-        for kind, path in cache_paths(project).items()
+        for kind, path in paths_in(project).items()
     }
     return {"projectRoot": project.root, **files}
 

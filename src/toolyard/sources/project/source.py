@@ -10,7 +10,6 @@ from collections.abc import Callable, Collection
 from typing import NamedTuple
 
 from toolyard.catalog.entries import Entries
-from toolyard.catalog.kinds import Kind
 from toolyard.protocol.call import JsonObject, Target
 from toolyard.runners.changes import FileChanges
 from toolyard.runners.runner import Runner
@@ -22,17 +21,12 @@ from toolyard.sources.project.entries import Builder, MakeToolTarget
 from toolyard.sources.project.layout import Project
 from toolyard.sources.project.metadata import Metadata
 from toolyard.sources.project.register import RegistrationError, has_active_script
+from toolyard.sources.project.registry_files import FileKind, apart, paths_in, together
 from toolyard.sources.project.scan import CollectorPaused, Items, Scan, registration_of, scan
 from toolyard.sources.project.walk import stamp_of, unchanged
 from toolyard.sources.project.watching import Watching
 from toolyard.telemetry import logger
 
-FILES: dict[Kind, str] = {
-    "tools": "tools.json",
-    "resources": "resources.json",
-    "prompts": "prompts.json",
-    "templates": "resource-templates.json",
-}
 log = logger("project")
 WRITE_AFTER = 0.3
 
@@ -128,18 +122,21 @@ class ProjectSource:
 
     def _from_cache(self) -> Scan | None:
         """The files as they are; a missing, broken or oversized one means a scan."""
-        items: Items = {}
-        for kind, path in cache_paths(self._project).items():
+        files: dict[FileKind, list[JsonObject]] = {}
+        for kind, path in paths_in(self._project).items():
+            if kind == "ui" and not os.path.exists(path):
+                files[kind] = []  # mcp-bash writes none for a project without pages
+                continue
             cached = cache.read(path, self._settings.registry_max_bytes)
             listed = usable(kind, cached.items) if cached else None
             if listed is None:
                 return None
-            items[kind] = listed
+            files[kind] = listed
         try:
             completions = registration_of(self._project, self._settings).get("completions")
         except RegistrationError:
             return None  # the scan says what is wrong with it
-        return Scan(items, {}, (), {}, tuple(completions or ()))
+        return Scan(together(files), {}, (), {}, tuple(completions or ()))
 
     def _keep(self, scanned: Scan) -> None:
         if not self._settings.static_registry and not scanned.broken:
@@ -170,16 +167,13 @@ class Kept:
             keep(self._project, items)
 
 
-def cache_paths(project: Project) -> dict[Kind, str]:
-    return {kind: os.path.join(project.registry, name) for kind, name in FILES.items()}
-
-
 def keep(project: Project, items: Items) -> None:
     if not os.path.isdir(project.root):
         return  # taken away meanwhile: not ours to bring back
-    for kind, path in cache_paths(project).items():
+    files = apart(items)
+    for kind, path in paths_in(project).items():
         try:
-            cache.write(path, items[kind])
+            cache.write(path, files[kind])
         except OSError as error:
             log.debug("%s is not written: %s", path, error)
             return  # a read-only project is served without a cache
