@@ -6,7 +6,7 @@ import asyncio
 import os
 import shutil
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
@@ -149,7 +149,7 @@ def build(plan: Plan, taps: Taps | None = None) -> App:
     keeper = Keeper([locked(plan, source, held_tools)] if source is not None else [])
     if yard is not None:
         yard.runner.announce = Announced(keeper)
-    methods = methods_over(plan, keeper, yard)
+    methods = methods_over(plan, keeper, yard, federation)
     asking = methods if federation is None else logins.asking(methods, federation.pool.definition)
     return App(
         keeper,
@@ -165,10 +165,14 @@ def build(plan: Plan, taps: Taps | None = None) -> App:
     )
 
 
-def methods_over(plan: Plan, keeper: Keeper, yard: Scripts | None) -> Methods:
+def methods_over(
+    plan: Plan, keeper: Keeper, yard: Scripts | None, federation: Federation | None
+) -> Methods:
     size = page_size(plan.settings.page_size, small=plan.like_mcp_bash)
     sizes = PageSizes(size.default, size.most)
     offer = Offer(keeper, stamp(plan.identity), sizes, view_of(plan.settings))
+    if federation is not None:
+        offer = replace(offer, listed=federation.pool.expire)
     minimal = plan.settings.force_minimal
     if yard is None:
         return methods_of(offer, permit_of(plan), minimal=minimal)
