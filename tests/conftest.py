@@ -18,9 +18,9 @@ LONG = frozenset(
     cli/test_bundle cli/test_looking cli/test_projects_life
     demo/test_leaves_nothing demo/test_shutdown
     examples/test_pages examples/test_reading
-    gateway/test_document gateway/test_edits gateway/test_locking gateway/test_mixed_eras
-    gateway/test_real_servers gateway/test_registry_commands gateway/test_secrets
-    gateway/test_showcase
+    gateway/test_document gateway/test_edits gateway/test_faults gateway/test_killed
+    gateway/test_locking gateway/test_mixed_eras gateway/test_real_servers
+    gateway/test_registry_commands gateway/test_secrets gateway/test_showcase
     hooks/test_bad_input hooks/test_equal_answers hooks/test_policy hooks/test_roots
     peers/test_raw
     requirements/test_lifecycle requirements/test_lists

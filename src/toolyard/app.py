@@ -6,7 +6,7 @@ import asyncio
 import os
 import shutil
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
@@ -24,6 +24,7 @@ from toolyard.protocol.call import Call, Handler, JsonObject, Target
 from toolyard.protocol.identity import Identity
 from toolyard.protocol.modern import stamp
 from toolyard.protocol.paging import page_size
+from toolyard.runners.guard import Guard
 from toolyard.runners.runner import Runner
 from toolyard.runners.script import ScriptTarget
 from toolyard.runners.settings import EnvMode, ProjectPaths, ProviderEnvMode, RunnerSettings
@@ -86,6 +87,7 @@ class App:
     keeper: Keeper
     methods: Methods
     edge: Edge
+    guard: Guard
     runner: Runner | None = None
     pool: Pool | None = None
     gateway: GatewaySource | None = None
@@ -115,6 +117,7 @@ class App:
             await self.policy.close()
         if self.runner is not None:
             await self.runner.close()
+        await self.guard.close()
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,19 +141,21 @@ class Federation:
 def build(plan: Plan, taps: Taps | None = None) -> App:
     taps = taps or Taps()
     logins = Logins(plan.settings)
-    yard = scripts_of(plan, plan.project, taps) if plan.project is not None else None
+    guard = Guard(plan.settings.tmp_root or None)
+    yard = scripts_of(plan, plan.project, taps, guard) if plan.project is not None else None
     scripts = yard.source if yard is not None else None
-    federation = federation_of(plan, scripts, taps, logins)
+    federation = federation_of(plan, scripts, taps, logins, guard)
     source: Source | None = federation.source if federation is not None else scripts
     keeper = Keeper([locked(plan, source, held_tools)] if source is not None else [])
     if yard is not None:
         yard.runner.announce = Announced(keeper)
-    methods = methods_over(plan, keeper, yard)
+    methods = methods_over(plan, keeper, yard, federation)
     asking = methods if federation is None else logins.asking(methods, federation.pool.definition)
     return App(
         keeper,
         methods,
         edge_of(plan, taps.handler(guarded(asking, plan.settings))),
+        guard,
         runner=yard.runner if yard is not None else None,
         pool=federation.pool if federation is not None else None,
         gateway=federation.source if federation is not None else None,
@@ -160,10 +165,14 @@ def build(plan: Plan, taps: Taps | None = None) -> App:
     )
 
 
-def methods_over(plan: Plan, keeper: Keeper, yard: Scripts | None) -> Methods:
+def methods_over(
+    plan: Plan, keeper: Keeper, yard: Scripts | None, federation: Federation | None
+) -> Methods:
     size = page_size(plan.settings.page_size, small=plan.like_mcp_bash)
     sizes = PageSizes(size.default, size.most)
     offer = Offer(keeper, stamp(plan.identity), sizes, view_of(plan.settings))
+    if federation is not None:
+        offer = replace(offer, listed=federation.pool.expire)
     minimal = plan.settings.force_minimal
     if yard is None:
         return methods_of(offer, permit_of(plan), minimal=minimal)
@@ -182,7 +191,7 @@ def edge_of(plan: Plan, handler: Handler) -> Edge:
     )
 
 
-def scripts_of(plan: Plan, project: Project, taps: Taps) -> Scripts:
+def scripts_of(plan: Plan, project: Project, taps: Taps, guard: Guard) -> Scripts:
     settings = plan.settings
     configured = configured_roots(project, settings)
     roots = RootsMethods(
@@ -191,7 +200,7 @@ def scripts_of(plan: Plan, project: Project, taps: Taps) -> Scripts:
             settings.roots_debounce_interval, settings.roots_request_timeout, plan.own_client
         ),
     )
-    runner = Runner(runner_settings(settings), project_paths(plan, configured), roots.of)
+    runner = Runner(runner_settings(settings), project_paths(plan, configured), roots.of, guard)
     server_env = read_server_env(project, settings)
     runner.server_env, runner.problem = server_env.variables, server_env.problem
     source = locked(plan, project_source(plan, project, runner, taps), held_scripts)
@@ -199,7 +208,7 @@ def scripts_of(plan: Plan, project: Project, taps: Taps) -> Scripts:
 
 
 def federation_of(
-    plan: Plan, scripts: Source | None, taps: Taps, logins: Logins
+    plan: Plan, scripts: Source | None, taps: Taps, logins: Logins, guard: Guard
 ) -> Federation | None:
     """What the registry files describe; None where there are none."""
     paths = registry_paths(plan)
@@ -212,6 +221,7 @@ def federation_of(
         kept=KeptListings(kept_folder(paths[0])),
         authorize=logins.authorize,
         on_challenge=logins.on_challenge,
+        guard=guard.watch,
     )
     pool = Pool(registries.servers, setup)
     source = GatewaySource(files, registries, pool, scripts, tap=taps.upstreams)

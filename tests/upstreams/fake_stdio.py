@@ -1,6 +1,7 @@
 """A raw MCP server on pipes that behaves, or misbehaves, as its options say. No SDK.
 
 Every line it receives is appended to the file `log`, so that tests see what was really sent.
+The file `mood`, where it is given, says how it takes an `initialize` from now on.
 """
 
 from __future__ import annotations
@@ -62,8 +63,21 @@ def misbehave(how: str) -> None:
         sys.exit(3)
     if how == "hang":
         time.sleep(600)
+    if how == "wait":
+        while mood() == how:
+            time.sleep(0.02)
+    if how == "mute":
+        os.close(1)
+        time.sleep(600)
     if how == "garbage":
         print("Listening on nothing...\n\x00\xff{]\n[1,2]\n42", flush=True)
+
+
+def mood() -> str:
+    if "mood" not in OPTIONS:
+        return str(OPTIONS.get("initialize", ""))
+    with open(OPTIONS["mood"]) as file:
+        return file.read()
 
 
 def on_discover(request: JsonObject) -> None:
@@ -81,7 +95,7 @@ def on_discover(request: JsonObject) -> None:
 
 
 def on_initialize(request: JsonObject) -> None:
-    misbehave(OPTIONS.get("initialize", ""))
+    misbehave(mood())
     version = OPTIONS.get("version") or request["params"]["protocolVersion"]
     capabilities = OPTIONS.get("capabilities", {"tools": {"listChanged": True}})
     info = {"name": "fake", "version": "1"}
@@ -120,7 +134,7 @@ def die(request: JsonObject, arguments: JsonObject) -> None:
 
 def count(request: JsonObject, arguments: JsonObject) -> None:
     with open(arguments["file"], "a") as file:
-        file.write("x")
+        file.write(arguments.get("note", "x"))
     misbehave(arguments.get("how", ""))
     reply(request, {"content": [], "structuredContent": {"pid": os.getpid()}})
 

@@ -19,6 +19,8 @@ class Listing:
     # What it says of itself; known only while it has been asked in this process.
     info: JsonObject = field(default_factory=dict, compare=False)
     instructions: str | None = field(default=None, compare=False)
+    # For how many seconds the server says that this holds; None where it does not.
+    lasts: float | None = field(default=None, compare=False)
     # Why there is nothing newer: the server could not be reached, or refused to list.
     error: str | None = None
 

@@ -21,6 +21,7 @@ def list_method(offer: Offer, kind: Kind) -> Handler:
         if cursor is not None and not isinstance(cursor, str):
             raise ProtocolError(INVALID_PARAMS, "Invalid cursor")
         limit = page_limit(call.params.get("limit"), default, most)
+        offer.listed()
         catalog = await offer.to(call)
         return catalog.page(PageRequest(kind, call.revision, limit, cursor), offer.stamp)
 

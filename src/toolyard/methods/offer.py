@@ -34,6 +34,8 @@ class Offer:
     stamp: JsonObject  # what modern results say of the server
     sizes: PageSizes = PageSizes()
     view: View = everything
+    # Called whenever somebody lists, before the answer: it must not wait for anything.
+    listed: Callable[[], None] = lambda: None
 
     async def to(self, call: Call) -> Catalog:
         return self.view(await self.keeper.catalog(), call.caller)

@@ -184,15 +184,13 @@ class Exchange:
 
 
 class ExchangePool:
-    """Makes, keeps and hands out the exchanges under one private root folder."""
+    """Makes, keeps and hands out the exchanges in the run folder, which is another's."""
 
-    __slots__ = ("_all", "_free", "_loop", "_made", "root")
+    __slots__ = ("_all", "_free", "_loop", "_made", "_root")
 
-    def __init__(self, parent: str | None, loop: asyncio.AbstractEventLoop) -> None:
+    def __init__(self, root: str, loop: asyncio.AbstractEventLoop) -> None:
         self._loop = loop
-        parent = os.path.realpath(parent or os.environ.get("TMPDIR") or "/tmp")
-        self.root = f"{parent}/toolyard-run.{os.getpid()}.{os.urandom(6).hex()}"
-        os.mkdir(self.root, 0o700)
+        self._root = root
         self._free: list[Exchange] = []
         self._all: set[Exchange] = set()
         self._made = 0
@@ -204,7 +202,7 @@ class ExchangePool:
 
     def _make(self) -> Exchange:
         self._made += 1
-        path = f"{self.root}/{self._made}"
+        path = f"{self._root}/{self._made}"
         try:
             exchange = Exchange(path, self._loop)
         except OSError:
@@ -229,7 +227,6 @@ class ExchangePool:
             exchange.close()
         self._all.clear()
         self._free.clear()
-        remove_folder(self.root)
 
 
 def inodes(path: str) -> dict[str, int]:

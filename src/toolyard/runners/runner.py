@@ -49,14 +49,13 @@ from toolyard.runners.environ import (
     project_environ,
 )
 from toolyard.runners.exchange import Exchange, ExchangePool
-from toolyard.runners.exits import exits_of
 from toolyard.runners.gate import Gate
+from toolyard.runners.guard import Guard
 from toolyard.runners.launch import check_script, launch
 from toolyard.runners.process import Process
 from toolyard.runners.run import Finished, Run, ScriptSpec, Shared
 from toolyard.runners.settings import ProjectPaths, RunnerSettings
 from toolyard.runners.spawn import Command
-from toolyard.runners.watcher import Watcher
 
 log = telemetry.logger("runners")
 PULSE = 0.025
@@ -82,7 +81,9 @@ class Runner:
         settings: RunnerSettings,
         paths: ProjectPaths,
         roots_of: RootsOf | None = None,
+        guard: Guard | None = None,
     ) -> None:
+        """The guard is shared with what else starts processes; it is closed with the runner."""
         self.settings = settings
         self.paths = paths
         # Called when a script says that what is on offer has changed.
@@ -91,6 +92,7 @@ class Runner:
         self.server_env: Mapping[str, str] = {}
         self.problem: str | None = None
         self._roots_of = roots_of or self._configured_roots
+        self._guard = guard or Guard(settings.tmp_root)
         self._shared: Shared | None = None
         self._pulse: asyncio.TimerHandle | None = None
         self._closed = False
@@ -115,22 +117,15 @@ class Runner:
         return self._shared
 
     def _open(self, loop: asyncio.AbstractEventLoop) -> Shared:
-        pool = ExchangePool(self.settings.tmp_root, loop)
-        exits = exits_of(loop)
-        try:
-            watcher = Watcher(pool.root, exits)
-        except OSError:
-            exits.close()
-            pool.close()
-            raise
+        opened = self._guard.open()
         return Shared(
             loop=loop,
             settings=self.settings,
             gate=Gate(self.settings.max_concurrent),
-            pool=pool,
-            exits=exits,
-            mark=os.fsencode(pool.root),
-            watcher=watcher,
+            pool=ExchangePool(opened.root, loop),
+            exits=opened.exits,
+            mark=os.fsencode(opened.root),
+            watcher=opened.watcher,
             announce=lambda method, params: self.announce(method, params),
         )
 
@@ -244,16 +239,17 @@ class Runner:
         """End every run, wait for their end, leave no file and no process."""
         self._closed = True
         shared, self._shared = self._shared, None
-        if shared is None:
-            return
+        if shared is not None:
+            await self._end(shared)
+        await self._guard.close()
+
+    async def _end(self, shared: Shared) -> None:
         for run in tuple(shared.live):
             run.abandon()
         await shared.until_idle(CLOSE_PATIENCE)
         if self._pulse is not None:
             self._pulse.cancel()
         shared.pool.close()
-        await shared.watcher.close()
-        shared.exits.close()
 
     def _configured_roots(self, call: Call, channel: Channel) -> Roots:
         return self._roots

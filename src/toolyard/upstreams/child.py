@@ -10,6 +10,7 @@ from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
+from typing import TypeAlias
 
 from toolyard.upstreams.lines import Lines, TooLong
 
@@ -25,6 +26,9 @@ STDIN_GRACE, TERM_GRACE = 2.0, 2.0
 # What a grandchild may still push through an inherited pipe when its parent has ended.
 MAX_DRAIN = 64 * 1024 * 1024
 
+# Is told of a process group that must not outlive us, and gives what to call once it is gone.
+Guard: TypeAlias = Callable[[int], Callable[[], None]]
+
 _INHERITED = ("HOME", "LOGNAME", "PATH", "SHELL", "TERM", "USER", "LANG", "TMPDIR")
 
 
@@ -34,6 +38,11 @@ class Command:
     args: tuple[str, ...] = ()
     cwd: str | None = None
     env: Mapping[str, str] = field(default_factory=dict)
+
+
+def unguarded(group: int) -> Callable[[], None]:
+    """It ends with its stdin, or outlives us if it does not care."""
+    return lambda: None
 
 
 def minimal_environment(extra: Mapping[str, str]) -> dict[str, str]:
@@ -55,8 +64,11 @@ class Child:
         on_end: Callable[[str], None],
         *,
         max_line: int,
+        guard: Guard = unguarded,
     ) -> None:
         self._command = command
+        self._guard = guard
+        self._forget: Callable[[], None] | None = None
         self._on_end = on_end
         self._lines = Lines(on_line, max_line)
         self._backlog: deque[memoryview] = deque()
@@ -106,6 +118,12 @@ class Child:
         loop.add_reader(self._fds["out"], self._read_out)
         loop.add_reader(self._fds["err"], self._read_err)
         self._watch_exit(loop, process.pid)
+        # Not at once: what it is to be told first goes out before.
+        loop.call_soon(self._be_guarded)
+
+    def _be_guarded(self) -> None:
+        if self._process is not None and not self._exited.is_set():
+            self._forget = self._guard(self._process.pid)
 
     def _watch_exit(self, loop: asyncio.AbstractEventLoop, pid: int) -> None:
         # The exit and not the end of its output: a grandchild may keep the pipe open.
@@ -258,6 +276,8 @@ class Child:
         assert process is not None
         self._drain()
         self._signal(signal.SIGKILL)  # what it left behind in its group
+        if self._forget is not None:
+            self._forget()
         status = process.wait()
         if self._pidfd is not None:
             asyncio.get_running_loop().remove_reader(self._pidfd)

@@ -117,7 +117,8 @@ class Connector:
         definition, setup = self._definition, self._setup
         if transport == "stdio":
             program = definition.command or ""
-            return StdioLink(Command(program, definition.args, definition.cwd, definition.env))
+            command = Command(program, definition.args, definition.cwd, definition.env)
+            return StdioLink(command, guard=setup.guard)
         try:
             url = Url.parse(definition.url or "")
         except ValueError as error:

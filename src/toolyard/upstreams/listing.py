@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from toolyard.catalog.listing import Listing
 from toolyard.errors import METHOD_NOT_FOUND, ProtocolError
 from toolyard.protocol.call import Json, JsonObject
@@ -21,15 +23,22 @@ _LISTS = (
 )
 
 
+class Pages(NamedTuple):
+    items: tuple[JsonObject, ...]
+    lasts: float | None  # the shortest time that a page is said to hold, in seconds
+
+
 async def fetch(session: UpstreamSession) -> Listing:
     """Raises a LinkError when it cannot be reached; a list that it refuses is empty."""
     found: dict[str, tuple[JsonObject, ...]] = {}
+    times: list[float] = []
     problems = []
     for member, capability, method, key in _LISTS:
         if not session.peer.offers(capability):
             continue
         try:
-            found[member] = await _all_pages(session, method, key)
+            found[member], lasts = await _all_pages(session, method, key)
+            times += [] if lasts is None else [lasts]
         except ProtocolError as error:
             if error.code != METHOD_NOT_FOUND:
                 problems.append(f"{method}: {error.message}")
@@ -42,12 +51,14 @@ async def fetch(session: UpstreamSession) -> Listing:
         info=session.peer.info,
         instructions=session.peer.instructions,
         error="; ".join(problems) or None,
+        lasts=min(times, default=None),
         **found,
     )
 
 
-async def _all_pages(session: UpstreamSession, method: str, key: str) -> tuple[JsonObject, ...]:
+async def _all_pages(session: UpstreamSession, method: str, key: str) -> Pages:
     items: list[JsonObject] = []
+    times: list[float] = []
     cursor: Json = None
     seen: set[str] = set()
     for _ in range(MAX_PAGES):
@@ -56,11 +67,20 @@ async def _all_pages(session: UpstreamSession, method: str, key: str) -> tuple[J
         items += (
             [item for item in listed if isinstance(item, dict)] if isinstance(listed, list) else []
         )
+        times += _time_of(page) if session.modern else []
         cursor = page.get("nextCursor")
         if not isinstance(cursor, str) or cursor in seen:
             break
         seen.add(cursor)
-    return tuple(items)
+    return Pages(tuple(items), min(times, default=None))
+
+
+def _time_of(page: JsonObject) -> list[float]:
+    """Nothing where it does not say, or says that no time is promised."""
+    ttl = page.get("ttlMs")
+    if not isinstance(ttl, int | float) or isinstance(ttl, bool) or ttl <= 0:
+        return []
+    return [ttl / 1000]
 
 
 def _callable(session: UpstreamSession, tool: JsonObject) -> bool:

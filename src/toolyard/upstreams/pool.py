@@ -111,6 +111,11 @@ class Pool:
         listed = found[1].known_listing() if found is not None else None
         return None if listed is None else replace(listed, server=server)
 
+    def expire(self) -> None:
+        """Somebody lists: what is older than its server said is announced as changed."""
+        for upstream in self._by_identity.values():
+            upstream.expire()
+
     def on_change(self, callback: Callable[[str], None]) -> None:
         """`callback(server)` when its listing may have changed, or it went up or down."""
         self._callbacks.append(callback)

@@ -6,7 +6,7 @@ from toolyard.errors import ProtocolError
 from toolyard.protocol.call import JsonObject
 from toolyard.protocol.codec import dumps, loads
 from toolyard.telemetry import logger
-from toolyard.upstreams.child import EXIT_GRACE, Child, Command
+from toolyard.upstreams.child import EXIT_GRACE, Child, Command, Guard, unguarded
 from toolyard.upstreams.link import (
     MAX_MESSAGE,
     Link,
@@ -25,12 +25,14 @@ SHOWN_GARBAGE = 200
 class StdioLink(Link):
     transport = "stdio"
 
-    def __init__(self, command: Command, *, max_message: int = MAX_MESSAGE) -> None:
+    def __init__(
+        self, command: Command, *, max_message: int = MAX_MESSAGE, guard: Guard = unguarded
+    ) -> None:
         super().__init__()
         self._command = command
         self._pending = Pending()
         self._garbage = 0
-        self._child = Child(command, self._on_line, self._on_end, max_line=max_message)
+        self._child = Child(command, self._on_line, self._on_end, max_line=max_message, guard=guard)
 
     @property
     def pid(self) -> int | None:

@@ -57,6 +57,7 @@ class Upstream:
         )
         self._listings: dict[str, Listing] = {"": kept.listing} if kept else {}
         self._fresh: set[str] = set()  # whose listing is current
+        self._old_at: dict[str, float] = {}  # when it will not be, by the server's own word
         self._listing_locks: dict[str, asyncio.Lock] = {}
         self._headers: dict[str, Mapping[tuple[str, ...], str]] = {}
         self._watches: dict[str, Watch] = {}
@@ -235,10 +236,23 @@ class Upstream:
             raise
         self._backoff.worked()
         self._listings[key] = fetched
+        self._old_at.pop(key, None)
+        if fetched.lasts is not None:
+            self._old_at[key] = _now() + fetched.lasts
         for tool in fetched.tools:
             self._learn_headers(key, tool)
         if self.definition.auth != "oauth":
             self._setup.kept.save(self.definition.identity, Kept(fetched, self._connector.learnt))
+
+    def expire(self) -> None:
+        """Somebody looks at the listings: those older than their server lets them be are stale."""
+        if not self._old_at:
+            return
+        now = _now()
+        for key in [key for key, when in self._old_at.items() if when <= now]:
+            del self._old_at[key]
+            self._fresh.discard(key)
+            self._changed()
 
     def _learn_headers(self, key: str, tool: JsonObject) -> None:
         try:

@@ -64,7 +64,8 @@ class Builder:
         target = self._underlying(chain)
         timeout = _nearest(chain, lambda link: link.timeout)
         if timeout is not None:
-            target = Timed(target, timeout)
+            server = chain.server.name if chain.server is not None else None
+            target = Timed(target, timeout, server)
         if output is None and not chain.defaults:
             return target
         return VirtualTarget(target, chain.defaults, output)

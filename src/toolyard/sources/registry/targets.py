@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from toolyard.errors import ToolError
+from toolyard.errors import ToolError, UpstreamError
 from toolyard.protocol.call import Call, Channel, Json, JsonObject, Result, Target
 from toolyard.virtual.compose import Job, Terms
 
@@ -36,10 +36,11 @@ class Unavailable:
 
 @dataclass(frozen=True, slots=True)
 class Timed:
-    """Gives up on its source after some seconds."""
+    """Gives up on its source after some seconds, and names the server that is behind it."""
 
     source: Target
     seconds: float
+    server: str | None = None
 
     async def call(self, arguments: JsonObject, call: Call, channel: Channel) -> Result:
         try:
@@ -48,7 +49,11 @@ class Timed:
         except TimeoutError:
             if not limit.expired():
                 raise
-            raise ToolError(f"no answer within {self.seconds:g} seconds") from None
+            raise self._too_late() from None
+
+    def _too_late(self) -> ToolError:
+        said = f"no answer within {self.seconds:g} seconds"
+        return ToolError(said) if self.server is None else UpstreamError(self.server, said)
 
 
 @dataclass(frozen=True, slots=True)
