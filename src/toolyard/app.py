@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import os
-import shutil
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
-from toolyard import __version__, telemetry
 from toolyard.access import Logins, admit_of, guarded, view_of
 from toolyard.catalog.entries import Entries, Tool
 from toolyard.catalog.keeper import Keeper
@@ -27,13 +25,13 @@ from toolyard.protocol.paging import page_size
 from toolyard.runners.guard import Guard
 from toolyard.runners.runner import Runner
 from toolyard.runners.script import ScriptTarget
-from toolyard.runners.settings import EnvMode, ProjectPaths, ProviderEnvMode, RunnerSettings
-from toolyard.settings import Settings, secret_variables
+from toolyard.settings import Settings
 from toolyard.sources.gateway import GatewaySource, RegistryFiles
 from toolyard.sources.locked import Hold, LockedSource, held_scripts, held_tools
 from toolyard.sources.project.layout import REGISTRY_FILE, Project
 from toolyard.sources.project.policy import policy_of
-from toolyard.sources.project.roots import ConfiguredRoots, configured_roots
+from toolyard.sources.project.roots import configured_roots
+from toolyard.sources.project.running import project_paths, runner_settings
 from toolyard.sources.project.scan import Scan
 from toolyard.sources.project.server_env import read_server_env
 from toolyard.sources.project.source import ProjectSource
@@ -48,9 +46,6 @@ from toolyard.upstreams.setup import Setup
 
 if TYPE_CHECKING:
     from toolyard.runners.policy import PolicyScript
-
-log = telemetry.logger("app")
-SDK = os.path.join(os.path.dirname(__file__), "sdk")
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,7 +195,8 @@ def scripts_of(plan: Plan, project: Project, taps: Taps, guard: Guard) -> Script
             settings.roots_debounce_interval, settings.roots_request_timeout, plan.own_client
         ),
     )
-    runner = Runner(runner_settings(settings), project_paths(plan, configured), roots.of, guard)
+    paths = project_paths(project, settings, plan.identity, configured)
+    runner = Runner(runner_settings(settings), paths, roots.of, guard)
     server_env = read_server_env(project, settings)
     runner.server_env, runner.problem = server_env.variables, server_env.problem
     source = locked(plan, project_source(plan, project, runner, taps), held_scripts)
@@ -309,91 +305,3 @@ def permit_of(plan: Plan, policy: PolicyScript | None = None) -> Permit:
             allowed.check(tool)
 
     return permit
-
-
-def runner_settings(settings: Settings) -> RunnerSettings:
-    return RunnerSettings(
-        max_concurrent=settings.max_concurrent_requests,
-        default_timeout=settings.default_tool_timeout,
-        max_timeout=settings.max_timeout_secs,
-        progress_extends_timeout=settings.progress_extends_timeout,
-        max_output=settings.max_tool_output_size,
-        stderr_capture=settings.tool_stderr_capture,
-        stderr_tail=settings.tool_stderr_tail_limit,
-        stderr_copy=settings.tool_stream_stderr,
-        max_resource_bytes=settings.max_resource_bytes,
-        max_progress_per_minute=settings.max_progress_per_min,
-        max_logs_per_minute=settings.max_logs_per_min,
-        payload_threshold=settings.env_payload_threshold,
-        env_mode=cast(EnvMode, settings.tool_env_mode),
-        env_allowlist=settings.tool_env_allowlist,
-        env_inherit_allowed=settings.tool_env_inherit_allow,
-        question_timeout=question_timeout(settings),
-        provider_env_mode=cast(ProviderEnvMode, settings.provider_env_mode),
-        provider_env_allowlist=settings.provider_env_allowlist,
-        provider_env_inherit_allowed=settings.provider_env_inherit_allow,
-        tmp_root=settings.tmp_root or None,
-        withheld=secret_variables(),
-    )
-
-
-def question_timeout(settings: Settings) -> float | None:
-    """Unless the operator says otherwise, a parked call may wait longer than one on a session."""
-    given = settings.elicitation_timeout
-    return None if given == Settings.elicitation_timeout.default else given
-
-
-def project_paths(plan: Plan, configured: ConfiguredRoots) -> ProjectPaths:
-    project = plan.project
-    assert project is not None
-    # Beside the roots: the project's own files, or what the file provider may read.
-    named = plan.settings.resources_roots or (project.resources,)
-    own = named if configured.named else (project.root,)
-    return ProjectPaths(
-        root=os.path.realpath(project.root),
-        tools_dir=os.path.realpath(project.tools),
-        sdk_dir=SDK,
-        allowed_roots=tuple(map(os.path.realpath, own)),
-        exported=exported(plan, project),
-    )
-
-
-def exported(plan: Plan, project: Project) -> dict[str, str]:
-    """What every script is told of its server."""
-    info = plan.identity.info
-    tool, binary = json_tool(plan.settings)
-    if plan.settings.log_json_tool == "log":
-        log.info("scripts use %s for JSON", binary)
-    return {
-        **for_debugging(plan.settings),
-        "MCPBASH_PROJECT_ROOT": project.root,
-        "MCPBASH_HOME": os.path.dirname(__file__),
-        "MCPBASH_FRAMEWORK_VERSION": __version__,
-        "MCPBASH_MODE": "full",
-        "MCPBASH_JSON_TOOL": tool,
-        "MCPBASH_JSON_TOOL_BIN": binary,
-        "MCPBASH_SERVER_NAME": str(info.get("name", "")),
-        "MCPBASH_SERVER_TITLE": str(info.get("title", "")),
-        "MCPBASH_SERVER_VERSION": str(info.get("version", "")),
-        "MCPBASH_MAX_TEXT_BYTES": str(plan.settings.max_text_bytes),
-    }
-
-
-def for_debugging(settings: Settings) -> dict[str, str]:
-    told = {"MCPBASH_DEBUG_LOG": settings.debug_log} if settings.debug_log else {}
-    if not (settings.trace_tools and settings.log_dir):
-        return told
-    trace = {"BASH_ENV": os.path.join(SDK, "trace.sh"), "MCPBASH_TRACE_DIR": settings.log_dir}
-    return {**told, **trace, "MCPBASH_TRACE_PS4": settings.trace_ps4}
-
-
-def json_tool(settings: Settings) -> tuple[str, str]:
-    """jq or gojq where there is one, else our own stand-in for the filters scripts use."""
-    overridable = os.geteuid() != 0 or settings.allow_json_tool_override_for_root
-    if settings.json_tool_bin and overridable:
-        return settings.json_tool or "jq", settings.json_tool_bin
-    for name in ("jq", "gojq"):
-        found = shutil.which(name)
-        if found:
-            return name, found
-    return "jq", os.path.join(SDK, "json-tool")

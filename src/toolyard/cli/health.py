@@ -8,7 +8,6 @@ from argparse import ArgumentParser, Namespace
 
 import orjson
 
-from toolyard.app import json_tool
 from toolyard.catalog.kinds import Kind
 from toolyard.cli.choosing import chosen_by, project_of
 from toolyard.cli.options import add_project
@@ -16,6 +15,7 @@ from toolyard.protocol.call import JsonObject
 from toolyard.runners.shell import TookTooLong, bash
 from toolyard.sources.project.layout import Project
 from toolyard.sources.project.metadata import Metadata
+from toolyard.sources.project.running import json_tool
 from toolyard.sources.project.safety import why_unsafe
 from toolyard.sources.project.scan import scan
 

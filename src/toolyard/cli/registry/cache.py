@@ -7,11 +7,11 @@ from argparse import ArgumentParser, Namespace
 
 import orjson
 
-from toolyard.app import json_tool
 from toolyard.cli.choosing import chosen_by, project_of
 from toolyard.cli.options import add_project
 from toolyard.errors import ConfigError
 from toolyard.sources.project.commands import is_ok, refresh, status
+from toolyard.sources.project.running import json_tool
 
 
 def add_refresh(parser: ArgumentParser) -> None:
