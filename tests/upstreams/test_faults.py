@@ -67,6 +67,23 @@ async def test_an_upstream_killed_in_a_call_fails_that_call_and_runs_it_once(
     assert file.read_text() == "xx"
 
 
+async def test_an_upstream_that_crashes_in_every_call_is_started_again_after_growing_pauses(
+    make_pool: MakePool, tmp_path: Path
+) -> None:
+    pool = make_pool(fake())
+    crash = {"file": str(tmp_path / "count"), "how": "crash"}
+    for _ in range(3):
+        with pytest.raises(UpstreamError, match="was killed by SIGKILL"):
+            await call_tool(pool, "count", crash)
+        async with asyncio.timeout(10):
+            while pool.health()[0].state != "up":
+                await asyncio.sleep(0.02)
+            await pool.listing("fake")  # to list is not to have worked
+    with pytest.raises(UpstreamError, match="was killed by SIGKILL"):
+        await call_tool(pool, "count", crash)
+    assert (pool.health()[0].retry_in or 0) > 0.5
+
+
 async def test_a_crash_fails_every_call_in_flight_and_no_other_upstream(
     make_pool: MakePool, tmp_path: Path
 ) -> None:

@@ -234,7 +234,6 @@ class Upstream:
         except BaseException:
             self._fresh.discard(key)
             raise
-        self._backoff.worked()
         self._listings[key] = fetched
         self._old_at.pop(key, None)
         if fetched.lasts is not None:
