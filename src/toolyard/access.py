@@ -161,6 +161,13 @@ class Logins:
     def accounts(self) -> Accounts:
         return accounts_of(self._settings)
 
+    def login(self, server: Server, caller: Caller) -> str | None:
+        """Names the caller's login at a server; None where there is none."""
+        try:
+            return self.accounts.account(server, caller).login
+        except ConfigError:
+            return None  # a call there says what is wrong
+
     async def authorize(self, server: Server, caller: Caller) -> Mapping[str, str]:
         return await self.accounts.authorize(server, caller)
 

@@ -6,7 +6,6 @@ import asyncio
 import os
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from toolyard.access import Logins, admit_of, guarded, view_of
@@ -28,6 +27,8 @@ from toolyard.runners.script import ScriptTarget
 from toolyard.settings import Settings
 from toolyard.sources.gateway import GatewaySource, RegistryFiles
 from toolyard.sources.locked import Hold, LockedSource, held_scripts, held_tools
+from toolyard.sources.own import OwnListings
+from toolyard.sources.own_catalog import OwnCatalogs
 from toolyard.sources.project.layout import REGISTRY_FILE, Project
 from toolyard.sources.project.policy import policy_of
 from toolyard.sources.project.roots import configured_roots
@@ -40,7 +41,7 @@ from toolyard.sources.registry.targets import UpstreamTargets
 from toolyard.transports.answer import Edge
 from toolyard.transports.parking import Parking
 from toolyard.transports.seal import Sealer
-from toolyard.upstreams.kept import KeptListings
+from toolyard.upstreams.kept import KeptListings, kept_folder
 from toolyard.upstreams.pool import Pool
 from toolyard.upstreams.setup import Setup
 
@@ -89,6 +90,7 @@ class App:
     policy: PolicyScript | None = None
     scripts: Source | None = None
     logins: Logins | None = None
+    own: OwnCatalogs | None = None
 
     def settle_in(self, project: Project | None) -> None:
         """Work from the project's folder: a script starts faster from where we already are.
@@ -100,12 +102,15 @@ class App:
 
     async def watch(self) -> None:
         """Keep the catalog up to date, until cancelled."""
-        await self.keeper.watch()
+        own = (self.own.watch(),) if self.own is not None else ()
+        await asyncio.gather(self.keeper.watch(), *own)
 
     async def close(self) -> None:
         """End what runs and waits; nothing is left behind."""
         await self.methods.close()
         await self.edge.parking.close()
+        if self.own is not None:
+            await self.own.close()
         if self.pool is not None:
             await self.pool.close()
         if self.policy is not None:
@@ -141,10 +146,12 @@ def build(plan: Plan, taps: Taps | None = None) -> App:
     scripts = yard.source if yard is not None else None
     federation = federation_of(plan, scripts, taps, logins, guard)
     source: Source | None = federation.source if federation is not None else scripts
-    keeper = Keeper([locked(plan, source, held_tools)] if source is not None else [])
+    offered = locked(plan, source, held_tools) if source is not None else None
+    keeper = Keeper([offered] if offered is not None else [])
+    own = own_catalogs(federation, offered, logins, keeper) if federation is not None else None
     if yard is not None:
         yard.runner.announce = Announced(keeper)
-    methods = methods_over(plan, keeper, yard, federation)
+    methods = methods_over(plan, offer_of(plan, keeper, federation, own), yard)
     asking = methods if federation is None else logins.asking(methods, federation.pool.definition)
     return App(
         keeper,
@@ -157,17 +164,29 @@ def build(plan: Plan, taps: Taps | None = None) -> App:
         policy=yard.policy if yard is not None else None,
         scripts=scripts,
         logins=logins,
+        own=own,
     )
 
 
-def methods_over(
-    plan: Plan, keeper: Keeper, yard: Scripts | None, federation: Federation | None
-) -> Methods:
+def own_catalogs(
+    federation: Federation, offered: Source | None, logins: Logins, keeper: Keeper
+) -> OwnCatalogs:
+    """What is there for one caller alone, held to the lock where everything is."""
+    listings = OwnListings(federation.pool, logins.login, keeper.announcer)
+    hold = offered.held if isinstance(offered, LockedSource) else None
+    return OwnCatalogs(federation.source, listings, hold)
+
+
+def offer_of(
+    plan: Plan, keeper: Keeper, federation: Federation | None, own: OwnCatalogs | None
+) -> Offer:
     size = page_size(plan.settings.page_size, small=plan.like_mcp_bash)
     sizes = PageSizes(size.default, size.most)
-    offer = Offer(keeper, stamp(plan.identity), sizes, view_of(plan.settings))
-    if federation is not None:
-        offer = replace(offer, listed=federation.pool.expire)
+    offer = Offer(keeper, stamp(plan.identity), sizes, view_of(plan.settings), own)
+    return offer if federation is None else replace(offer, listed=federation.pool.expire)
+
+
+def methods_over(plan: Plan, offer: Offer, yard: Scripts | None) -> Methods:
     minimal = plan.settings.force_minimal
     if yard is None:
         return methods_of(offer, permit_of(plan), minimal=minimal)
@@ -260,15 +279,6 @@ def project_source(plan: Plan, project: Project, runner: Runner, taps: Taps) -> 
     if plan.like_mcp_bash:
         source.show_providers()
     return source
-
-
-def kept_folder(registry: str) -> Path:
-    """Where listings of upstreams are kept: beside the file, else in the user's cache."""
-    folder = Path(registry).resolve().parent
-    if os.access(folder, os.W_OK):
-        return folder / ".registry" / "upstreams"
-    cache = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
-    return Path(cache) / "toolyard" / "upstreams"
 
 
 class Announced:

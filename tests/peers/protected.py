@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Protocol
@@ -30,6 +30,8 @@ class Protected:
     refused: set[str] = field(default_factory=set)  # tokens that it does not take any more
     received: list[tuple[str, str]] = field(default_factory=list)  # (token, method)
     metadata: dict[str, Any] = field(default_factory=dict)
+    # Its tools, for who is asking.
+    lists: Callable[[dict[str, Any]], list[dict[str, Any]]] = lambda _claims: [TOOL]
 
     def __post_init__(self) -> None:
         self.site.routes |= {
@@ -69,7 +71,8 @@ class Protected:
             said = {"supportedVersions": ["2026-07-28"], "capabilities": {"tools": {}}}
             return {**said, "resultType": "complete", "ttlMs": 0, "cacheScope": "private"}
         if method == "tools/list":
-            return {"tools": [TOOL], "resultType": "complete", "ttlMs": 0, "cacheScope": "private"}
+            listed = {"tools": self.lists(claims), "resultType": "complete"}
+            return {**listed, "ttlMs": 0, "cacheScope": "private"}
         return {"content": [{"type": "text", "text": claims["sub"]}], "resultType": "complete"}
 
 

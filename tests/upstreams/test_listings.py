@@ -11,11 +11,10 @@ import pytest
 
 from tests.upstreams.conftest import MakePool, children
 from tests.upstreams.seam import call_tool, fake
-from toolyard.app import kept_folder
 from toolyard.errors import UpstreamError
 from toolyard.sources import upstream
 from toolyard.sources.upstream import UpstreamListings
-from toolyard.upstreams.kept import KeptListings
+from toolyard.upstreams.kept import KeptListings, kept_folder
 
 
 @asynccontextmanager

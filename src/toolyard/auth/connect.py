@@ -95,7 +95,8 @@ def _fields(scope: Scope, body: bytes) -> Json:
 
 
 def _given(token: str, url: str) -> Grant:
-    return Grant(token, "", "", Client("", ""), url, time.time(), given=True)
+    now = time.time()
+    return Grant(token, "", "", Client("", ""), url, now, given=True, began=now)
 
 
 def _error(why: str) -> bytes:

@@ -48,6 +48,7 @@ class Catalog:
     # URIs that exist and are not for this caller: no template answers for them either.
     withheld: frozenset[str] = frozenset()
     warnings: tuple[str, ...] = ()
+    caller: str = ""  # whose it is, where it is not everybody's
     created: str = field(default_factory=lambda: datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"))
     # Filled on first use; each value depends on the catalog alone.
     _digests: dict[Kind, str] = field(default_factory=dict, repr=False)
@@ -156,11 +157,12 @@ class Catalog:
             completions={k: v for k, v in self.completions.items() if k in named},
             broken=self.broken,
             withheld=self.withheld | (self.resources.keys() - resources.keys()),
+            caller=self.caller,
             created=self.created,
         )
 
 
-def assemble(parts: Iterable[Entries]) -> Catalog:
+def assemble(parts: Iterable[Entries], caller: str = "") -> Catalog:
     """One catalog from what the sources yield; the first of a name wins, the rest are warned of."""
     parts = tuple(parts)
     warnings = [warning for part in parts for warning in part.warnings]
@@ -177,6 +179,7 @@ def assemble(parts: Iterable[Entries]) -> Catalog:
         completions=_first("completion", (e for p in parts for e in p.completions), _by_ref, []),
         broken=broken,
         warnings=tuple(warnings),
+        caller=caller,
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -12,6 +12,8 @@ from toolyard.protocol.call import Call, Caller, JsonObject
 
 # Narrows a catalog to what a caller may see; the same catalog where there are no rules.
 View: TypeAlias = Callable[[Catalog, Caller], Catalog]
+# Adds to everybody's catalog what is there for a caller alone.
+Own: TypeAlias = Callable[[Catalog, Caller], Awaitable[Catalog]]
 
 
 def everything(catalog: Catalog, _caller: Caller) -> Catalog:
@@ -34,8 +36,12 @@ class Offer:
     stamp: JsonObject  # what modern results say of the server
     sizes: PageSizes = PageSizes()
     view: View = everything
+    own: Own | None = None
     # Called whenever somebody lists, before the answer: it must not wait for anything.
     listed: Callable[[], None] = lambda: None
 
     async def to(self, call: Call) -> Catalog:
-        return self.view(await self.keeper.catalog(), call.caller)
+        catalog = await self.keeper.catalog()
+        if self.own is not None:
+            catalog = await self.own(catalog, call.caller)
+        return self.view(catalog, call.caller)

@@ -66,14 +66,14 @@ class Rules:
         self._rules = tuple(rules)
         self._unruled = unruled  # callers that are not subject to rules
         self._narrowed = narrowed  # by caller: what its token may use at most
-        self._views: dict[tuple[tuple[int, ...], str], tuple[Catalog, Catalog]] = {}
+        self._views: dict[tuple[tuple[int, ...], str, str], tuple[Catalog, Catalog]] = {}
 
     def __call__(self, catalog: Catalog, caller: Caller) -> Catalog:
         limit = self._narrowed.get(caller.id)
         if (not self._rules and limit is None) or caller.id in self._unruled:
             return catalog
         fitting = tuple(i for i, rule in enumerate(self._rules) if rule.who.includes(caller))
-        key = (fitting, caller.id if limit is not None else "")
+        key = (fitting, caller.id if limit is not None else "", catalog.caller)
         known = self._views.get(key)
         if known is not None and known[0] is catalog:
             return known[1]

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from toolyard.catalog.entries import Entries
+from toolyard.catalog.listing import Listing
 from toolyard.catalog.source import Source
 from toolyard.errors import ConfigError, Problem
 from toolyard.sources.files import LOOK_EVERY, stamp
@@ -44,6 +45,14 @@ class Registries:
             if server.disabled is None
             and server.auth != "oauth"
             and (server.expose != "listed" or server.name in referred)
+        )
+
+    def personal(self) -> tuple[ServerDefinition, ...]:
+        """The servers that list something by themselves, to each caller something else."""
+        return tuple(
+            server
+            for server in self.servers
+            if server.auth == "oauth" and server.disabled is None and server.expose != "listed"
         )
 
 
@@ -138,6 +147,7 @@ class GatewaySource:
         # Together, because catalogs are made of both in a thread.
         self._taken = (registries, tap(pool.targets))
         self._scripts = scripts
+        self._scripts_read = Entries()
         self._changed: Callable[[], None] = lambda: None
         self._listings = UpstreamListings(pool, registries.needed())
         # Why the files as they are now are not served.
@@ -148,11 +158,16 @@ class GatewaySource:
         return self._taken[0]
 
     def read(self) -> Entries:
-        entries = self._laid(self._read_scripts(), *self._taken)
+        self._scripts_read = self._read_scripts()
+        entries = self._laid(self._scripts_read, *self._taken)
         if self.refused is None:
             return entries
         said = f"the registry is wrong, what was served before goes on:\n{self.refused}"
         return replace(entries, warnings=(*entries.warnings, said))
+
+    def read_own(self, own: Mapping[str, Listing]) -> Entries:
+        """The entries for one caller, to whom OAuth servers list this; scripts as last read."""
+        return self._laid(self._scripts_read, *self._taken, own)
 
     def would_read(self, instead: Mapping[str, bytes]) -> Entries:
         """The entries if files said this. Starts nothing. Raises ConfigError."""
@@ -162,10 +177,16 @@ class GatewaySource:
     def _read_scripts(self) -> Entries:
         return self._scripts.read() if self._scripts is not None else Entries()
 
-    def _laid(self, entries: Entries, registries: Registries, targets: UpstreamTargets) -> Entries:
+    def _laid(
+        self,
+        entries: Entries,
+        registries: Registries,
+        targets: UpstreamTargets,
+        own: Mapping[str, Listing] | None = None,
+    ) -> Entries:
         listings = self._listings.read()
         for registry in registries.files:
-            entries = lay_over(registry, entries, listings, targets)
+            entries = lay_over(registry, entries, listings, targets, own)
         return entries
 
     async def settle(self) -> None:

@@ -37,7 +37,11 @@ class LockedSource:
 
     def read(self) -> Entries:
         self._read_again()
-        return self._hold(self._lock, self._source.read())
+        return self.held(self._source.read())
+
+    def held(self, entries: Entries) -> Entries:
+        """What was read of the source for one caller, to the lock as it was last read."""
+        return self._hold(self._lock, entries)
 
     def _read_again(self) -> None:
         """What was approved meanwhile counts; a lock that cannot be read changes nothing."""

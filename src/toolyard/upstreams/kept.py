@@ -31,6 +31,15 @@ class Kept:
     learnt: Learnt
 
 
+def kept_folder(registry: str) -> Path:
+    """Where listings of upstreams are kept: beside the file, else in the user's cache."""
+    folder = Path(registry).resolve().parent
+    if os.access(folder, os.W_OK):
+        return folder / ".registry" / "upstreams"
+    cache = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
+    return Path(cache) / "toolyard" / "upstreams"
+
+
 class KeptListings:
     """A folder with a file for each definition. Without a folder nothing is kept."""
 

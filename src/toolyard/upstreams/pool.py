@@ -97,10 +97,13 @@ class Pool:
         found = self._by_name.get(server)
         return None if found is None else found[0]
 
-    async def listing(self, server: str, caller: Caller = NO_ONE) -> Listing:
-        """What the server lists; with `error` set, what it last listed. Never raises for it."""
+    async def listing(self, server: str, caller: Caller = NO_ONE, *, anew: bool = False) -> Listing:
+        """What the server lists; with `error` set, what it last listed. Never raises for it.
+
+        `anew`: whatever is known was listed to somebody else.
+        """
         try:
-            listed = await self._named(server).listing(caller)
+            listed = await self._named(server).listing(caller, anew=anew)
         except Down as gone:
             return Listing(server, error=str(gone))
         return replace(listed, server=server)

@@ -206,16 +206,18 @@ class Upstream:
 
     # -- what it lists -----------------------------------------------------------------
 
-    async def listing(self, caller: Caller = NO_ONE) -> Listing:
+    async def listing(self, caller: Caller = NO_ONE, *, anew: bool = False) -> Listing:
         """What it lists now, or what it last listed and why there is nothing newer."""
         key = self._connections.key_of(caller)
-        known = self._listings.get(key, Listing(self.definition.name))
-        if self.definition.disabled is not None:
-            return replace(known, error=self.definition.disabled)
         # In the lock also to look: while it is being asked, what it lists is not known yet.
         async with self._listing_locks.setdefault(key, asyncio.Lock()):
+            if anew:
+                self._fresh.discard(key)
+                self._listings.pop(key, None)
+            known = self._listings.get(key, Listing(self.definition.name))
+            if self.definition.disabled is not None:
+                return replace(known, error=self.definition.disabled)
             if key in self._fresh:
-                known = self._listings[key]
                 return replace(known, error=self._trouble() or known.error)
             try:
                 await self._fetch(key, caller)

@@ -51,6 +51,14 @@ class Account:
         packed = self._granting.store.get(self._place.key)
         return None if packed is None else Grant.unpack(packed)
 
+    @property
+    def login(self) -> str | None:
+        """Names the login, through its renewals; None where a person would have to log in."""
+        grant = self.grant
+        if grant is not None and (grant.given or self._granting.config.interactive):
+            return f"{grant.issuer} {grant.began}"
+        return None if self._granting.config.interactive else "without a person"
+
     def _keep(self, grant: Grant) -> None:
         self._granting.store.put(self._place.key, grant.pack())
 

@@ -31,6 +31,7 @@ class Grant:
     scopes: tuple[str, ...] = ()
     # Given by hand (`/oauth/connect`): there is nobody to renew it with.
     given: bool = False
+    began: float = 0.0  # when the login was; a renewed grant is of the same
 
     def __repr__(self) -> str:
         return f"Grant(from {self.issuer!r})"
@@ -46,6 +47,7 @@ class Grant:
             client=client,
             resource=found.resource,
             obtained=now,
+            began=now,
             expires=None if tokens.expires_in is None else now + tokens.expires_in,
             refresh=tokens.refresh,
             revocation_endpoint=found.issuer.revocation_endpoint or "",

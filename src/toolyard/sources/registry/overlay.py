@@ -20,9 +20,13 @@ def lay_over(
     scripts: Entries,
     listings: Mapping[str, Listing | None],
     connect: UpstreamTargets,
+    own: Mapping[str, Listing] | None = None,
 ) -> Entries:
-    """One name, several owners: a registry entry, then a script, then an exposed upstream tool."""
-    return _Overlay(registry, scripts, listings, connect).entries()
+    """One name, several owners: a registry entry, then a script, then an exposed upstream tool.
+
+    What servers list to one caller, `own`, is exposed to him, and changes no registry entry.
+    """
+    return _Overlay(registry, scripts, listings, connect, own or {}).entries()
 
 
 @dataclass(slots=True)
@@ -31,6 +35,7 @@ class _Overlay:
     scripts: Entries
     listings: Mapping[str, Listing | None]
     connect: UpstreamTargets
+    own: Mapping[str, Listing] = field(default_factory=dict)
     # Ordered, and each said once.
     _warnings: dict[str, None] = field(default_factory=dict)
 
@@ -66,7 +71,7 @@ class _Overlay:
         }
         exposed = Exposed(self.registry, self.connect, self._warn, owned)
         for server in self.registry.servers:
-            listing = self.listings.get(server.name)
+            listing = self.own.get(server.name) or self.listings.get(server.name)
             if server.expose != "listed" and server.disabled is None and listing is not None:
                 exposed.add(server, listing)
         return exposed
