@@ -1,6 +1,6 @@
 """What the page costs the gateway: without it, with it closed, and with it open and live.
 
-    python -m bench.page [--count 3000] [--rounds 9]
+    python -m bench.page [--count 1500] [--rounds 16]
 
 The same call through the same gateway to an upstream in memory, in turns, in one run; the best
 of each counts.
@@ -117,8 +117,8 @@ def table(found: dict[str, Load]) -> list[str]:
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--count", type=int, default=3000)
-    parser.add_argument("--rounds", type=int, default=9)
+    parser.add_argument("--count", type=int, default=1500)
+    parser.add_argument("--rounds", type=int, default=16)
     options = parser.parse_args()
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         print("\n".join(runner.run(measure(options.count, options.rounds))))

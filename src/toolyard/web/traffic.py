@@ -26,6 +26,9 @@ from toolyard.web.glimpse import glimpse, is_small
 from toolyard.web.hops import Hop, observers
 
 KEPT = 1_000
+# Nobody reads more than that, and to keep more would slow down a busy gateway: beyond it, calls
+# are counted, and kept only when they fail.
+MOST_AT_ONCE, WITHIN = 50, 0.25
 MOST_MESSAGES = 50
 MOST_NAMES = 20_000
 LONGEST_NAME = 300
@@ -60,7 +63,7 @@ class Record:
     def __init__(self, number: int, call: Call) -> None:
         self.number = number
         self.call = call if is_small(call.params) else replace(call, params=glimpse(call.params))
-        self.name = str(call.params.get(NAMED_BY.get(call.method, ""), ""))[:LONGEST_NAME]
+        self.name = name_of(call)
         self.hops: list[Hop] = []
         self.at = time()
         self.began = perf_counter()
@@ -85,12 +88,26 @@ class Traffic:
     def __init__(self, kept: int = KEPT) -> None:
         self._records: deque[Record] = deque(maxlen=kept)
         self._number = 0
+        self._since = self._taken = 0.0
         self.counts: dict[tuple[str, str], Count] = {}
 
     @property
     def latest(self) -> int:
         """The number of the newest call; numbers never repeat."""
         return self._number
+
+    def has_room(self) -> bool:
+        """May another call be kept in full at this moment?"""
+        now = perf_counter()
+        if now - self._since > WITHIN:
+            self._since, self._taken = now, 0
+        self._taken += 1
+        return self._taken <= MOST_AT_ONCE
+
+    def pass_by(self, call: Call) -> None:
+        """A call that went well and is not kept."""
+        self._number += 1
+        self._count(call.method, name_of(call), "ok")
 
     def begin(self, call: Call) -> Record:
         self._number += 1
@@ -101,11 +118,14 @@ class Traffic:
     def end(self, record: Record, outcome: str) -> None:
         record.ended = perf_counter()
         record.outcome = outcome
-        key = (record.call.method, record.name)
+        self._count(record.call.method, record.name, outcome)
+
+    def _count(self, method: str, name: str, outcome: str) -> None:
+        key = (method, name)
         count = self.counts.get(key)
         if count is None:
             # Names come from clients: unknown ones must not fill the memory.
-            key = key if len(self.counts) < MOST_NAMES else (record.call.method, "")
+            key = key if len(self.counts) < MOST_NAMES else (method, "")
             count = self.counts.setdefault(key, Count())
         count.calls += 1
         count.errors += outcome != "ok"
@@ -127,6 +147,8 @@ def recorded(handler: Handler, traffic: Traffic) -> Handler:
     async def handle(call: Call, channel: Channel) -> Result:
         if call.method not in RECORDED:
             return await handler(call, channel)
+        if not traffic.has_room():
+            return await _in_passing(handler, traffic, call, channel)
         record = traffic.begin(call)
         outside = observers.get()
         observers.set((*outside, record.hops))
@@ -145,6 +167,29 @@ def recorded(handler: Handler, traffic: Traffic) -> Handler:
         return result
 
     return handle
+
+
+async def _in_passing(handler: Handler, traffic: Traffic, call: Call, channel: Channel) -> Result:
+    """Too much is going on to keep everything: only what fails is, without its messages."""
+    began = perf_counter()
+    try:
+        result = await handler(call, channel)
+    except BaseException as error:
+        record = traffic.begin(call)
+        record.began, record.error = began, _error(error)
+        traffic.end(record, "error" if isinstance(error, Exception) else "cancelled")
+        raise
+    if _outcome(result) == "ok":
+        traffic.pass_by(call)
+        return result
+    record = traffic.begin(call)
+    record.began, record.result = began, glimpse(result)
+    traffic.end(record, "error")
+    return result
+
+
+def name_of(call: Call) -> str:
+    return str(call.params.get(NAMED_BY.get(call.method, ""), ""))[:LONGEST_NAME]
 
 
 def _outcome(result: Result) -> str:
