@@ -19,7 +19,7 @@ demo: $(VENV)/.run
 		$(BIN)/toolyard serve examples/showcase --http 8080
 
 # Everything but the long ones in three minutes; ALL=1 for everything, ARGS for something.
-CHOSEN := $(if $(ARGS),$(ARGS),-n 3 --dist loadfile $(if $(ALL),,-m "not long"))
+CHOSEN := $(if $(ARGS),$(ARGS),--dist loadfile $(if $(ALL),-n auto,-n 3 -m "not long"))
 test: $(VENV)/.dev
 	$(BIN)/python -m pytest -q $(CHOSEN)
 	@$(if $(ALL)$(ARGS),,echo "The long tests were left out: make test ALL=1 runs them too.")

@@ -8,6 +8,7 @@ import random
 import signal
 import subprocess
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
@@ -83,11 +84,24 @@ def watchers_of(run_folder: Path) -> list[str]:
     return [line for line in listed.stdout.splitlines() if str(run_folder) in line]
 
 
+def prepared_for(pid: int, numbers: Iterable[signal.Signals]) -> bool:
+    """Does the process ignore or catch these signals? A shell takes a moment to say so."""
+    status = dict(
+        line.split(":", 1) for line in Path(f"/proc/{pid}/status").read_text().splitlines()
+    )
+    mask = int(status["SigIgn"], 16) | int(status["SigCgt"], 16)
+    return all(mask >> (number - 1) & 1 for number in numbers)
+
+
 async def test_the_watcher_cannot_be_ended_by_a_signal_to_the_terminal(yard: Yard) -> None:
     await run(yard.bash("a.sh", "echo a"))
     pid = yard.runner.open().watcher.pid
     assert os.getsid(pid) == pid
-    for number in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM):
+    numbers = (signal.SIGHUP, signal.SIGINT, signal.SIGTERM)
+    async with asyncio.timeout(5):
+        while not prepared_for(pid, numbers):
+            await asyncio.sleep(0.01)
+    for number in numbers:
         os.kill(pid, number)
     await asyncio.sleep(0.05)
     assert alive(pid)

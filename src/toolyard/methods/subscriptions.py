@@ -25,6 +25,28 @@ _FILTERS = {
 }
 
 
+class _Stream:
+    """A listen stream. Everything is watched before its client is told so, and not after."""
+
+    def __init__(self, channel: Channel, tag: JsonObject) -> None:
+        self._channel = channel
+        self._tag = tag
+        self._early: list[tuple[str, JsonObject]] | None = []
+
+    def open(self, honoured: JsonObject) -> None:
+        """Say what is watched, and then what has happened meanwhile."""
+        early, self._early = self._early or [], None
+        self.say("notifications/subscriptions/acknowledged", {"notifications": honoured})
+        for method, params in early:
+            self.say(method, params)
+
+    def say(self, method: str, params: JsonObject) -> None:
+        if self._early is not None:
+            self._early.append((method, params))
+            return
+        self._channel.notify(method, {"_meta": self._tag, **params})
+
+
 @runtime_checkable
 class Watched(Protocol):
     """A target that knows when what it reads has changed."""
@@ -84,19 +106,18 @@ class SubscriptionMethods:
         asked = _asked(call.params.get("notifications"))
         tag = {SUBSCRIPTION_ID: call.id}
         honoured, uris = await self._honour(call, asked)
-        channel.notify(
-            "notifications/subscriptions/acknowledged", {"_meta": tag, "notifications": honoured}
-        )
         methods = {_FILTERS[name] for name in honoured if name in _FILTERS}
+        stream = _Stream(channel, tag)
 
         def hear(method: str, params: JsonObject) -> None:
             if method in methods or (method == RESOURCE_UPDATED and params.get("uri") in uris):
-                channel.notify(method, {"_meta": tag, **params})
+                stream.say(method, params)
 
         leave = [self.offer.keeper.announcer.join(hear)]
         try:
             for uri, (target, arguments) in uris.items():
                 leave.append(await self._hold(uri, target, arguments, call, None))
+            stream.open(honoured)
             await self.closing.wait()
         finally:
             for end in leave:
