@@ -7,6 +7,7 @@ scan and an encoder. Everything else it may send is left, unread, to the transpo
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from datetime import UTC, datetime
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -17,9 +18,10 @@ from toolyard.errors import ProtocolError
 from toolyard.protocol.paging import PageSize, decode_cursor, page_limit
 from toolyard.protocol.revisions import Revision
 from toolyard.settings import Settings
+from toolyard.sources.project.ahead import ReadAhead
 from toolyard.sources.project.layout import Project
 from toolyard.sources.project.metadata import Metadata
-from toolyard.sources.project.scan import Scan, scan
+from toolyard.sources.project.scan import Scan, looked_into, quick_scan
 from toolyard.sources.project.tools import definition_of
 
 
@@ -34,6 +36,21 @@ def list_early(
     early: Early, project: Project, settings: Settings, size: PageSize, stdio: tuple[int, int]
 ) -> EarlyList:
     """Answer `tools/list` while nothing else is asked for."""
+    metadata = Metadata()
+
+    def scan() -> Scan:
+        with ReadAhead(project.tools, metadata):
+            return quick_scan(project, settings, metadata)
+
+    answered = _answered(early, scan, size, stdio)
+    if answered.scanned is None:
+        return answered
+    return answered._replace(scanned=looked_into(answered.scanned, project, metadata))
+
+
+def _answered(
+    early: Early, scan: Callable[[], Scan], size: PageSize, stdio: tuple[int, int]
+) -> EarlyList:
     stdin, stdout = stdio
     scanned: Scan | None = None
     listed: _Listed | None = None
@@ -46,7 +63,7 @@ def list_early(
         if message["method"] == "notifications/initialized":
             early = early._replace(rest=rest, ready=True)
             continue
-        scanned = scanned or scan(project, settings, Metadata())
+        scanned = scanned or scan()
         if not early.ready or "tools" in scanned.broken:
             return EarlyList(early._replace(rest=line + rest), scanned)
         listed = listed or _Listed(scanned, revision)

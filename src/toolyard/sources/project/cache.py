@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import tempfile
 from datetime import UTC, datetime
 from typing import NamedTuple
 
@@ -51,6 +50,9 @@ def write(path: str, items: list[JsonObject]) -> str:
     digest = hash_of(items)
     if _holds(path, digest):
         return digest
+    # Brings half of the standard library along: a project's first list does not wait for it.
+    import tempfile  # noqa: PLC0415
+
     folder = os.path.dirname(path)
     os.makedirs(folder, mode=0o700, exist_ok=True)
     content = envelope(items, digest)

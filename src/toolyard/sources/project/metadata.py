@@ -45,17 +45,19 @@ class Metadata:
     """What is kept from scan to scan: metadata that was read, what was made of it, folders."""
 
     def __init__(self) -> None:
-        self._known: dict[str, tuple[int, JsonObject]] = {}
+        self.known: dict[str, tuple[int, JsonObject]] = {}
         # By script: the stamps of script and metadata, and the item that they make.
         self.items: dict[str, tuple[int, int, JsonObject]] = {}
+        # Scripts that were seen to start like a program, with their stamps.
+        self.runnable: dict[str, int] = {}
         self.folders = Remembered()
         self.found: dict[str, FoundThen] = {}
 
     def read(self, file: File) -> JsonObject:
-        known = self._known.get(file.path)
+        known = self.known.get(file.path)
         if known is None or known[0] != file.stamp:
             known = (file.stamp, parse_object(read_bytes(file.path), file.path))
-            self._known[file.path] = known
+            self.known[file.path] = known
         return known[1]
 
 

@@ -27,7 +27,7 @@ from toolyard.sources.project.register import (
 )
 from toolyard.sources.project.registered import Adopting
 from toolyard.sources.project.resources import discover_resources
-from toolyard.sources.project.tools import discover_tools
+from toolyard.sources.project.tools import discover_tools, unrunnable
 from toolyard.sources.project.ui import discover_pages
 from toolyard.sources.project.walk import Stamps, Walk, stamp_of
 
@@ -45,6 +45,17 @@ class Scan(NamedTuple):
 
 
 def scan(project: Project, settings: Settings, metadata: Metadata, only: str = "") -> Scan:
+    return looked_into(quick_scan(project, settings, metadata, only), project, metadata)
+
+
+def looked_into(found: Scan, project: Project, metadata: Metadata) -> Scan:
+    """The scan, with warnings of scripts that cannot be started."""
+    scripts = unrunnable(found.items["tools"], project.tools, found.stamps, metadata)
+    return found._replace(warnings=(*found.warnings, *scripts))
+
+
+def quick_scan(project: Project, settings: Settings, metadata: Metadata, only: str = "") -> Scan:
+    """All that a list says, without a look into scripts that are described elsewhere."""
     scanner = _Scanner(project, settings, metadata, only or settings.registry_refresh_path)
     with CollectorPaused():
         try:

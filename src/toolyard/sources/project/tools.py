@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from toolyard.protocol.values import JsonObject
 from toolyard.sources.project.items import split, unique
 from toolyard.sources.project.metadata import (
-    HEAD_BYTES,
     Metadata,
     MetadataError,
     checked,
@@ -23,6 +22,7 @@ from toolyard.sources.project.walk import (
     META_SUFFIX,
     File,
     Folder,
+    Stamps,
     Walk,
     is_document,
     metadata_file,
@@ -97,10 +97,7 @@ def _known_item(walk: Walk, file: File, described: File | None, metadata: Metada
 
 
 def _item(walk: Walk, file: File, described: File | None, metadata: Metadata) -> JsonObject:
-    start = head(file.path, 4 if described else HEAD_BYTES)
-    if not start.startswith(_RUNNABLE):
-        walk.warnings.append(f"{file.path}: has no interpreter line (#!)")
-    meta = metadata.read(described) if described else inline(start, file.path)
+    meta = metadata.read(described) if described else inline(head(file.path), file.path)
     place = described.path if described else file.path
     meta = checked(meta, place, walk.warnings)
     item: JsonObject = {
@@ -132,6 +129,23 @@ def _with_page(item: JsonObject, folders: set[str], server: str) -> JsonObject:
     }
     ui = given if isinstance(given, dict) else {}
     return item if "resourceUri" in ui else {**item, "_meta": {**meta, "ui": {**inferred, **ui}}}
+
+
+def unrunnable(
+    items: Iterable[JsonObject], root: str, stamps: Stamps, metadata: Metadata
+) -> Iterator[str]:
+    """The discovered scripts that no system can start. To look into each costs a list its speed:
+    nothing else waits for this."""
+    real, known = os.path.realpath(root), metadata.runnable
+    for item in items:
+        path = f"{real}/{item.get('path', '')}"
+        stamp = stamps.get(path)
+        if stamp is None or known.get(path) == stamp:
+            continue
+        if head(path, 4).startswith(_RUNNABLE):
+            known[path] = stamp
+        else:
+            yield f"{path}: has no interpreter line (#!)"
 
 
 def definition_of(item: JsonObject) -> JsonObject:

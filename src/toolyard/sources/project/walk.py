@@ -75,7 +75,19 @@ class Walk:
     def folders(self) -> Iterator[Folder]:
         """Depth first, by name."""
         self.stamps[self.root] = stamp_of(self.root)
-        waiting = [(self.root, "", 0)]
+        return self._from([(self.root, "", 0)])
+
+    def folders_below(self, paths: list[str]) -> Iterator[Folder]:
+        """The same for some of the folders in the root. No links."""
+        waiting = []
+        for path in reversed(paths):
+            status = os.lstat(path)
+            if S_ISDIR(status.st_mode):
+                self.stamps[path] = status.st_ctime_ns
+                waiting.append((path, os.path.basename(path), 1))
+        return self._from(waiting)
+
+    def _from(self, waiting: list[tuple[str, str, int]]) -> Iterator[Folder]:
         while waiting:
             path, relative, depth = waiting.pop()
             files, below = self._contents(path)
@@ -92,27 +104,27 @@ class Walk:
             self.stamps.update(known.stamps)
             return known.files, known.below
         doubts = len(self.warnings)
-        files, below = self._sorted_out(folder)
-        inside = [*(file.path for file in files.values()), *below.values()]
+        found = Contents(stamp, {}, {}, {})
+        links = self._sort_out(folder, found)
+        self.stamps.update(found.stamps)
         # Not what is warned of each time, nor links: what they lead to changes elsewhere.
-        if len(self.warnings) == doubts and all(os.path.dirname(p) == folder for p in inside):
-            stamps = {path: self.stamps[path] for path in inside}
-            found = Contents(stamp, files, below, stamps)
-            return self._remembered.keep(folder, found)[1:3]
-        return files, below
+        if not links and len(self.warnings) == doubts:
+            found = self._remembered.keep(folder, found)
+        return found.files, found.below
 
     # Runs for each file of a project. One lstat a name costs less than scandir and a stat a
     # file, and it dates folders as well.
-    def _sorted_out(self, folder: str) -> tuple[dict[str, File], dict[str, str]]:
-        files: dict[str, File] = {}
-        below: dict[str, str] = {}
-        stamps = self.stamps
+    def _sort_out(self, folder: str, found: Contents) -> int:
+        """How many links were followed."""
+        _, files, below, stamps = found
+        links = 0
         for name in self._names(folder):
             path = f"{folder}/{name}"
             try:
                 status = os.lstat(path)
                 if S_ISLNK(status.st_mode):
                     path, status = self._followed(path)
+                    links += 1
             except OSError as error:
                 self.warnings.append(f"{path}: skipped: {error.strerror}")
                 continue
@@ -122,7 +134,7 @@ class Walk:
             elif S_ISDIR(status.st_mode):
                 stamps[path] = status.st_ctime_ns
                 below[name] = path
-        return files, below
+        return links
 
     def _names(self, folder: str) -> list[str]:
         """What is in a folder, but for hidden, misnamed and unwanted names."""
