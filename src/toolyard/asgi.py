@@ -39,6 +39,16 @@ class Disconnected(Exception):
     """The client left before its request was whole."""
 
 
+def body_at_hand(receive: Receive, most: int) -> bytes | None:
+    """The body, if nothing has to be waited for. Raises BodyTooLarge."""
+    # What our own server offers beside ASGI.
+    take = getattr(receive, "at_hand", None)
+    body: bytes | None = take() if take is not None else None
+    if body is not None and len(body) > most:
+        raise BodyTooLarge
+    return body
+
+
 async def read_body(receive: Receive, most: int) -> bytes:
     message = await receive()
     body: bytes = message.get("body", b"")
@@ -62,6 +72,11 @@ async def read_body(receive: Receive, most: int) -> bytes:
 async def respond(
     send: Send, status: int, body: bytes = b"", headers: Iterable[Header] = ()
 ) -> None:
-    length = (b"content-length", str(len(body)).encode())
-    await send({"type": "http.response.start", "status": status, "headers": [*headers, length]})
+    whole = [*headers, (b"content-length", b"%d" % len(body))]
+    # What our own server offers beside ASGI: one step instead of two.
+    at_once = getattr(send, "at_once", None)
+    if at_once is not None:
+        await at_once(status, whole, body)
+        return
+    await send({"type": "http.response.start", "status": status, "headers": whole})
     await send({"type": "http.response.body", "body": body})

@@ -135,3 +135,62 @@ async def test_a_stream_that_nobody_reads_is_held_back() -> None:
         assert sent * 0x10000 < 64 * 1024 * 1024
         response.close()
         await client.close()
+
+
+HEAD = OK + b"Date: now\r\nContent-Length: %d\r\nX: y\r\n\r\n"
+
+
+@pytest.mark.parametrize(
+    "between",
+    [
+        (HEAD % 2 + b"no",),
+        (HEAD % 4 + b"long",),
+        (HEAD % 0,),
+        (HEAD % 2, b"no"),
+        ((HEAD % 2)[:30], (HEAD % 2)[30:] + b"no"),
+        (CHUNKED + b"2\r\nno\r\n0\r\n\r\n",),
+        (b"HTTP/1.1 503 No\r\nDate: now\r\nContent-Length: 2\r\nX: y\r\n\r\nno",),
+        (b"HTTP/1.1 100 Continue\r\n\r\n" + HEAD % 2 + b"no",),
+    ],
+)
+async def test_answers_with_the_same_head_are_told_apart(between: tuple[bytes, ...]) -> None:
+    """A head that came before is not parsed again; whatever is another one is."""
+    answers = [(HEAD % 5 + b"hello",)] * 2 + [between, (HEAD % 5 + b"again",)]
+    wanted = b"".join(between).rpartition(b"\r\n\r\n")[2]
+    wanted = b"no" if between[0].startswith(CHUNKED) else wanted
+
+    async def handle(request: Request) -> None:
+        await writing(*answers.pop(0))(request)
+
+    client = HttpClient()
+    async with fake_http(handle) as server:
+        got = []
+        for _ in range(4):
+            response = await client.request("POST", Url.parse(server.url), {}, b"{}")
+            body = bytes(await response.read(100))
+            got.append((response.status, body, response.headers.get("content-length")))
+            response.close()
+        status = 503 if b" 503 " in between[0] else 200
+        length = None if between[0].startswith(CHUNKED) else str(len(wanted))
+        assert got == [
+            (200, b"hello", "5"),
+            (200, b"hello", "5"),
+            (status, wanted, length),
+            (200, b"again", "5"),
+        ]
+        assert server.connections == 1
+        await client.close()
+
+
+async def test_an_answer_longer_than_its_head_says_is_not_taken_for_one() -> None:
+    answers = [(HEAD % 5 + b"hello",), (HEAD % 3 + b"hello",), (HEAD % 5 + b"again",)]
+
+    async def handle(request: Request) -> None:
+        await writing(*answers.pop(0))(request)
+
+    client = HttpClient()
+    async with fake_http(handle) as server:
+        got = [await fetch(client, server) for _ in range(3)]
+        assert got == [b"hello", b"hel", b"again"]
+        assert server.connections == 2  # what follows an answer unasked is no HTTP
+        await client.close()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Mapping
 from dataclasses import dataclass
 
 from toolyard.errors import METHOD_NOT_FOUND, ProtocolError
@@ -24,11 +24,11 @@ class Methods:
     table: Mapping[str, Handler]
     subscriptions: SubscriptionMethods
 
-    async def __call__(self, call: Call, channel: Channel) -> Result:
+    def __call__(self, call: Call, channel: Channel) -> Awaitable[Result]:
         method = self.table.get(call.method)
         if method is None:
             raise ProtocolError(METHOD_NOT_FOUND, "Method not found", call.method)
-        return await method(call, channel)
+        return method(call, channel)
 
     async def close(self) -> None:
         await self.subscriptions.close()

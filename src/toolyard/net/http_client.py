@@ -6,8 +6,8 @@ import asyncio
 import socket
 import ssl
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
-from typing import TypeAlias
+from functools import lru_cache
+from typing import NamedTuple, TypeAlias
 from urllib.parse import urljoin, urlsplit
 
 from toolyard.net.http_connection import Broken, Connection, HttpError
@@ -27,13 +27,14 @@ class CannotReach(HttpError):
     """Nothing was sent: there is no connection."""
 
 
-@dataclass(frozen=True, slots=True)
-class Url:
+class Url(NamedTuple):
     scheme: str
     host: str
     port: int
     target: str  # path and query
     text: str
+    origin: tuple[str, str, int]
+    host_header: str
 
     @classmethod
     def parse(cls, text: str) -> Url:
@@ -42,20 +43,16 @@ class Url:
             raise ValueError(f"{text} is no http(s) URL")
         port = parts.port or (443 if parts.scheme == "https" else 80)
         target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
-        return cls(parts.scheme, parts.hostname, port, target, text)
-
-    @property
-    def origin(self) -> tuple[str, str, int]:
-        return self.scheme, self.host, self.port
+        origin = parts.scheme, parts.hostname, port
+        return cls(*origin, target, text, origin, _host_header(*origin))
 
     def join(self, reference: str) -> Url:
         return Url.parse(urljoin(self.text, reference))
 
-    @property
-    def host_header(self) -> str:
-        host = f"[{self.host}]" if ":" in self.host else self.host
-        default = 443 if self.scheme == "https" else 80
-        return host if self.port == default else f"{host}:{self.port}"
+
+def _host_header(scheme: str, host: str, port: int) -> str:
+    host = f"[{host}]" if ":" in host else host
+    return host if port == (443 if scheme == "https" else 80) else f"{host}:{port}"
 
 
 class Response:
@@ -79,12 +76,18 @@ class Response:
         """Some of the body; empty at its end. Raises Broken when it was cut off."""
         return await self._connection.chunk()
 
+    def at_hand(self, limit: int) -> bytes | None:
+        """The whole body, where nothing has to be waited for."""
+        body = self._connection.last_chunk()
+        if body is not None:
+            _check_size(body, limit)
+        return body
+
     async def read(self, limit: int) -> bytes:
-        first = await self.chunk()
-        if self.complete:
-            _check_size(first, limit)
-            return first
-        body = bytearray(first)
+        whole = self.at_hand(limit)
+        if whole is not None:
+            return whole
+        body = bytearray()
         while more := await self.chunk():
             body += more
             _check_size(body, limit)
@@ -176,16 +179,22 @@ class HttpClient:
 
 
 def encode_head(method: str, url: Url, headers: Mapping[str, str], body: bytes) -> bytes:
-    lines = [f"{method} {url.target} HTTP/1.1", f"Host: {url.host_header}"]
-    lines += [f"{name}: {value}" for name, value in headers.items()]
+    head = _encode_head(method, url, tuple(headers.items()))
     if body or method == "POST":
-        lines.append(f"Content-Length: {len(body)}")
+        return b"%b\r\nContent-Length: %d\r\n\r\n" % (head, len(body))
+    return head + b"\r\n\r\n"
+
+
+@lru_cache(maxsize=64)  # an upstream is sent the same head again and again
+def _encode_head(method: str, url: Url, headers: tuple[tuple[str, str], ...]) -> bytes:
+    lines = [f"{method} {url.target} HTTP/1.1", f"Host: {url.host_header}"]
+    lines += [f"{name}: {value}" for name, value in headers]
     head = "\r\n".join(lines)
     breaks = len(lines) - 1
     if head.count("\r") != breaks or head.count("\n") != breaks or "\0" in head:
         raise CannotReach("a header holds a line break")
     try:
-        return head.encode("latin-1") + b"\r\n\r\n"
+        return head.encode("latin-1")
     except UnicodeEncodeError:
         raise CannotReach("a header or the URL holds characters that HTTP cannot carry") from None
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from typing import cast
+from typing import NamedTuple, cast
 
 import httptools
+
+from toolyard.net.heads import KnownHead, learned
 
 # An event stream that nobody reads must not fill the memory.
 MAX_BUFFERED = 1024 * 1024
@@ -26,6 +28,12 @@ class Broken(HttpError):
         self.unanswered = unanswered  # not one byte of the answer had come
 
 
+class _Known(NamedTuple):
+    head: KnownHead
+    status: int
+    headers: dict[str, str]
+
+
 class Connection(asyncio.Protocol):
     def __init__(self) -> None:
         self._transport: asyncio.Transport | None = None
@@ -33,6 +41,7 @@ class Connection(asyncio.Protocol):
         self._error: Broken | None = None
         self._rested_at: float | None = None
         self._parser = httptools.HttpResponseParser(self)
+        self._known: _Known | None = None
         self._begin()
 
     def _begin(self) -> None:
@@ -72,6 +81,14 @@ class Connection(asyncio.Protocol):
             self._paused = False
             self._transport.resume_reading()
         return chunk
+
+    def last_chunk(self) -> bytes | None:
+        """What is left of the body, if all of it is here, in one piece."""
+        if not self.complete or len(self._chunks) > 1:
+            return None
+        body = self._chunks.popleft() if self._chunks else b""
+        self._buffered = 0
+        return body
 
     @property
     def buffered(self) -> bool:
@@ -113,12 +130,17 @@ class Connection(asyncio.Protocol):
         self._transport = cast(asyncio.Transport, transport)  # uvloop's is no subclass
 
     def data_received(self, data: bytes) -> None:
-        self._answered = True
+        first, self._answered = not self._answered, True
+        if first and self._known is not None and self._is_known(data, self._known):
+            self._stir()
+            return
         try:
             self._parser.feed_data(data)
         except httptools.HttpParserError:
             self._break("the answer is no HTTP")
             return
+        if first and self.reusable and self.status >= 200:
+            self._learn(data)
         if not self._head_done:
             self._head_size += len(data)
             if self._head_size > MAX_HEAD:
@@ -127,6 +149,22 @@ class Connection(asyncio.Protocol):
             self._paused = True
             self._transport.pause_reading()
         self._stir()
+
+    def _is_known(self, data: bytes, known: _Known) -> bool:
+        """A whole answer whose head came before on this connection."""
+        whole = known.head.whole(data)
+        if whole is None:
+            return False
+        self.status = known.status
+        self.headers = {**known.headers, "content-length": whole.length.decode("latin-1")}
+        self._head_done = self.complete = self._keep_alive = True
+        if whole.body:
+            self.on_body(whole.body)
+        return True
+
+    def _learn(self, data: bytes) -> None:
+        head = learned(data, list(self.headers))
+        self._known = _Known(head, self.status, self.headers) if head is not None else None
 
     def connection_lost(self, exc: Exception | None) -> None:
         # Without a length the end of the connection is the end of the body.

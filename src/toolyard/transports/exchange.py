@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from toolyard.asgi import JSON_TYPE, Header, Receive, Scope, Send, respond
@@ -21,7 +20,6 @@ from toolyard.protocol.call import Caller
 from toolyard.protocol.jsonrpc import RequestId, encode_error
 
 _NOBODY = Caller()
-_NONE: frozenset[str] = frozenset()
 MODERN_STATUS = {
     PARSE_ERROR: 400,
     INVALID_REQUEST: 400,
@@ -55,12 +53,3 @@ class Exchange:
 
     async def accepted(self) -> None:
         await respond(self.send, 202)
-
-
-def read_headers(raw: Sequence[Header]) -> tuple[dict[str, str], frozenset[str]]:
-    """Headers by name, and which of them came more than once."""
-    headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in raw}
-    if len(headers) == len(raw):
-        return headers, _NONE
-    counted = Counter(name.decode("latin-1") for name, _ in raw)
-    return headers, frozenset(name for name, count in counted.items() if count > 1)

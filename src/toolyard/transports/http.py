@@ -16,6 +16,7 @@ from toolyard.asgi import (
     Receive,
     Scope,
     Send,
+    body_at_hand,
     read_body,
     respond,
 )
@@ -26,8 +27,9 @@ from toolyard.protocol.modern import is_modern
 from toolyard.protocol.revisions import HANDSHAKE, MODERN
 from toolyard.telemetry import logger
 from toolyard.transports.answer import Edge
-from toolyard.transports.exchange import Exchange, read_headers
+from toolyard.transports.exchange import Exchange
 from toolyard.transports.guard import Guard
+from toolyard.transports.heads import NAMED, read_headers
 from toolyard.transports.http_legacy import LegacyEndpoint
 from toolyard.transports.http_modern import ModernEndpoint
 from toolyard.transports.http_pair import PairEndpoint
@@ -86,7 +88,7 @@ class HttpTransport:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             return
-        headers, repeated = read_headers(scope["headers"])
+        headers, repeated = scope.get(NAMED) or read_headers(scope["headers"])
         guard = self._settings.guard
         refusal = guard.refusal(headers)
         if refusal is not None:
@@ -153,39 +155,34 @@ class HttpTransport:
         return True
 
     async def _post(self, exchange: Exchange) -> None:
-        message = await self._message(exchange)
-        if message is None:
+        body = await self._body(exchange)
+        if body is None:
             return
+        message = self._edge.decode(body)
         endpoint = self._modern if _speaks_modern(exchange, message) else self._legacy
         await endpoint.post(exchange, message)
 
     async def _post_pair(self, exchange: Exchange) -> None:
-        message = await self._message(exchange)
-        if message is not None:
-            await self._pair.post(exchange, message)
+        body = await self._body(exchange)
+        if body is not None:
+            await self._pair.post(exchange, self._edge.decode(body))
 
-    async def _message(self, exchange: Exchange) -> Message | list[Message] | None:
-        """The message in the body; answers the client itself when there can be none."""
-        content_type = exchange.headers.get("content-type", "")
-        if content_type != JSON and content_type.partition(";")[0].strip().lower() != JSON:
-            error = ProtocolError(INVALID_REQUEST, "Content-Type must be application/json")
-            await exchange.refuse(415, error)
+    async def _body(self, exchange: Exchange) -> bytes | None:
+        """None where the client has been answered already, or is gone."""
+        refused = _refusal(exchange.headers)
+        if refused is not None:
+            await exchange.refuse(*refused)
             return None
-        if not _acceptable(exchange.headers.get("accept")):
-            error = ProtocolError(
-                INVALID_REQUEST, "Accept must list application/json and text/event-stream"
-            )
-            await exchange.refuse(406, error)
-            return None
+        most = self._settings.max_body
         try:
-            body = await read_body(exchange.receive, self._settings.max_body)
+            body = body_at_hand(exchange.receive, most)
+            return body if body is not None else await read_body(exchange.receive, most)
         except BodyTooLarge:
-            why = f"a body may have {self._settings.max_body} bytes"
+            why = f"a body may have {most} bytes"
             await exchange.refuse(413, ProtocolError(INVALID_REQUEST, "Body too large", why))
             return None
         except Disconnected:
             return None
-        return self._edge.decode(body)
 
     async def _get(self, exchange: Exchange) -> None:
         if exchange.headers.get("mcp-protocol-version") in MODERN:
@@ -224,11 +221,16 @@ def _speaks_modern(exchange: Exchange, message: Message | list[Message]) -> bool
     )
 
 
-def _acceptable(accept: str | None) -> bool:
-    if accept is None:
-        return True
-    wanted = accept.lower()
-    return "*/*" in wanted or "application/" in wanted or "text/event-stream" in wanted
+def _refusal(headers: Mapping[str, str]) -> tuple[int, ProtocolError] | None:
+    """Why the body of a POST is not even read."""
+    content_type = headers.get("content-type", "")
+    if content_type != JSON and content_type.partition(";")[0].strip().lower() != JSON:
+        return 415, ProtocolError(INVALID_REQUEST, "Content-Type must be application/json")
+    accept = headers.get("accept", "*/*").lower()
+    if not ("*/*" in accept or "application/" in accept or "text/event-stream" in accept):
+        wanted = "Accept must list application/json and text/event-stream"
+        return 406, ProtocolError(INVALID_REQUEST, wanted)
+    return None
 
 
 def _with_headers(send: Send, more: tuple[Header, ...]) -> Send:

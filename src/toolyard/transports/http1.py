@@ -19,6 +19,8 @@ import httptools
 
 from toolyard.asgi import WHEN_LEFT, AsgiApp, Header, Scope
 from toolyard.telemetry import logger
+from toolyard.transports.body import Body
+from toolyard.transports.heads import NAMED, Repeated, read_headers
 
 log = logger("http")
 MOST_HEADER_BYTES = 64 * 1024
@@ -58,6 +60,10 @@ class Connection(asyncio.Protocol):
         self._url = b""
         self._headers: list[Header] = []
         self._header_bytes = 0
+        self._paused = False
+        self._between = True  # nothing of the next request has arrived
+        self._parsed: dict[str, Any] | None = None
+        self._repeated = Repeated()
         self._writable: asyncio.Future[None] | None = None
         self._client: object = None
         self.last_active = shared.loop.time()
@@ -70,12 +76,27 @@ class Connection(asyncio.Protocol):
         self._shared.connections.add(self)
 
     def data_received(self, data: bytes) -> None:
+        between = self._between
+        request = self._repeated.request_in(data) if between else None
+        if request is not None:
+            scope, body = request
+            self._arrive(Exchange(self, scope, keep_alive=True), body)
+            return
+        self._parsed = None
         try:
             self._parser.feed_data(data)
         except httptools.HttpParserUpgrade:
             self._refuse(400)
         except httptools.HttpParserError:
             self._refuse(400)
+        else:
+            if between and self._between and self._parsed is not None:
+                self._repeated.learn(data, self._parsed)
+
+    def _arrive(self, exchange: Exchange, body: bytes) -> None:
+        exchange.body.feed(body)
+        exchange.body.complete()
+        self._enter(exchange)
 
     def pause_writing(self) -> None:
         self._writable = self._shared.loop.create_future()
@@ -95,6 +116,7 @@ class Connection(asyncio.Protocol):
     # -- events of the parser ----------------------------------------------------------
 
     def on_message_begin(self) -> None:
+        self._between = False
         self._url, self._headers, self._header_bytes = b"", [], 0
 
     def on_url(self, url: bytes) -> None:
@@ -122,25 +144,32 @@ class Connection(asyncio.Protocol):
             "root_path": "",
             "headers": self._headers,
             "client": self._client,
+            NAMED: read_headers(self._headers),
         }
-        self._arriving = Exchange(self, scope, keep_alive=self._parser.should_keep_alive())
-        if self._current is None:
-            self._begin(self._arriving)
-            return
-        self._waiting.append(self._arriving)
-        if len(self._waiting) >= MOST_PIPELINED:
-            self._transport.pause_reading()
+        keep = self._parser.should_keep_alive()
+        self._parsed = {**scope} if keep else None
+        self._arriving = Exchange(self, scope, keep_alive=keep)
+        self._enter(self._arriving)
 
     def on_body(self, body: bytes) -> None:
-        if self._arriving is not None and self._arriving.feed(body) > BODY_HIGH_WATER:
-            self._transport.pause_reading()
+        if self._arriving is not None and self._arriving.body.feed(body) > BODY_HIGH_WATER:
+            self._pause()
 
     def on_message_complete(self) -> None:
         if self._arriving is not None:
-            self._arriving.complete()
+            self._arriving.body.complete()
             self._arriving = None
+        self._between = True
 
     # -- the exchange that is being answered -------------------------------------------
+
+    def _enter(self, exchange: Exchange) -> None:
+        if self._current is None:
+            self._begin(exchange)
+            return
+        self._waiting.append(exchange)
+        if len(self._waiting) >= MOST_PIPELINED:
+            self._pause()
 
     def _begin(self, exchange: Exchange) -> None:
         self._current = exchange
@@ -162,12 +191,18 @@ class Connection(asyncio.Protocol):
     def write(self, data: bytes) -> None:
         self._transport.write(data)
 
-    async def drain(self) -> None:
-        if self._writable is not None:
-            await self._writable
+    @property
+    def writable(self) -> asyncio.Future[None] | None:
+        """To be awaited before more is written; None where nothing stands in the way."""
+        return self._writable
+
+    def _pause(self) -> None:
+        self._paused = True
+        self._transport.pause_reading()
 
     def read_on(self) -> None:
-        if not self._transport.is_closing():
+        if self._paused and not self._transport.is_closing():
+            self._paused = False
             self._transport.resume_reading()
 
     @property
@@ -213,96 +248,66 @@ class Exchange:
         self._connection = connection
         self._scope = scope
         self._keep = keep_alive
-        self._chunks: list[bytes] = []
-        self._buffered = 0
-        self._whole = False
-        self._taken = False
-        self._gone = False
-        self._arrived: asyncio.Future[None] | None = None
+        waiting = (b"expect", b"100-continue") in scope["headers"]
+        self.body = Body(connection.read_on, self._continue if waiting else None)
         self._leave: Callable[[], object] | None = None
         scope[WHEN_LEFT] = self._when_left
-        self._expected = (b"expect", b"100-continue") in scope["headers"]
         self._start: Message | None = None
         self._begun = False
         self._chunked = False
         self._done = False
 
-    # -- the request -------------------------------------------------------------------
-
-    def feed(self, body: bytes) -> int:
-        self._chunks.append(body)
-        self._buffered += len(body)
-        self._notify()
-        return self._buffered
-
-    def complete(self) -> None:
-        self._whole = True
-        self._notify()
-
     def lost(self) -> None:
-        self._gone = True
-        self._notify()
+        self.body.lost()
         if self._leave is not None:
             self._leave()
 
     def _when_left(self, leave: Callable[[], object] | None) -> None:
         self._leave = leave
-        if leave is not None and self._gone:
+        if leave is not None and self.body.gone:
             leave()
-
-    def _notify(self) -> None:
-        if self._arrived is not None and not self._arrived.done():
-            self._arrived.set_result(None)
 
     async def run(self, app: AsgiApp) -> None:
         try:
-            await app(self._scope, self._receive, self._send)
+            await app(self._scope, self.body, self)
         except Exception:
             log.exception("a request handler failed")
-        if not self._done and not self._gone:
+        if not self._done and not self.body.gone:
             await self._fail()
-        del self._scope[WHEN_LEFT]  # nothing is left for the collector of cycles
-        self._connection.finished(self, keep=self._keep and self._whole and self._done)
-
-    async def _receive(self) -> Message:
-        """The body as it comes; once it was taken, the end of the connection."""
-        while not self._gone:
-            if not self._taken and (self._chunks or self._whole):
-                return self._next_part()
-            self._continue()
-            await self._wait()
-        return {"type": "http.disconnect"}
-
-    def _next_part(self) -> Message:
-        chunks, self._chunks, self._buffered = self._chunks, [], 0
-        self._taken = self._whole
-        self._connection.read_on()
-        body = chunks[0] if len(chunks) == 1 else b"".join(chunks)
-        return {"type": "http.request", "body": body, "more_body": not self._whole}
-
-    async def _wait(self) -> None:
-        if self._arrived is None or self._arrived.done():
-            self._arrived = asyncio.get_running_loop().create_future()
-        await self._arrived
+        # Nothing is left for the collector of cycles.
+        del self._scope[WHEN_LEFT]
+        self.body.go_ahead = None
+        self._connection.finished(self, keep=self._keep and self.body.whole and self._done)
 
     def _continue(self) -> None:
         """Tell a client that asked first to go ahead with its body."""
-        if self._expected and not self._begun:
-            self._expected = False
+        if not self._begun:
             self._connection.write(b"HTTP/1.1 100 Continue\r\n\r\n")
 
     # -- the response ------------------------------------------------------------------
 
-    async def _send(self, message: Message) -> None:
+    async def __call__(self, message: Message) -> None:
+        """ASGI's `send`."""
         if message["type"] == "http.response.start":
             self._start = message
             return
-        if self._gone or self._done or self._start is None:
+        if self.body.gone or self._done or self._start is None:
             return
         body, more = message.get("body", b""), message.get("more_body", False)
         self._connection.write(self._framed(body, more))
         self._done = not more
-        await self._connection.drain()
+        if self._connection.writable is not None:
+            await self._connection.writable
+
+    async def at_once(self, status: int, headers: list[Header], body: bytes) -> None:
+        """A whole response."""
+        if self.body.gone or self._done or self._start is not None:
+            return
+        self._start = {"status": status, "headers": headers}
+        self._connection.write(self._framed(body, False))
+        self._done = True
+        if self._connection.writable is not None:
+            await self._connection.writable
 
     def _framed(self, body: bytes, more: bool) -> bytes:
         """The head before the first part; chunk marks where the length is not known."""
@@ -321,7 +326,7 @@ class Exchange:
         status = start["status"]
         headers = start.get("headers", ())
         self._chunked = more and not any(name == b"content-length" for name, _ in headers)
-        if self._connection.closing or not self._whole:
+        if self._connection.closing or not self.body.whole:
             self._keep = False
         lines = [_STATUS_LINES.get(status) or b"HTTP/1.1 %d \r\n" % status, self._connection.date]
         lines += [b"%b: %b\r\n" % header for header in headers]
@@ -344,5 +349,5 @@ class Exchange:
         if self._begun:
             self._connection.abort()
             return
-        self._start = {"status": 500, "headers": [(b"content-length", b"0")]}
-        await self._send({"type": "http.response.body", "body": b""})
+        self._start = None
+        await self.at_once(500, [(b"content-length", b"0")], b"")

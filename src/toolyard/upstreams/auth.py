@@ -32,8 +32,12 @@ class Credentials:
     authorize: Authorize | None = None
     on_challenge: OnChallenge | None = None
 
+    @property
+    def needed(self) -> bool:
+        return self.authorize is not None and self.definition.auth != "none"
+
     async def headers(self) -> Mapping[str, str]:
-        if self.authorize is None or self.definition.auth == "none":
+        if self.authorize is None or not self.needed:
             return {}
         return await self.authorize(self.definition, self.caller)
 

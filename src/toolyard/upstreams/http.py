@@ -78,7 +78,8 @@ class StreamableLink(Link):
                 self._session_id = response.headers.get("mcp-session-id")
             if response.content_type == ACCEPT_EVENTS:
                 return await self._from_events(response, out)
-            return self._own(await self._body(response), out)
+            body = response.at_hand(MAX_MESSAGE)
+            return self._own(body if body is not None else await self._body(response), out)
         finally:
             # Cut off in the middle this is how a modern call is cancelled.
             response.close()

@@ -43,7 +43,7 @@ class Requester:
             response = await self._send_once(method, target, headers, body, repeatable)
             if response.status in (307, 308):
                 target = self._redirected(response, target)
-            elif not await self._challenged(response, target):
+            elif response.status not in (401, 403) or not await self._challenged(response, target):
                 return response
             response.close()
         raise Refused(response.status, "after several attempts")
@@ -51,7 +51,9 @@ class Requester:
     async def _send_once(
         self, method: str, url: Url, headers: Mapping[str, str], body: bytes, repeatable: bool
     ) -> Response:
-        everything = {**self._headers, **await self._credentials.headers(), **headers}
+        credentials = self._credentials
+        own = await credentials.headers() if credentials.needed else {}
+        everything = {**self._headers, **own, **headers}
         try:
             return await self._client.request(method, url, everything, body)
         except CannotReach as error:

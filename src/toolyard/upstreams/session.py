@@ -17,7 +17,7 @@ from toolyard.protocol.revisions import LATEST, Revision
 from toolyard.telemetry import logger
 from toolyard.upstreams.envelope import protocol_error, result_of, seal, unstamped
 from toolyard.upstreams.link import Link, LinkError, Outgoing, Refused, TimedOut
-from toolyard.upstreams.running import Deadline, Limits, Owner, Running, latest_of_one_caller
+from toolyard.upstreams.running import Deadlines, Limits, Owner, Running, latest_of_one_caller
 
 log = logger("upstreams")
 
@@ -64,6 +64,7 @@ class UpstreamSession:
         self.on_notification = on_notification
         self._ids = itertools.count(1)
         self._running: dict[int, Running] = {}
+        self._deadlines = Deadlines()
         self._questions: dict[str, asyncio.Task[None]] = {}
         self._listens: dict[int, asyncio.Future[JsonObject]] = {}
         self._tasks: set[asyncio.Task[Any]] = set()
@@ -133,7 +134,7 @@ class UpstreamSession:
     async def _exchange(
         self, out: Outgoing, running: Running | None, timeout: float | None
     ) -> JsonObject:
-        deadline = Deadline(timeout) if timeout is not None else None
+        deadline = self._deadlines.start(timeout) if timeout is not None else None
         if running is not None:
             self._running[out.id] = running
             if deadline is not None and timeout is not None:
@@ -148,7 +149,7 @@ class UpstreamSession:
             raise
         finally:
             if deadline is not None:
-                deadline.stop()
+                self._deadlines.stop(deadline)
             if running is not None:
                 self._running.pop(out.id, None)
                 running.finished()
@@ -293,6 +294,7 @@ class UpstreamSession:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
         await self.link.close()
+        self._deadlines.close()
 
 
 def _error_object(error: ProtocolError) -> JsonObject:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NoReturn
+
 from toolyard.errors import ProtocolError
 from toolyard.protocol.call import JsonObject
 from toolyard.protocol.codec import dumps, loads
@@ -47,13 +49,15 @@ class StdioLink(Link):
     async def exchange(self, out: Outgoing) -> JsonObject:
         answer = self._pending.add(out.id)
         try:
-            await self._write(out.encode())
+            if not self._written(out.encode()):
+                await self._refuse()
             return await answer
         finally:
             self._pending.drop(out.id)
 
     async def send(self, message: JsonObject, version: str | None) -> None:
-        await self._write(dumps(message))
+        if not self._written(dumps(message)):
+            await self._refuse()
 
     async def close(self) -> None:
         self._pending.fail(self.lost or Lost("was stopped"))
@@ -62,15 +66,19 @@ class StdioLink(Link):
     def diagnosis(self) -> str:
         return self._child.tail
 
-    async def _write(self, message: bytes) -> None:
+    def _written(self, message: bytes) -> bool:
         if self.lost is not None:
             raise NotSent(str(self.lost))
         try:
             self._child.write(message + b"\n")
         except BrokenPipeError:
-            # Most likely it has just ended: then the way it ended says more.
-            await self._child.gone_within(EXIT_GRACE)
-            raise NotSent(str(self.lost or "does not read its input")) from None
+            return False
+        return True
+
+    async def _refuse(self) -> NoReturn:
+        # Most likely it has just ended: then the way it ended says more.
+        await self._child.gone_within(EXIT_GRACE)
+        raise NotSent(str(self.lost or "does not read its input"))
 
     def _on_line(self, line: bytes | bytearray) -> None:
         if not line or line.isspace():

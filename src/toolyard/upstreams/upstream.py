@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -110,11 +110,17 @@ class Upstream:
         self._backoff.worked()
         return result
 
-    async def _send(
+    def _send(
+        self, session: UpstreamSession, method: str, params: JsonObject, running: Running
+    ) -> Awaitable[JsonObject]:
+        if method != "tools/call" or not session.modern or session.link.transport == "stdio":
+            return session.request(method, params, running)
+        return self._send_with_headers(session, method, params, running)
+
+    async def _send_with_headers(
         self, session: UpstreamSession, method: str, params: JsonObject, running: Running
     ) -> JsonObject:
-        if method != "tools/call" or not session.modern or session.link.transport == "stdio":
-            return await session.request(method, params, running)
+        """Modern servers over HTTP find some of the arguments in headers as well."""
         caller = running.call.caller
         headers = await self._param_headers(params, caller)
         try:
