@@ -236,7 +236,7 @@ def federation_of(
         kept=KeptListings(kept_folder(paths[0])),
         authorize=logins.authorize,
         on_challenge=logins.on_challenge,
-        guard=guard.watch,
+        guard=guard,
     )
     pool = Pool(registries.servers, setup)
     source = GatewaySource(files, registries, pool, scripts, tap=taps.upstreams)

@@ -87,7 +87,7 @@ def _variables(given: Sequence[str]) -> dict[str, str]:
 async def connected(definition: ServerDefinition, timeout: float) -> AsyncIterator[Pool]:
     """A pool of this one server, which is gone afterwards, however we end."""
     guard = Guard(None)
-    pool = Pool([definition], Setup(limits=Limits(start=timeout), guard=guard.watch))
+    pool = Pool([definition], Setup(limits=Limits(start=timeout), guard=guard))
     try:
         yield pool
     finally:
