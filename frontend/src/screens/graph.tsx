@@ -3,6 +3,7 @@ import { useMemo } from "preact/hooks";
 import { go, href } from "../router";
 import type { ToolRow } from "../types";
 import { Empty } from "../ui/states";
+import { bare } from "../ui/text";
 
 const MOST = 240;
 const ROW = 34;
@@ -71,7 +72,7 @@ function SpotBox({ spot }: { spot: Spot }) {
 }
 
 function shortened(text: string): string {
-  const plain = text.replace(/[\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]/g, "");
+  const plain = bare(text);
   return plain.length > 25 ? `${plain.slice(0, 24)}…` : plain;
 }
 

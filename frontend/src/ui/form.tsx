@@ -277,7 +277,9 @@ function ConstantInput({ schema, value, change, required, name }: InputProps) {
         aria-label={`Send ${name}`}
         onChange={() => change(set ? undefined : schema.const)}
       />
-      <code>{compact(schema.const)}</code>
+      <code>
+        <Text of={compact(schema.const)} />
+      </code>
     </label>
   );
 }
