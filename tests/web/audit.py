@@ -71,14 +71,13 @@ COVERED = """() => [...document.querySelectorAll('.search kbd')]
   })
   .map((hint) => hint.parentElement.outerHTML.slice(0, 300))"""
 
-# Marks piled upon one letter, which reach into other lines. The system draws options by itself.
+# Marks piled upon one letter, which reach into other lines.
 PILED = """() => {
   const found = [];
   const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
   while (walker.nextNode()) {
     const element = walker.currentNode.parentElement;
-    if (element.closest('option') || !element.checkVisibility()) continue;
-    if (/\\p{M}{5}/u.test(walker.currentNode.textContent))
+    if (/\\p{M}{5}/u.test(walker.currentNode.textContent) && element.checkVisibility())
       found.push(element.parentElement.outerHTML.slice(0, 160));
   }
   return found;

@@ -118,6 +118,15 @@ async def test_characters_that_deceive_are_spelled_out(browser: Browser, hostile
         await expect(heading).to_contain_text("U+200B")
 
 
+async def test_a_flood_of_them_does_not_let_the_last_ones_through(
+    browser: Browser, hostile: Opened
+) -> None:
+    async with window(browser, hostile.link) as page:
+        await show(page, f"#/explore/tools/{quote('<i>flood</i>', safe='')}")
+        await expect(page.locator(".entry")).to_contain_text("txt.exe")
+        assert "\u202e" not in await page.locator(".entry").inner_text()
+
+
 async def test_marks_upon_marks_are_counted_and_a_few_are_shown(
     browser: Browser, hostile: Opened
 ) -> None:

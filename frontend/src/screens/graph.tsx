@@ -3,7 +3,7 @@ import { useMemo } from "preact/hooks";
 import { go, href } from "../router";
 import type { ToolRow } from "../types";
 import { Empty } from "../ui/states";
-import { bare } from "../ui/text";
+import { plain } from "../ui/text";
 
 const MOST = 240;
 const ROW = 34;
@@ -72,8 +72,8 @@ function SpotBox({ spot }: { spot: Spot }) {
 }
 
 function shortened(text: string): string {
-  const plain = bare(text);
-  return plain.length > 25 ? `${plain.slice(0, 24)}…` : plain;
+  const shown = plain(text);
+  return shown.length > 25 ? `${shown.slice(0, 24)}…` : shown;
 }
 
 function curve(from: Spot, to: Spot): string {

@@ -21,19 +21,20 @@ export function Text({ of, whole = false }: { of: string; whole?: boolean }) {
     const Spelled = found[1] === undefined ? Pile : Mark;
     parts.push(of.slice(end, found.index), <Spelled key={found.index} of={found[0]} />);
     end = found.index + found[0].length;
+    // An element each for so many; for what is left, one character each.
     if (parts.length > 2000) break;
   }
   return (
     <span class="text">
       {parts}
-      {of.slice(end)}
+      {plain(of.slice(end))}
     </span>
   );
 }
 
-/** Without them, where there is no room to spell anything out. */
-export function bare(of: string): string {
-  return of.replace(DECEIVING, "");
+/** A character for each of them, where nothing can be spelled out. */
+export function plain(of: string): string {
+  return of.replace(DECEIVING, "\ufffd");
 }
 
 function Mark({ of }: { of: string }) {
