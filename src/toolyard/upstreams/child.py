@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import Protocol
 
-from toolyard.upstreams.leftovers import MARK, end_marked
+from toolyard.upstreams.leftovers import MARK, descendants, end_left
 from toolyard.upstreams.lines import Lines, TooLong
 
 READ_SIZE = 256 * 1024
@@ -93,6 +93,7 @@ class Child:
         self._fds: dict[str, int] = {}
         self._reported = False
         self._exited = asyncio.Event()
+        self._descendants: list[int] = []
         self._sweep: asyncio.Future[None] | None = None
 
     @property
@@ -257,6 +258,8 @@ class Child:
         if self._process is None:
             return
         self._reported = True
+        if not self._descendants and not self._exited.is_set():
+            self._descendants = descendants(self._process.pid)
         try:
             self._shut("in")
             if await self.gone_within(STDIN_GRACE):
@@ -301,7 +304,7 @@ class Child:
         for name in tuple(self._fds):
             self._shut(name)
         # Some milliseconds, and more where there are many processes: not on the loop.
-        self._sweep = loop.run_in_executor(None, end_marked, self._mark)
+        self._sweep = loop.run_in_executor(None, end_left, self._mark, self._descendants)
         self._exited.set()
         self._report(_ended(status))
 
