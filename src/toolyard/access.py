@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 from toolyard.asgi import AsgiApp
@@ -122,7 +122,7 @@ def guarded(handler: Handler, settings: Settings) -> Handler:
 
 
 def refusals_of(settings: Settings) -> Refusals | None:
-    """Who is turned away over HTTP, recorded where calls are."""
+    """Who is turned away, recorded where calls are."""
     if not settings.audit_log:
         return None
     from toolyard.policy.audit import Lines
@@ -131,7 +131,7 @@ def refusals_of(settings: Settings) -> Refusals | None:
     return Refusals(Lines(settings.audit_log))
 
 
-def admit_of(settings: Settings) -> Callable[[Message], Message] | None:
+def admit_of(settings: Settings, refusals: Refusals | None) -> Callable[[Message], Message] | None:
     """The remote token of mcp-bash, where one is set."""
     if not settings.remote_token:
         return None
@@ -139,7 +139,8 @@ def admit_of(settings: Settings) -> Callable[[Message], Message] | None:
 
     keys = (settings.remote_token_key, settings.remote_token_fallback_key)
     failures = settings.remote_token_max_failures_per_min
-    return RemoteToken(settings.remote_token, tuple(filter(None, keys)), failures)
+    gate = partial(RemoteToken, settings.remote_token, tuple(filter(None, keys)), failures)
+    return gate(refused=refusals.note_current) if refusals is not None else gate()
 
 
 def accounts_of(settings: Settings) -> Accounts:

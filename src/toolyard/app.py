@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from toolyard.access import Logins, admit_of, guarded, view_of
+from toolyard.access import Logins, admit_of, guarded, refusals_of, view_of
 from toolyard.catalog.entries import Entries, Tool
 from toolyard.catalog.keeper import Keeper
 from toolyard.catalog.source import Source
@@ -46,6 +46,7 @@ from toolyard.upstreams.pool import Pool
 from toolyard.upstreams.setup import Setup
 
 if TYPE_CHECKING:
+    from toolyard.policy.refusals import Refusals
     from toolyard.runners.policy import PolicyScript
 
 
@@ -91,6 +92,7 @@ class App:
     scripts: Source | None = None
     logins: Logins | None = None
     own: OwnCatalogs | None = None
+    refusals: Refusals | None = None
 
     def settle_in(self, project: Project | None) -> None:
         """Work from the project's folder: a script starts faster from where we already are.
@@ -118,6 +120,8 @@ class App:
         if self.runner is not None:
             await self.runner.close()
         await self.guard.close()
+        if self.refusals is not None:
+            self.refusals.close()
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,12 +155,13 @@ def build(plan: Plan, taps: Taps | None = None) -> App:
     own = own_catalogs(federation, offered, logins, keeper) if federation is not None else None
     if yard is not None:
         yard.runner.announce = Announced(keeper)
+    refusals = refusals_of(plan.settings)
     methods = methods_over(plan, offer_of(plan, keeper, federation, own), yard)
     asking = methods if federation is None else logins.asking(methods, federation.pool.definition)
     return App(
         keeper,
         methods,
-        edge_of(plan, taps.handler(guarded(asking, plan.settings))),
+        edge_of(plan, taps.handler(guarded(asking, plan.settings)), refusals),
         guard,
         runner=yard.runner if yard is not None else None,
         pool=federation.pool if federation is not None else None,
@@ -165,6 +170,7 @@ def build(plan: Plan, taps: Taps | None = None) -> App:
         scripts=scripts,
         logins=logins,
         own=own,
+        refusals=refusals,
     )
 
 
@@ -193,7 +199,7 @@ def methods_over(plan: Plan, offer: Offer, yard: Scripts | None) -> Methods:
     return methods_of(offer, permit_of(plan, yard.policy), yard.roots, minimal=minimal)
 
 
-def edge_of(plan: Plan, handler: Handler) -> Edge:
+def edge_of(plan: Plan, handler: Handler, refusals: Refusals | None) -> Edge:
     return Edge(
         handler,
         plan.identity,
@@ -201,7 +207,7 @@ def edge_of(plan: Plan, handler: Handler) -> Edge:
         strict_revisions=plan.like_mcp_bash,
         batches=plan.settings.compat_batches,
         log_level=plan.settings.log_level_default,
-        admit=admit_of(plan.settings),
+        admit=admit_of(plan.settings, refusals),
     )
 
 
@@ -236,7 +242,7 @@ def federation_of(
         kept=KeptListings(kept_folder(paths[0])),
         authorize=logins.authorize,
         on_challenge=logins.on_challenge,
-        guard=guard.watch,
+        guard=guard,
     )
     pool = Pool(registries.servers, setup)
     source = GatewaySource(files, registries, pool, scripts, tap=taps.upstreams)

@@ -13,8 +13,9 @@ from typing import Any
 import pytest
 
 from tests.peers.http1 import fetch
+from tests.peers.raw import RawClient, over_stdio
 from tests.peers.raw_http import over_http
-from tests.peers.serving import Listening, serving
+from tests.peers.serving import Listening, serving, toolyard
 from toolyard.auth.tokens import hash_of
 from toolyard.policy import refusals
 from toolyard.policy.audit import Lines
@@ -79,6 +80,44 @@ async def test_a_flood_is_counted_and_told_of_when_the_server_ends(tmp_path: Pat
     *_, last = yard.lines()
     assert len(yard.lines()) == MOST + 1
     assert (last["outcome"], last["more"]) == ("unauthorized", 200 - MOST)
+
+
+REMOTE = {"MCPBASH_REMOTE_TOKEN": "r" * 32}
+
+
+@pytest.mark.parametrize("way", ["http", "stdio"])
+async def test_a_refused_remote_token_has_a_line_and_a_flood_of_them_a_count(
+    tmp_path: Path, way: str
+) -> None:
+    audit, registry = tmp_path / "audit.jsonl", tmp_path / "registry.json"
+    registry.write_text('{"servers": [], "tools": []}')
+    env = {**REMOTE, "MCPBASH_AUDIT_LOG": str(audit)}
+    async with asking(way, registry, env) as client:
+        for _ in range(MOST + 5):
+            refused = await client.error("tools/list", meta={"remoteToken": WRONG})
+            assert refused["message"].startswith("Remote token missing or invalid")
+        await client.result("tools/list", meta={"remoteToken": "r" * 32})
+    lines = [json.loads(line) for line in audit.read_text().splitlines()]
+    for line in lines:
+        del line["time"]
+    address = "127.0.0.1" if way == "http" else None
+    assert lines[:MOST] == [{"outcome": "unauthorized", "address": address}] * MOST
+    assert lines[MOST]["outcome"] == "ok"
+    assert lines[MOST + 1 :] == [{"outcome": "unauthorized", "more": 5}]
+    assert WRONG not in audit.read_text()
+
+
+@asynccontextmanager
+async def asking(way: str, registry: Path, env: dict[str, str]) -> AsyncIterator[RawClient]:
+    if way == "stdio":
+        async with over_stdio(toolyard("serve", registry), NEW, env=env, start=False) as client:
+            yield client
+        return
+    async with (
+        serving(registry, "--no-page", env=env) as server,
+        over_http(server.url, NEW, start=False) as one,
+    ):
+        yield one
 
 
 class Heard(Lines):

@@ -104,3 +104,49 @@ async def test_a_hostile_path_is_refused_or_runs_within_its_bounds(yard: Yard, p
 async def loaded(client: HttpClient) -> bool:
     names: list[str] = [tool["name"] for tool in (await client.result("tools/list"))["tools"]]
     return "t" in names
+
+
+# What a pattern may take at most by itself is not enough: the text may be long, or one of many.
+SLOW = {
+    "a long text": ({"pattern": "(?!x)a*b"}, "a" * 500_000),
+    "many texts": ({"contains": {"pattern": "^(?:(a|a)*)*(?!b)c$"}}, ["a" * 16] * 10_000),
+}
+STEPS = "takes too many steps to match against the pattern"
+
+
+@pytest.mark.parametrize(("part", "value"), SLOW.values(), ids=SLOW)
+async def test_a_pattern_that_backtracks_is_given_up_soon_for_arguments_and_results(
+    yard: Yard, part: Json, value: Json
+) -> None:
+    schema = {"type": "object", "properties": {"v": part}}
+    result = {"content": [], "structuredContent": {"v": value}}
+    servers = [
+        yard.upstream("u", {"name": "asks", "inputSchema": schema}, ECHO, expose="all"),
+        yard.upstream("v", {"name": "gives", "inputSchema": {}, "result": result}),
+    ]
+    gives = {"name": "gives", "server": "v", "outputSchema": schema}
+    yard.registry(servers=servers, tools=[gives])
+    async with serving(yard.file, "--no-page") as server, over_http(server.url, MODERN) as client:
+        await client.call("echo", {})
+        began = time.perf_counter()
+        answers = [await client.call("asks", {"v": value}), await client.call("gives", {})]
+        took = time.perf_counter() - began
+    for answer in answers:
+        assert answer["isError"]
+        assert STEPS in answer["content"][0]["text"]
+    assert took < 5
+
+
+async def test_a_pattern_may_look_around_beside_a_long_text(yard: Yard) -> None:
+    path = {"type": "string", "pattern": r"^(?!/)[\w./-]+$"}
+    schema = {"type": "object", "properties": {"path": path}}
+    yard.registry(
+        servers=[yard.upstream("u", {"name": "write", "inputSchema": schema}, expose="all")]
+    )
+    async with serving(yard.file, "--no-page") as server, over_http(server.url, MODERN) as client:
+        text = "long " * 400_000
+        written = await client.call("write", {"path": "a/b.txt", "text": text})
+        refused = await client.call("write", {"path": "/etc/passwd", "text": text})
+    assert json.loads(written["content"][0]["text"]) == {"path": "a/b.txt", "text": text}
+    assert refused["isError"]
+    assert "/path" in refused["content"][0]["text"]

@@ -1,4 +1,4 @@
-"""A gateway that is killed takes its upstreams along, whatever they care about."""
+"""Whoever of us is killed takes its upstreams along, whatever they care about."""
 
 from __future__ import annotations
 
@@ -9,25 +9,28 @@ from typing import Any
 
 import pytest
 
+from tests.cli.program import toolyard
 from tests.gateway.yard import Yard
 from tests.peers.raw import MODERN
 from tests.peers.raw_http import over_http
-from tests.peers.serving import serving
+from tests.peers.serving import environment, serving
 from tests.runners.yard import alive, until_dead, until_exists
 
-# Deaf to signals and to the end of its input, and so is its child.
+# Deaf to signals and to the end of its input, and so are its child and who left its group.
 DEAF = r"""
 import json, os, signal, subprocess, sys, time
 for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT, signal.SIGPIPE):
     signal.signal(number, signal.SIG_IGN)
 folder, greets = sys.argv[1:]
-child = subprocess.Popen([sys.executable, "-S", "-c", "import time; time.sleep(600)"],
-    stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+def start(**how):
+    return subprocess.Popen([sys.executable, "-S", "-c", "import time; time.sleep(600)"],
+        stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, **how)
 def note(name, pid):
     with open(f"{folder}/{name}.new", "w") as file:
         file.write(str(pid))
     os.replace(f"{folder}/{name}.new", f"{folder}/{name}")
-note("child", child.pid)
+note("child", start().pid)
+note("escaped", start(start_new_session=True).pid)
 note("leader", os.getpid())
 for line in sys.stdin if greets == "yes" else ():
     m = json.loads(line)
@@ -58,8 +61,9 @@ def scratch(yard: Yard) -> Path:
 
 
 async def killed(process: asyncio.subprocess.Process, yard: Yard, scratch: Path) -> None:
-    """Kill the gateway while both run; both end, and the run folder with them."""
-    pids = [int(await until_exists(yard.root / name)) for name in ("leader", "child")]
+    """Kill us while they run; all of them end, and the run folder with them."""
+    names = ("leader", "child", "escaped")
+    pids = [int(await until_exists(yard.root / name)) for name in names]
     async with asyncio.timeout(10):
         while str(pids[0]) not in groups_in(scratch):
             await asyncio.sleep(0.01)
@@ -111,6 +115,33 @@ async def test_scripts_and_upstreams_have_one_watcher(yard: Yard, scratch: Path)
         await killed(server.process, yard, scratch)
         await until_dead(script)
         await asyncio.gather(calling, return_exceptions=True)
+
+
+@pytest.mark.parametrize("words", [["inspect", "deaf"], ["call", "deaf", "t"]], ids=" ".join)
+async def test_a_killed_command_leaves_no_upstream_and_no_child_of_one(
+    yard: Yard, scratch: Path, words: list[str]
+) -> None:
+    yard.registry(servers=[deaf(yard, greets=False)])
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "toolyard", *words),
+        cwd=yard.root,
+        env=environment({"TMPDIR": str(scratch)}),
+    )
+    try:
+        await killed(process, yard, scratch)
+    finally:
+        if process.returncode is None:
+            process.kill()
+            await process.wait()
+
+
+@pytest.mark.parametrize("words", [["inspect", "u"], ["call", "u", "t"]], ids=" ".join)
+def test_a_command_that_ends_by_itself_leaves_no_run_folder(
+    yard: Yard, scratch: Path, words: list[str]
+) -> None:
+    yard.registry(servers=[yard.upstream("u", {"name": "t", "inputSchema": {}})])
+    assert toolyard(*words, cwd=yard.root, env={"TMPDIR": str(scratch)}).code == 0
+    assert list(scratch.iterdir()) == []
 
 
 async def test_a_gateway_that_ends_by_itself_leaves_no_run_folder(

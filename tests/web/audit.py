@@ -1,4 +1,4 @@
-"""Checks of one screen that need no eyes: names, contrast, overflow, and what Tab reaches."""
+"""Checks of one screen that need no eyes: names, contrast, overlaps, and what Tab reaches."""
 
 from __future__ import annotations
 
@@ -62,6 +62,27 @@ WIDE = """() => {
     .map((e) => e.outerHTML.slice(0, 160));
 }"""
 
+# Key hints that lie over where a field's text goes.
+COVERED = """() => [...document.querySelectorAll('.search kbd')]
+  .filter((hint) => {
+    const field = hint.parentElement.querySelector('input');
+    const room = parseFloat(getComputedStyle(field).paddingRight);
+    return hint.getBoundingClientRect().left < field.getBoundingClientRect().right - room;
+  })
+  .map((hint) => hint.parentElement.outerHTML.slice(0, 300))"""
+
+# Marks piled upon one letter, which reach into other lines.
+PILED = """() => {
+  const found = [];
+  const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  while (walker.nextNode()) {
+    const element = walker.currentNode.parentElement;
+    if (/\\p{M}{5}/u.test(walker.currentNode.textContent) && element.checkVisibility())
+      found.push(element.parentElement.outerHTML.slice(0, 160));
+  }
+  return found;
+}"""
+
 SHIFT = """() => new Promise((resolve) => {
   let sum = 0;
   new PerformanceObserver((list) => {
@@ -74,7 +95,8 @@ SHIFT = """() => new Promise((resolve) => {
 async def faults(page: Page) -> list[str]:
     """What is wrong with the screen that is shown."""
     found: list[str] = []
-    for what, script in (("no name", UNNAMED), ("pale", PALE), ("too wide", WIDE)):
+    checks = {"no name": UNNAMED, "pale": PALE, "too wide": WIDE, "covered": COVERED}
+    for what, script in checks.items():
         found += [f"{what}: {one}" for one in await page.evaluate(script)]
     return found
 

@@ -24,6 +24,7 @@ PAYLOADS = {
     "markdown": f"[click](javascript:{SCRIPT}) ![x](http://127.0.0.1:9/x.png)",
     "template": "{{constructor.constructor('" + SCRIPT + "')()}} ${" + SCRIPT + "}",
     "bidi": "safe\u202etxt.exe\u2066hidden\u2069 \u200b\u200bzero\ufeffwidth",
+    "flood": "\u200b" * 1_100 + "safe\u202etxt.exe",
     "combining": "Z" + "\u0301\u0322" * 300,
     "tags": "plain\U000e0041\U000e0042\U000e0043",
     "lines": "a\r\nb\u2028c\u2029d\te\x00f\x1b[31mred",

@@ -13,6 +13,7 @@ import pytest_asyncio
 from playwright.async_api import Browser, Page, expect
 
 from tests.peers.serving import ROOT
+from tests.web.audit import PILED
 from tests.web.audit import WIDE as TOO_WIDE
 from tests.web.browser import NARROW, keep_picture, show, window
 from tests.web.gateway import Opened, opened
@@ -45,6 +46,7 @@ async def is_unharmed(page: Page) -> None:
     links = await page.locator("a[href]").evaluate_all("all => all.map(a => a.protocol)")
     assert set(links) <= {"http:", "https:"}
     assert await page.evaluate(TOO_WIDE) == []
+    assert await page.evaluate(PILED) == []
     assert await page.locator("body").is_visible()
 
 
@@ -114,3 +116,21 @@ async def test_characters_that_deceive_are_spelled_out(browser: Browser, hostile
         heading = page.get_by_role("heading", level=1)
         await expect(heading).to_contain_text("U+202E")
         await expect(heading).to_contain_text("U+200B")
+
+
+async def test_a_flood_of_them_does_not_let_the_last_ones_through(
+    browser: Browser, hostile: Opened
+) -> None:
+    async with window(browser, hostile.link) as page:
+        await show(page, f"#/explore/tools/{quote('<i>flood</i>', safe='')}")
+        await expect(page.locator(".entry")).to_contain_text("txt.exe")
+        assert "\u202e" not in await page.locator(".entry").inner_text()
+
+
+async def test_marks_upon_marks_are_counted_and_a_few_are_shown(
+    browser: Browser, hostile: Opened
+) -> None:
+    async with window(browser, hostile.link) as page:
+        await show(page, f"#/explore/tools/{quote('<i>combining</i>', safe='')}")
+        piled = page.locator(".entry .text").filter(has_text="more marks").first
+        await expect(piled).to_have_text("Z\u0301\u0322\u0301\u0322596 more marks")

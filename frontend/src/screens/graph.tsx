@@ -3,6 +3,7 @@ import { useMemo } from "preact/hooks";
 import { go, href } from "../router";
 import type { ToolRow } from "../types";
 import { Empty } from "../ui/states";
+import { plain } from "../ui/text";
 
 const MOST = 240;
 const ROW = 34;
@@ -71,8 +72,8 @@ function SpotBox({ spot }: { spot: Spot }) {
 }
 
 function shortened(text: string): string {
-  const plain = text.replace(/[\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]/g, "");
-  return plain.length > 25 ? `${plain.slice(0, 24)}…` : plain;
+  const shown = plain(text);
+  return shown.length > 25 ? `${shown.slice(0, 24)}…` : shown;
 }
 
 function curve(from: Spot, to: Spot): string {

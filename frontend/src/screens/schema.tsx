@@ -49,7 +49,11 @@ function Members({ schema, root, level }: { schema: Schema; root: Schema; level:
   const members = Object.entries(asObject(schema.properties));
   const needed = asList(schema.required);
   if (!members.length)
-    return level === 0 ? <p class="hint">It takes {typeLine(schema) || "no fields"}.</p> : null;
+    return level === 0 ? (
+      <p class="hint">
+        It takes <Text of={typeLine(schema) || "no fields"} />.
+      </p>
+    ) : null;
   return (
     <ul class="members">
       {members.slice(0, 200).map(([name, part]) => (
@@ -90,7 +94,11 @@ function Member({
           <Text of={typeLine(schema)} />
         </span>
         {required && <span class="needed">required</span>}
-        {"default" in schema && <Badge>default {compact(schema.default).slice(0, 60)}</Badge>}
+        {"default" in schema && (
+          <Badge>
+            default <Text of={compact(schema.default).slice(0, 60)} />
+          </Badge>
+        )}
         {typeof schema.source_field === "string" && (
           <Badge tone="accent">
             <Text of={schema.source_field} />

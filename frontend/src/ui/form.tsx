@@ -20,7 +20,7 @@ import {
 import { isObject, type Json, type JsonObject } from "../types";
 import { IconButton } from "./controls";
 import { Icon } from "./icon";
-import { Text } from "./text";
+import { Text, plain } from "./text";
 
 export type Complete = (name: string, text: string, others: JsonObject) => Promise<string[]>;
 
@@ -259,7 +259,7 @@ function ChoiceInput({ id, schema, value, change, required, label }: InputProps)
       <option value="-1">{required ? "choose…" : "not set"}</option>
       {options.map((option, at) => (
         <option key={at} value={String(at)}>
-          {option.label}
+          {plain(option.label)}
         </option>
       ))}
     </select>
@@ -277,7 +277,9 @@ function ConstantInput({ schema, value, change, required, name }: InputProps) {
         aria-label={`Send ${name}`}
         onChange={() => change(set ? undefined : schema.const)}
       />
-      <code>{compact(schema.const)}</code>
+      <code>
+        <Text of={compact(schema.const)} />
+      </code>
     </label>
   );
 }
@@ -377,7 +379,7 @@ function EitherInput(props: InputProps) {
       >
         {all.map((one, index) => (
           <option key={index} value={String(index)}>
-            {variantLabel(one, index)}
+            {plain(variantLabel(one, index))}
           </option>
         ))}
       </select>

@@ -1,9 +1,10 @@
 /** Text from elsewhere. Only ever text nodes; characters that deceive the eye are spelled out. */
 import { useState } from "preact/hooks";
 
-// Direction marks, zero-width and control characters, tags, line separators.
+// Direction marks, zero-width and control characters, tags, line separators; and what is piled
+// upon four marks of one letter, more than any script needs: it would reach into other lines.
 const DECEIVING =
-  /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffb]|\udb40[\udc00-\udfff]/g;
+  /([\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffb\u{e0000}-\u{e0fff}])|\p{M}(?<=\p{M}{5})\p{M}*/gu;
 
 /** No name, title or cell is longer than this; `whole` is for those who cut by themselves. */
 const MOST = 2_000;
@@ -17,16 +18,23 @@ export function Text({ of, whole = false }: { of: string; whole?: boolean }) {
   let end = 0;
   DECEIVING.lastIndex = 0;
   for (const found of of.matchAll(DECEIVING)) {
-    parts.push(of.slice(end, found.index), <Mark key={found.index} of={found[0]} />);
+    const Spelled = found[1] === undefined ? Pile : Mark;
+    parts.push(of.slice(end, found.index), <Spelled key={found.index} of={found[0]} />);
     end = found.index + found[0].length;
+    // An element each for so many; for what is left, one character each.
     if (parts.length > 2000) break;
   }
   return (
     <span class="text">
       {parts}
-      {of.slice(end)}
+      {plain(of.slice(end))}
     </span>
   );
+}
+
+/** A character for each of them, where nothing can be spelled out. */
+export function plain(of: string): string {
+  return of.replace(DECEIVING, "\ufffd");
 }
 
 function Mark({ of }: { of: string }) {
@@ -34,6 +42,15 @@ function Mark({ of }: { of: string }) {
   return (
     <span class="mark" title={`The invisible character U+${code}`}>
       U+{code}
+    </span>
+  );
+}
+
+function Pile({ of }: { of: string }) {
+  const count = [...of].length.toLocaleString();
+  return (
+    <span class="mark" title="Combining characters, each upon the one before">
+      {count} more {count === "1" ? "mark" : "marks"}
     </span>
   );
 }

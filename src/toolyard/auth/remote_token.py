@@ -14,6 +14,9 @@ from toolyard.protocol.jsonrpc import Malformed, Message, Notification, Request
 _MINUTE = 60.0
 
 
+def _nothing() -> None: ...
+
+
 class RemoteToken:
     def __init__(
         self,
@@ -21,10 +24,13 @@ class RemoteToken:
         keys: tuple[str, ...],
         max_failures: int = 10,
         clock: Callable[[], float] = time.monotonic,
+        refused: Callable[[], None] = _nothing,
     ) -> None:
+        """`refused` is called for each request that is."""
         self._token = token.encode()
         self._keys = keys
         self._clock = clock
+        self._refused = refused
         self._failures: deque[float] = deque(maxlen=max(1, max_failures))
 
     def __call__(self, message: Message) -> Message:
@@ -34,6 +40,7 @@ class RemoteToken:
         meta = message.params.get("_meta")
         given = meta if isinstance(meta, dict) else {}
         if isinstance(message, Request) and not self._is_right(given):
+            self._refused()
             return Malformed(message.id, self._refusal())
         return message._replace(params=self._stripped(message.params, given))
 

@@ -6,11 +6,16 @@ from collections.abc import Callable
 from typing import Any, TypeAlias
 
 from toolyard.protocol.call import Json, JsonObject
+from toolyard.protocol.codec import dumps
 
 # None when the value is valid, otherwise what is wrong and where.
 Checker: TypeAlias = Callable[[Json], str | None]
 
 _MOST_ERRORS = 5
+# Steps of a pattern times characters of a value: some tenths of a second, whoever wrote either.
+_MOST_WORK = 100_000_000
+_FEWEST_STEPS, _MOST_STEPS = 10, 10_000
+_TOO_MANY = {"BacktrackLimitExceeded": "takes too many steps to match against the pattern"}
 
 
 def compile_checker(schema: Json) -> Checker:
@@ -18,17 +23,44 @@ def compile_checker(schema: Json) -> Checker:
     # Costs 25 ms: a start that only lists must not pay for it.
     import jsonschema_rs  # noqa: PLC0415
 
-    validator = jsonschema_rs.validator_for(_with_dialect(schema), retriever=_refuse)
+    schema = _with_dialect(schema)
+
+    def validator(patterns: Any) -> Any:
+        return jsonschema_rs.validator_for(schema, retriever=_refuse, pattern_options=patterns)
+
+    try:
+        linear = validator(jsonschema_rs.RegexOptions())
+    except ValueError:
+        return _bounded(lambda steps: validator(jsonschema_rs.FancyRegexOptions(steps)))
+    return lambda value: _problem(linear, value)
+
+
+def _bounded(validator: Callable[[int], Any]) -> Checker:
+    """For patterns that look around or back, which no engine matches in linear time.
+
+    What one step costs grows with the text: the longer a value, the fewer steps it may take.
+    """
+    validators = {_MOST_STEPS: validator(_MOST_STEPS)}
 
     def check(value: Json) -> str | None:
-        if validator.is_valid(value):
-            return None
-        return "; ".join(
-            _explain(error)
-            for _, error in zip(range(_MOST_ERRORS), validator.iter_errors(value), strict=False)
-        )
+        steps = _MOST_STEPS
+        work = _MOST_WORK // len(dumps(value))
+        while steps > max(work, _FEWEST_STEPS):
+            steps //= 10
+        if steps not in validators:
+            validators[steps] = validator(steps)
+        return _problem(validators[steps], value)
 
     return check
+
+
+def _problem(validator: Any, value: Json) -> str | None:
+    if validator.is_valid(value):
+        return None
+    return "; ".join(
+        _explain(error)
+        for _, error in zip(range(_MOST_ERRORS), validator.iter_errors(value), strict=False)
+    )
 
 
 def _with_dialect(schema: Json) -> Json:
@@ -43,7 +75,7 @@ def _refuse(uri: str) -> Json:
 
 def _explain(error: Any) -> str:
     place = "".join(f"/{part}" for part in error.instance_path)
-    return f"{place or '(root)'}: {error.message}"
+    return f"{place or '(root)'}: {_TOO_MANY.get(type(error.kind).__name__, error.message)}"
 
 
 def never_valid(why: str) -> Checker:

@@ -11,7 +11,7 @@ from functools import partial
 
 import uvloop
 
-from toolyard.access import authenticator_of, connect_routes, refusals_of, routes_of
+from toolyard.access import authenticator_of, connect_routes, routes_of
 from toolyard.app import App, Plan, build
 from toolyard.asgi import AsgiApp
 from toolyard.auth.callers import Anyone, Authenticator
@@ -79,7 +79,7 @@ async def _serve(
     settings = HttpSettings(guard=guard, authenticator=authenticator)
     private = {"/status": status_endpoint(plan, app)}
     transport = HttpTransport(app.edge, settings, extra, private)
-    refusals = refusals_of(plan.settings)
+    refusals = app.refusals
     watching = asyncio.get_running_loop().create_task(app.watch())
     _announce(plan, sock, app, page)
     try:
@@ -92,8 +92,6 @@ async def _serve(
     finally:
         watching.cancel()
         await app.close()
-        if refusals is not None:
-            refusals.close()
 
 
 def _page(plan: Plan, address: Address, authenticator: Authenticator) -> Page:

@@ -10,6 +10,7 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 
 from toolyard.errors import ConfigError
+from toolyard.runners.guard import Guard
 from toolyard.sources.registry.load import load_registry
 from toolyard.telemetry import set_up
 from toolyard.upstreams.definition import ServerDefinition
@@ -84,9 +85,13 @@ def _variables(given: Sequence[str]) -> dict[str, str]:
 
 @asynccontextmanager
 async def connected(definition: ServerDefinition, timeout: float) -> AsyncIterator[Pool]:
-    """A pool of this one server, which is gone afterwards."""
-    pool = Pool([definition], Setup(limits=Limits(start=timeout)))
+    """A pool of this one server, which is gone afterwards, however we end."""
+    guard = Guard(None)
+    pool = Pool([definition], Setup(limits=Limits(start=timeout), guard=guard))
     try:
         yield pool
     finally:
-        await pool.close()
+        try:
+            await pool.close()
+        finally:
+            await guard.close()

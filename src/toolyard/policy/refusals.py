@@ -1,4 +1,4 @@
-"""Requests over HTTP that were refused for want of a credential (401), in the audit log.
+"""Requests that were refused for want of a credential (401, or the remote token), in the audit log.
 
 Whoever is refused may come back as often as they like: lines are few, the rest is counted.
 """
@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable, MutableMapping
+from contextvars import ContextVar
 from typing import Any
 
 from toolyard.asgi import AsgiApp, Receive, Scope, Send
@@ -15,6 +16,8 @@ from toolyard.policy.audit import Lines
 
 MOST, WITHIN = 30, 60.0
 UNAUTHORIZED = "unauthorized"
+# Where the request that is being read came from; None over stdio.
+_FROM: ContextVar[str | None] = ContextVar("_FROM", default=None)
 
 
 class Refusals:
@@ -32,14 +35,19 @@ class Refusals:
         """The app, whose 401s are noted, whichever part of it gives them."""
 
         async def noting(scope: Scope, receive: Receive, send: Send) -> None:
+            _FROM.set(_address(scope))
+
             async def noted(message: MutableMapping[str, Any]) -> None:
                 if message["type"] == "http.response.start" and message["status"] == 401:
-                    self.note(_address(scope))
+                    self.note_current()
                 await send(message)
 
             await app(scope, receive, noted)
 
         return noting
+
+    def note_current(self) -> None:
+        self.note(_FROM.get())
 
     def note(self, address: str | None) -> None:
         """Nothing of the request but where it came from: the rest is what somebody made up."""

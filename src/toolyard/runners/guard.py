@@ -31,14 +31,17 @@ class Opened(NamedTuple):
 class Guard:
     def __init__(self, parent: str | None) -> None:
         """The run folder is made in `parent`; None: the system's place."""
-        self._parent = parent
+        parent = os.path.realpath(parent or os.environ.get("TMPDIR") or "/tmp")
+        # The private run folder, which is there once something is opened.
+        self.root = f"{parent}/toolyard-run.{os.getpid()}.{os.urandom(6).hex()}"
         self._opened: Opened | None = None
         self._closed = False
 
     def open(self) -> Opened:
         """Raises OSError where there is no room for a folder or a process."""
         if self._opened is None:
-            self._opened = _open(run_folder(self._parent))
+            os.mkdir(self.root, 0o700)
+            self._opened = _open(self.root)
         return self._opened
 
     def watch(self, group: int) -> Callable[[], None]:
@@ -62,13 +65,6 @@ class Guard:
         await opened.watcher.close()
         opened.exits.close()
         remove_folder(opened.root)
-
-
-def run_folder(parent: str | None) -> str:
-    parent = os.path.realpath(parent or os.environ.get("TMPDIR") or "/tmp")
-    root = f"{parent}/toolyard-run.{os.getpid()}.{os.urandom(6).hex()}"
-    os.mkdir(root, 0o700)
-    return root
 
 
 def _open(root: str) -> Opened:

@@ -126,7 +126,7 @@ class Settings:
     oauth = Knob(OBJECT, {}, "Accept tokens of this `issuer` for our URL, `resource`.")
     rules = Knob(OBJECTS, (), "Which callers see and call what; unset: all of it.")
     limits = Knob(OBJECTS, (), "How often callers may call.")
-    audit_log = Knob(PATH, "", "Write a line for each call, and for each 401, to this file.")
+    audit_log = Knob(PATH, "", "Write a line for each call and each refused credential here.")
     audit_arguments = Knob(SWITCH, False, "Write the arguments of calls there as well.")
     # Whom we call
     credentials_dir = Knob(PATH, "", "Where logins are kept; unset: the user's state folder.")

@@ -10,8 +10,9 @@ from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import TypeAlias
+from typing import Protocol
 
+from toolyard.upstreams.leftovers import MARK, descendants, end_left
 from toolyard.upstreams.lines import Lines, TooLong
 
 READ_SIZE = 256 * 1024
@@ -26,10 +27,16 @@ STDIN_GRACE, TERM_GRACE = 2.0, 2.0
 # What a grandchild may still push through an inherited pipe when its parent has ended.
 MAX_DRAIN = 64 * 1024 * 1024
 
-# Is told of a process group that must not outlive us, and gives what to call once it is gone.
-Guard: TypeAlias = Callable[[int], Callable[[], None]]
-
 _INHERITED = ("HOME", "LOGNAME", "PATH", "SHELL", "TERM", "USER", "LANG", "TMPDIR")
+
+
+class Guard(Protocol):
+    @property
+    def root(self) -> str:
+        """Who has this in its environment must not outlive us."""
+
+    def watch(self, group: int) -> Callable[[], None]:
+        """Nor must this process group; gives what to call once it is gone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,9 +47,13 @@ class Command:
     env: Mapping[str, str] = field(default_factory=dict)
 
 
-def unguarded(group: int) -> Callable[[], None]:
+class Unguarded:
     """It ends with its stdin, or outlives us if it does not care."""
-    return lambda: None
+
+    root = ""
+
+    def watch(self, group: int) -> Callable[[], None]:
+        return lambda: None
 
 
 def minimal_environment(extra: Mapping[str, str]) -> dict[str, str]:
@@ -64,10 +75,11 @@ class Child:
         on_end: Callable[[str], None],
         *,
         max_line: int,
-        guard: Guard = unguarded,
+        guard: Guard,
     ) -> None:
         self._command = command
         self._guard = guard
+        self._mark = f"{guard.root}/{os.urandom(8).hex()}"
         self._forget: Callable[[], None] | None = None
         self._on_end = on_end
         self._lines = Lines(on_line, max_line)
@@ -81,6 +93,8 @@ class Child:
         self._fds: dict[str, int] = {}
         self._reported = False
         self._exited = asyncio.Event()
+        self._descendants: list[int] = []
+        self._sweep: asyncio.Future[None] | None = None
 
     @property
     def pid(self) -> int | None:
@@ -102,7 +116,7 @@ class Child:
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             cwd=command.cwd,
-            env=minimal_environment(command.env),
+            env={**minimal_environment(command.env), MARK: self._mark},
             start_new_session=True,
             bufsize=0,
         )
@@ -123,7 +137,7 @@ class Child:
 
     def _be_guarded(self) -> None:
         if self._process is not None and not self._exited.is_set():
-            self._forget = self._guard(self._process.pid)
+            self._forget = self._guard.watch(self._process.pid)
 
     def _watch_exit(self, loop: asyncio.AbstractEventLoop, pid: int) -> None:
         # The exit and not the end of its output: a grandchild may keep the pipe open.
@@ -240,10 +254,12 @@ class Child:
     # -- ending ------------------------------------------------------------------------
 
     async def stop(self) -> None:
-        """Close its stdin, wait, TERM its group, wait, KILL. Returns when it is gone."""
+        """Close its stdin, wait, TERM its group, wait, KILL. Returns when nothing is left of it."""
         if self._process is None:
             return
         self._reported = True
+        if not self._descendants and not self._exited.is_set():
+            self._descendants = descendants(self._process.pid)
         try:
             self._shut("in")
             if await self.gone_within(STDIN_GRACE):
@@ -254,6 +270,8 @@ class Child:
         finally:
             self._signal(signal.SIGKILL)
             await self._exited.wait()
+            if self._sweep is not None:
+                await asyncio.wait((self._sweep,))
 
     async def gone_within(self, seconds: float) -> bool:
         try:
@@ -279,11 +297,14 @@ class Child:
         if self._forget is not None:
             self._forget()
         status = process.wait()
+        loop = asyncio.get_running_loop()
         if self._pidfd is not None:
-            asyncio.get_running_loop().remove_reader(self._pidfd)
+            loop.remove_reader(self._pidfd)
             os.close(self._pidfd)
         for name in tuple(self._fds):
             self._shut(name)
+        # Some milliseconds, and more where there are many processes: not on the loop.
+        self._sweep = loop.run_in_executor(None, end_left, self._mark, self._descendants)
         self._exited.set()
         self._report(_ended(status))
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from toolyard.net.http_client import HttpClient
 from toolyard.upstreams.auth import Authorize, OnChallenge
-from toolyard.upstreams.child import Guard, unguarded
+from toolyard.upstreams.child import Guard, Unguarded
 from toolyard.upstreams.kept import KeptListings
 from toolyard.upstreams.running import Limits
 
@@ -21,4 +21,4 @@ class Setup:
     http: HttpClient = field(default_factory=HttpClient)
     authorize: Authorize | None = None
     on_challenge: OnChallenge | None = None
-    guard: Guard = unguarded
+    guard: Guard = field(default_factory=Unguarded)

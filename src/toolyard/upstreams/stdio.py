@@ -8,7 +8,7 @@ from toolyard.errors import ProtocolError
 from toolyard.protocol.call import JsonObject
 from toolyard.protocol.codec import dumps, loads
 from toolyard.telemetry import logger
-from toolyard.upstreams.child import EXIT_GRACE, Child, Command, Guard, unguarded
+from toolyard.upstreams.child import EXIT_GRACE, Child, Command, Guard
 from toolyard.upstreams.link import (
     MAX_MESSAGE,
     Link,
@@ -27,9 +27,7 @@ SHOWN_GARBAGE = 200
 class StdioLink(Link):
     transport = "stdio"
 
-    def __init__(
-        self, command: Command, *, max_message: int = MAX_MESSAGE, guard: Guard = unguarded
-    ) -> None:
+    def __init__(self, command: Command, *, max_message: int = MAX_MESSAGE, guard: Guard) -> None:
         super().__init__()
         self._command = command
         self._pending = Pending()
