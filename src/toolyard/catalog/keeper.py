@@ -22,6 +22,7 @@ class Keeper:
         self._current: Catalog | None = None
         self._refreshing = asyncio.Lock()
         self._stale = False
+        self._settling = asyncio.Lock()
         self._settled = False
         self.announcer = Announcer()
 
@@ -36,11 +37,16 @@ class Keeper:
     async def catalog(self) -> Catalog:
         """The same, after waiting briefly for what a first list should not miss."""
         if not self._settled:
-            await asyncio.gather(*(source.settle() for source in self._sources))
-            self._settled = True
-            if self._current is not None:
-                await self.refresh()
+            async with self._settling:
+                if not self._settled:
+                    await self._settle()
         return self.current
+
+    async def _settle(self) -> None:
+        await asyncio.gather(*(source.settle() for source in self._sources))
+        if self._current is not None:
+            await self.refresh()
+        self._settled = True  # not before: whoever asks meanwhile waits as well
 
     def _build(self) -> Catalog:
         return assemble([source.read() for source in self._sources])
