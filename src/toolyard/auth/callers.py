@@ -20,6 +20,10 @@ class Unauthorized(Exception):
 
 
 class Authenticator(Protocol):
+    @property
+    def everybody(self) -> Caller | None:
+        """Who every caller is, where nobody is asked for credentials."""
+
     async def caller(self, authorization: Sequence[str]) -> Caller:
         """The caller that these Authorization headers stand for. Raises Unauthorized."""
 
@@ -27,15 +31,16 @@ class Authenticator(Protocol):
 class Anyone:
     """No authentication: every caller is the local one. For loopback only."""
 
+    everybody = Caller()
+
     async def caller(self, authorization: Sequence[str]) -> Caller:
-        return _LOCAL
-
-
-_LOCAL = Caller()
+        return self.everybody
 
 
 class OneToken:
     """A single shared bearer token."""
+
+    everybody = None
 
     def __init__(self, token: str) -> None:
         self._digest = _digest(token)

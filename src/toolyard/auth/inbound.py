@@ -13,6 +13,8 @@ from toolyard.protocol.call import Caller
 class Bearers:
     """Static tokens first, then the issuer's. `hint` is added to every challenge."""
 
+    everybody = None
+
     def __init__(
         self, static: StaticTokens, issued: JwtTokens | None = None, hint: str = ""
     ) -> None:

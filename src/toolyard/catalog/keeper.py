@@ -34,6 +34,11 @@ class Keeper:
             self._warn(self._current, ())
         return self._current
 
+    @property
+    def at_hand(self) -> Catalog | None:
+        """The catalog, once the first list misses nothing."""
+        return self._current if self._settled else None
+
     async def catalog(self) -> Catalog:
         """The same, after waiting briefly for what a first list should not miss."""
         if not self._settled:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Protocol, TypeAlias
 
 from toolyard.catalog.keeper import Keeper
 from toolyard.catalog.snapshot import Catalog
@@ -12,8 +12,16 @@ from toolyard.protocol.call import Call, Caller, JsonObject
 
 # Narrows a catalog to what a caller may see; the same catalog where there are no rules.
 View: TypeAlias = Callable[[Catalog, Caller], Catalog]
-# Adds to everybody's catalog what is there for a caller alone.
-Own: TypeAlias = Callable[[Catalog, Caller], Awaitable[Catalog]]
+
+
+class Own(Protocol):
+    """Adds to everybody's catalog what is there for a caller alone."""
+
+    async def __call__(self, catalog: Catalog, caller: Caller) -> Catalog: ...
+
+    @property
+    def empty(self) -> bool:
+        """There is nothing to add, for anybody."""
 
 
 def everything(catalog: Catalog, _caller: Caller) -> Catalog:
@@ -39,6 +47,13 @@ class Offer:
     own: Own | None = None
     # Called whenever somebody lists, before the answer: it must not wait for anything.
     listed: Callable[[], None] = lambda: None
+
+    def at_hand(self, call: Call) -> Catalog | None:
+        """The same as `to`, where nothing has to be waited for."""
+        catalog = self.keeper.at_hand
+        if catalog is None or (self.own is not None and not self.own.empty):
+            return None
+        return self.view(catalog, call.caller)
 
     async def to(self, call: Call) -> Catalog:
         catalog = await self.keeper.catalog()

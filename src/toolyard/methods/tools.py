@@ -26,7 +26,7 @@ class ToolMethods:
     permit: Permit | None = None
 
     async def call(self, call: Call, channel: Channel) -> Result:
-        catalog = await self.offer.to(call)
+        catalog = self.offer.at_hand(call) or await self.offer.to(call)
         tool = _find(catalog, call)
         arguments = _arguments(call)
         if call.headers is not None and call.revision.modern:

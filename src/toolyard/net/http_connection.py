@@ -111,14 +111,12 @@ class Connection(asyncio.Protocol):
         if self._transport is not None:
             self._transport.abort()
 
-    async def _progress(self) -> None:
+    def _progress(self) -> asyncio.Future[None]:
+        """To be awaited: done when something has arrived, or nothing will."""
         if self._error is not None:
             raise self._error
         self._wake = asyncio.get_running_loop().create_future()
-        try:
-            await self._wake
-        finally:
-            self._wake = None
+        return self._wake
 
     def _stir(self) -> None:
         if self._wake is not None and not self._wake.done():

@@ -41,6 +41,10 @@ class OwnCatalogs:
         self._known: tuple[Registries, Mapping[str, ServerDefinition]] | None = None
         self._built: dict[str, _Built] = {}
 
+    @property
+    def empty(self) -> bool:
+        return not self._servers()
+
     async def __call__(self, catalog: Catalog, caller: Caller) -> Catalog:
         servers = self._servers()
         if not servers:

@@ -37,6 +37,7 @@ from toolyard.transports.http_sessions import HttpSessions
 
 log = logger("http")
 HEALTH = "/healthz"  # says that the process lives, and nothing else, to everybody
+MESSAGES = "/messages"  # the POST half of the older pair
 JSON = "application/json"
 # Where a private route finds who is calling.
 CALLER = "toolyard.caller"
@@ -77,7 +78,7 @@ class HttpTransport:
             "/mcp": {"POST": self._post, "GET": self._get, "DELETE": self._delete},
             "/mcp/": {"POST": self._post, "GET": self._get, "DELETE": self._delete},
             "/sse": {"GET": self._pair.get},
-            "/messages": {"POST": self._post_pair},
+            MESSAGES: {"POST": self._post},
         }
 
     @property
@@ -101,20 +102,24 @@ class HttpTransport:
             return
         await self._route(Exchange(scope, receive, send, headers, repeated))
 
-    async def _route(self, exchange: Exchange) -> None:
+    def _route(self, exchange: Exchange) -> Awaitable[None]:
         scope, send = exchange.scope, exchange.send
         path = scope["path"]
         if path == HEALTH:
-            await respond(send, 200, b"ok\n", (TEXT_TYPE,))
-            return
+            return respond(send, 200, b"ok\n", (TEXT_TYPE,))
         methods = self._routes.get(path)
         if methods is None:
-            await self._route_extra(exchange)
-            return
+            return self._route_extra(exchange)
         route = methods.get(scope["method"])
         if route is None:
-            await respond(send, 405, b"", ((b"allow", ", ".join(methods).encode()),))
-            return
+            return respond(send, 405, b"", ((b"allow", ", ".join(methods).encode()),))
+        everybody = self._settings.authenticator.everybody
+        if everybody is None:
+            return self._route_admitted(exchange, route)
+        exchange.caller = everybody
+        return route(exchange)
+
+    async def _route_admitted(self, exchange: Exchange, route: Route) -> None:
         if await self._admit(exchange):
             await route(exchange)
 
@@ -155,34 +160,30 @@ class HttpTransport:
         return True
 
     async def _post(self, exchange: Exchange) -> None:
-        body = await self._body(exchange)
-        if body is None:
-            return
-        message = self._edge.decode(body)
-        endpoint = self._modern if _speaks_modern(exchange, message) else self._legacy
-        await endpoint.post(exchange, message)
-
-    async def _post_pair(self, exchange: Exchange) -> None:
-        body = await self._body(exchange)
-        if body is not None:
-            await self._pair.post(exchange, self._edge.decode(body))
-
-    async def _body(self, exchange: Exchange) -> bytes | None:
-        """None where the client has been answered already, or is gone."""
         refused = _refusal(exchange.headers)
         if refused is not None:
             await exchange.refuse(*refused)
-            return None
+            return
         most = self._settings.max_body
         try:
             body = body_at_hand(exchange.receive, most)
-            return body if body is not None else await read_body(exchange.receive, most)
+            if body is None:
+                body = await read_body(exchange.receive, most)
         except BodyTooLarge:
             why = f"a body may have {most} bytes"
             await exchange.refuse(413, ProtocolError(INVALID_REQUEST, "Body too large", why))
-            return None
+            return
         except Disconnected:
-            return None
+            return
+        message = self._edge.decode(body)
+        await self._endpoint(exchange, message).post(exchange, message)
+
+    def _endpoint(
+        self, exchange: Exchange, message: Message | list[Message]
+    ) -> ModernEndpoint | LegacyEndpoint | PairEndpoint:
+        if exchange.scope["path"] == MESSAGES:
+            return self._pair
+        return self._modern if _speaks_modern(exchange, message) else self._legacy
 
     async def _get(self, exchange: Exchange) -> None:
         if exchange.headers.get("mcp-protocol-version") in MODERN:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable
 from dataclasses import dataclass
 
 from toolyard.asgi import WHEN_LEFT
@@ -30,19 +31,15 @@ _ROUTING = frozenset({"mcp-protocol-version", "mcp-method", "mcp-name"})
 class ModernEndpoint:
     edge: Edge
 
-    async def post(self, exchange: Exchange, message: Message | list[Message]) -> None:
+    def post(self, exchange: Exchange, message: Message | list[Message]) -> Awaitable[None]:
+        if isinstance(message, Request):
+            return self._request(exchange, message)
         if isinstance(message, Notification):
-            await exchange.accepted()
-        elif isinstance(message, Request):
-            await self._request(exchange, message)
-        else:
-            request_id = message.id if isinstance(message, Malformed) else None
-            error = (
-                message.error
-                if isinstance(message, Malformed)
-                else ProtocolError(INVALID_REQUEST, "Invalid Request", "one request a POST")
-            )
-            await exchange.refuse(400, error, request_id)
+            return exchange.accepted()
+        if isinstance(message, Malformed):
+            return exchange.refuse(400, message.error, message.id)
+        error = ProtocolError(INVALID_REQUEST, "Invalid Request", "one request a POST")
+        return exchange.refuse(400, error)
 
     async def _request(self, exchange: Exchange, request: Request) -> None:
         try:

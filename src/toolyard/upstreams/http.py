@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import aclosing
+from functools import lru_cache
 
 from toolyard.net.http_client import Response
 from toolyard.net.http_connection import Broken
@@ -241,8 +242,11 @@ def _routing(out: Outgoing) -> dict[str, str]:
     headers = {"Mcp-Method": out.method}
     name = out.params.get(NAMED_BY.get(out.method, ""))
     if isinstance(name, str):
-        headers["Mcp-Name"] = encode_value(name)
+        headers["Mcp-Name"] = _encode_name(name)
     return headers
+
+
+_encode_name = lru_cache(maxsize=64)(encode_value)
 
 
 def _forgot(refused: Refused) -> bool:
