@@ -72,11 +72,13 @@ async def read_body(receive: Receive, most: int) -> bytes:
 async def respond(
     send: Send, status: int, body: bytes = b"", headers: Iterable[Header] = ()
 ) -> None:
-    whole = [*headers, (b"content-length", b"%d" % len(body))]
     # What our own server offers beside ASGI: one step instead of two.
     at_once = getattr(send, "at_once", None)
     if at_once is not None:
-        await at_once(status, whole, body)
+        written = at_once(status, tuple(headers), body)
+        if written is not None:
+            await written
         return
+    whole = [*headers, (b"content-length", b"%d" % len(body))]
     await send({"type": "http.response.start", "status": status, "headers": whole})
     await send({"type": "http.response.body", "body": body})

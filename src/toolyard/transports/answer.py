@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TypeGuard
@@ -130,21 +130,26 @@ def modern_call(
     )
 
 
-async def answer_modern(edge: Edge, call: Call, wire: Wire) -> Result:
+def answer_modern(edge: Edge, call: Call, wire: Wire) -> Awaitable[Result]:
     """Answer a modern request. Raises ProtocolError."""
     if call.method not in call.revision.methods:
         raise ProtocolError(METHOD_NOT_FOUND, "Method not found", call.method)
     if call.method == "server/discover":
-        return discover(edge.identity, call.revision, call.client)
+        return _discover(edge, call)
     if call.request_state is not None:
         state = edge.parking.sealer.open(call.request_state, call)
         if "parked" in state:
-            return await edge.parking.resume(state["parked"], call, wire)
+            return edge.parking.resume(state["parked"], call, wire)
         call = replace(call, request_state=state["inner"])
     channel = ModernChannel(call, wire)
+    handling = _handle_sealed(edge, call, channel)
     if call.method in MAY_ASK and not _ASKABLE.isdisjoint(call.client.capabilities):
-        return await edge.parking.begin(call, channel, _handle_sealed(edge, call, channel))
-    return await _handle_sealed(edge, call, channel)
+        return edge.parking.begin(call, channel, handling)
+    return handling
+
+
+async def _discover(edge: Edge, call: Call) -> Result:
+    return discover(edge.identity, call.revision, call.client)
 
 
 async def _handle_sealed(edge: Edge, call: Call, channel: Channel) -> Result:

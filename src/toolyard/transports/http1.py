@@ -32,6 +32,8 @@ _STATUS_LINES = {
 _ASGI = {"version": "3.0"}
 _TOO_LARGE = httptools.HttpParserError("headers too large")
 _LAST_CHUNK = b"0\r\n\r\n"
+_CLOSE = b"connection: close\r\n"
+_WHOLE = b"%b%b%bcontent-length: %d\r\n%b\r\n"
 Message = MutableMapping[str, Any]
 
 
@@ -231,6 +233,15 @@ class Connection(asyncio.Protocol):
 
 
 @lru_cache(maxsize=64)
+def _lines(headers: tuple[Header, ...]) -> bytes:
+    return b"".join([b"%b: %b\r\n" % header for header in headers])
+
+
+def _status_line(status: int) -> bytes:
+    return _STATUS_LINES.get(status) or b"HTTP/1.1 %d \r\n" % status
+
+
+@lru_cache(maxsize=64)
 def _split(url: bytes) -> tuple[str, bytes, bytes]:
     """The path decoded, the path as sent, and the query."""
     parts = httptools.parse_url(url)
@@ -273,7 +284,7 @@ class Exchange:
         except Exception:
             log.exception("a request handler failed")
         if not self._done and not self.body.gone:
-            await self._fail()
+            self._fail()
         # Nothing is left for the collector of cycles.
         del self._scope[WHEN_LEFT]
         self.body.go_ahead = None
@@ -299,15 +310,25 @@ class Exchange:
         if self._connection.writable is not None:
             await self._connection.writable
 
-    async def at_once(self, status: int, headers: list[Header], body: bytes) -> None:
-        """A whole response."""
+    def at_once(
+        self, status: int, headers: tuple[Header, ...], body: bytes
+    ) -> asyncio.Future[None] | None:
+        """A whole response; what there is to be awaited before more is written."""
+        connection = self._connection
         if self.body.gone or self._done or self._start is not None:
-            return
-        self._start = {"status": status, "headers": headers}
-        self._connection.write(self._framed(body, False))
-        self._done = True
-        if self._connection.writable is not None:
-            await self._connection.writable
+            return None
+        if connection.closing or not self.body.whole:
+            self._keep = False
+        head = _WHOLE % (
+            _status_line(status),
+            connection.date,
+            _lines(headers),
+            len(body),
+            b"" if self._keep else _CLOSE,
+        )
+        self._begun = self._done = True
+        connection.write(head if self._scope["method"] == "HEAD" else head + body)
+        return connection.writable
 
     def _framed(self, body: bytes, more: bool) -> bytes:
         """The head before the first part; chunk marks where the length is not known."""
@@ -328,12 +349,11 @@ class Exchange:
         self._chunked = more and not any(name == b"content-length" for name, _ in headers)
         if self._connection.closing or not self.body.whole:
             self._keep = False
-        lines = [_STATUS_LINES.get(status) or b"HTTP/1.1 %d \r\n" % status, self._connection.date]
-        lines += [b"%b: %b\r\n" % header for header in headers]
+        lines = [_status_line(status), self._connection.date, _lines(tuple(headers))]
         if self._chunked:
             lines.append(self._chunk_header())
         if not self._keep:
-            lines.append(b"connection: close\r\n")
+            lines.append(_CLOSE)
         lines.append(b"\r\n")
         return b"".join(lines)
 
@@ -344,10 +364,10 @@ class Exchange:
         self._chunked = self._keep = False
         return b""
 
-    async def _fail(self) -> None:
+    def _fail(self) -> None:
         """The app ended without an answer: say that, or cut off what it began."""
         if self._begun:
             self._connection.abort()
             return
         self._start = None
-        await self.at_once(500, [(b"content-length", b"0")], b"")
+        self.at_once(500, (), b"")

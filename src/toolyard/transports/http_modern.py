@@ -22,7 +22,7 @@ from toolyard.transports.answer import Edge, answer_modern, encode, modern_call
 from toolyard.transports.channels import Wire
 from toolyard.transports.exchange import MODERN_STATUS, Exchange
 from toolyard.transports.reply import Reply
-from toolyard.transports.waiting import unless_left
+from toolyard.transports.waiting import UnlessLeft
 
 _ROUTING = frozenset({"mcp-protocol-version", "mcp-method", "mcp-name"})
 
@@ -47,14 +47,11 @@ class ModernEndpoint:
         except ProtocolError as error:
             await exchange.refuse(MODERN_STATUS.get(error.code, 200), error, request.id)
             return
-        reply = Reply(exchange.send)
-        await unless_left(
-            exchange.scope[WHEN_LEFT], self._answer(exchange, request, envelope, reply)
-        )
+        with UnlessLeft(exchange.scope[WHEN_LEFT]):
+            await self._answer(exchange, request, envelope)
 
-    async def _answer(
-        self, exchange: Exchange, request: Request, envelope: Envelope, reply: Reply
-    ) -> None:
+    async def _answer(self, exchange: Exchange, request: Request, envelope: Envelope) -> None:
+        reply = Reply(exchange.send)
         token = envelope.meta.get("progressToken")
         wire = Wire(reply.put, envelope.revision, token, lambda: envelope.level)
         call = modern_call(request, envelope, exchange.caller, exchange.headers)

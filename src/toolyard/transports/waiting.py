@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Coroutine
+from collections.abc import Coroutine
 from typing import Any
 
 from toolyard.asgi import Receive, WhenLeft
@@ -26,25 +26,28 @@ async def disconnected(receive: Receive) -> None:
         pass
 
 
-async def unless_left(when_left: WhenLeft, work: Awaitable[None]) -> bool:
-    """Do the work in this task; False when the client left before it was done."""
-    task = asyncio.current_task()
-    assert task is not None
-    left = False
+class UnlessLeft:
+    """Around work in the current task: it ends, quietly, when the client leaves before."""
 
-    def leave() -> None:
-        nonlocal left
-        left = True
-        task.cancel()
+    __slots__ = ("_left", "_task", "_when_left")
 
-    when_left(leave)
-    try:
-        await work
-    except asyncio.CancelledError:
-        if not left:
-            raise
-        task.uncancel()
-        return False
-    finally:
-        when_left(None)
-    return True
+    def __init__(self, when_left: WhenLeft) -> None:
+        self._when_left = when_left
+        self._left = False
+
+    def __enter__(self) -> None:
+        task = asyncio.current_task()
+        assert task is not None
+        self._task = task
+        self._when_left(self._leave)
+
+    def _leave(self) -> None:
+        self._left = True
+        self._task.cancel()
+
+    def __exit__(self, kind: type[BaseException] | None, *_error: object) -> bool:
+        self._when_left(None)
+        if not self._left or kind is not asyncio.CancelledError:
+            return False
+        self._task.uncancel()
+        return True
