@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import partial
 from urllib.parse import urlsplit
 
 import orjson
@@ -37,10 +38,12 @@ class Contender:
     request: bytes
     count: int
     best: Load | None = None
+    rates: list[float] = field(default_factory=list)  # of all rounds
 
     async def run(self) -> None:
         found = await load(self.url, self.pids, self.request, count=self.count)
         self.best = found.better(self.best)
+        self.rates.append(found.rate)
 
 
 async def in_turns(contenders: Sequence[Contender], rounds: int) -> dict[str, Load]:
@@ -95,27 +98,92 @@ async def connect(url: str) -> Connection:
     return Connection(*await asyncio.open_connection(parts.hostname, parts.port, limit=1 << 24))
 
 
+class Driver(asyncio.Protocol):
+    """Sends one request again and again on a connection, each when the last was answered.
+
+    In callbacks alone: whoever asks must take less of the machine than whoever answers.
+    """
+
+    def __init__(self, request: bytes) -> None:
+        self._request = request
+        self._left = 0
+        self._answer = b""
+        self._transport: asyncio.Transport = None  # type: ignore[assignment]  # until connected
+        self._done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._transport = transport  # type: ignore[assignment]  # always a TCP transport
+
+    def drive(self, times: int) -> asyncio.Future[None]:
+        self._left = times
+        self._done = asyncio.get_running_loop().create_future()
+        self._transport.write(self._request)
+        return self._done
+
+    def data_received(self, data: bytes) -> None:
+        self._answer = answer = self._answer + data if self._answer else data
+        if not is_whole(answer):
+            return
+        if not answer.startswith(b"HTTP/1.1 200 ") or b'"result"' not in answer:
+            self._fail(f"answered {answer!r}")
+            return
+        self._answer = b""
+        self._left -= 1
+        if self._left:
+            self._transport.write(self._request)
+        else:
+            self._done.set_result(None)
+
+    def connection_lost(self, error: Exception | None) -> None:
+        self._fail("hung up")
+
+    def _fail(self, why: str) -> None:
+        if not self._done.done():
+            self._done.set_exception(AssertionError(why))
+
+    def close(self) -> None:
+        self._transport.close()
+
+
+def is_whole(answer: bytes) -> bool:
+    """Is this all of an answer, whether it has a length or comes in chunks?"""
+    end = answer.find(b"\r\n\r\n")
+    if end < 0:
+        return False
+    head = answer[:end].lower()
+    at = head.find(b"content-length:")
+    if at < 0:
+        return answer.endswith(b"\r\n0\r\n\r\n")
+    return len(answer) == end + 4 + int(head[at + 15 :].partition(b"\r\n")[0])
+
+
+async def drivers(url: str, request: bytes, at_once: int) -> list[Driver]:
+    parts, loop = urlsplit(url), asyncio.get_running_loop()
+    found = [Driver(numbered(request, number)) for number in range(at_once)]
+    for driver in found:
+        await loop.create_connection(partial(_same, driver), str(parts.hostname), parts.port or 80)
+    return found
+
+
+def _same(driver: Driver) -> Driver:
+    return driver
+
+
 async def load(url: str, pids: list[int], request: bytes, *, count: int, at_once: int = 16) -> Load:
     """Send `count` requests over `at_once` connections, after an eighth as many to warm up."""
-    connections = [await connect(url) for _ in range(at_once)]
-
-    async def drive(number: int, times: int) -> None:
-        body = numbered(request, number)
-        for _ in range(times):
-            head, answer = await connections[number].send(body)
-            assert head.startswith(b"HTTP/1.1 200 ") and b'"result"' in answer, (head, answer)
+    driving = await drivers(url, request, at_once)
 
     async def all_of(calls: int) -> int:
         each = max(calls // at_once, 1)
-        await asyncio.gather(*(drive(number, each) for number in range(at_once)))
+        await asyncio.gather(*(driver.drive(each) for driver in driving))
         return each * at_once
 
     await all_of(count // 8)
     before, start = cpu_seconds(pids), time.perf_counter()
     done = await all_of(count)
     elapsed, used = time.perf_counter() - start, cpu_seconds(pids) - before
-    for connection in connections:
-        connection.close()
+    for driver in driving:
+        driver.close()
     return Load(done / elapsed, used / done * 1e6)
 
 
