@@ -1,6 +1,6 @@
 """What the page costs the gateway: without it, with it closed, and with it open and live.
 
-    python -m bench.page [--count 400] [--rounds 80] [--pairs 4]
+    python -m bench.page [--count 400] [--rounds 30] [--pairs 10]
 
 The same call to an upstream in memory, through a gateway without the page and one with it, in
 turns of some 50 ms each: a machine whose speed moves does so for all of them. All calls count,
@@ -158,8 +158,8 @@ def table(found: list[Found]) -> list[str]:
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--count", type=int, default=400)
-    parser.add_argument("--rounds", type=int, default=80)
-    parser.add_argument("--pairs", type=int, default=4)
+    parser.add_argument("--rounds", type=int, default=30)
+    parser.add_argument("--pairs", type=int, default=10)
     options = parser.parse_args()
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         print("\n".join(runner.run(measure(options.count, options.rounds, options.pairs))))

@@ -5,6 +5,7 @@ Whoever wants to see the hops of a call puts a list into `observers` before it r
 
 from __future__ import annotations
 
+from collections.abc import Awaitable
 from contextvars import ContextVar
 from time import perf_counter
 from typing import Protocol
@@ -47,10 +48,19 @@ class Observed:
         self._target = target
         self._to = to
 
-    async def call(self, arguments: JsonObject, call: Call, channel: Channel) -> Result:
+    def call(self, arguments: JsonObject, call: Call, channel: Channel) -> Awaitable[Result]:
         watching = observers.get()
         if not watching:
-            return await self._target.call(arguments, call, channel)
+            return self._target.call(arguments, call, channel)
+        return self._seen(watching, arguments, call, channel)
+
+    async def _seen(
+        self,
+        watching: tuple[list[Hop], ...],
+        arguments: JsonObject,
+        call: Call,
+        channel: Channel,
+    ) -> Result:
         hop = Hop(self._to, arguments)
         for seen in watching:
             seen.append(hop)

@@ -6,7 +6,7 @@ Nothing is encoded, measured or masked here: that is done for what someone looks
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Awaitable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from time import perf_counter, time
 
@@ -107,7 +107,13 @@ class Traffic:
     def pass_by(self, call: Call) -> None:
         """A call that went well and is not kept."""
         self._number += 1
-        self._count(call.method, name_of(call), "ok")
+        by = NAMED_BY.get(call.method)
+        # It went well, so it has a name, where it needs one.
+        known = self.counts.get((call.method, call.params[by] if by else ""))
+        if known is not None:
+            known.calls += 1
+        else:
+            self._count(call.method, name_of(call), "ok")
 
     def begin(self, call: Call) -> Record:
         self._number += 1
@@ -144,29 +150,32 @@ class Traffic:
 def recorded(handler: Handler, traffic: Traffic) -> Handler:
     """The same handler; what passes through it is kept for the page."""
 
-    async def handle(call: Call, channel: Channel) -> Result:
+    def handle(call: Call, channel: Channel) -> Awaitable[Result]:
         if call.method not in RECORDED:
-            return await handler(call, channel)
-        if not traffic.has_room():
-            return await _in_passing(handler, traffic, call, channel)
-        record = traffic.begin(call)
-        outside = observers.get()
-        observers.set((*outside, record.hops))
-        try:
-            result = await handler(call, Overheard(channel, record))
-        except BaseException as error:
-            record.error = _error(error)
-            _shrink(record, None)
-            traffic.end(record, "error" if isinstance(error, Exception) else "cancelled")
-            raise
-        finally:
-            observers.set(outside)
-        record.result = glimpse(result)
-        _shrink(record, result)
-        traffic.end(record, _outcome(result))
-        return result
+            return handler(call, channel)
+        keep = _in_full if traffic.has_room() else _in_passing
+        return keep(handler, traffic, call, channel)
 
     return handle
+
+
+async def _in_full(handler: Handler, traffic: Traffic, call: Call, channel: Channel) -> Result:
+    record = traffic.begin(call)
+    outside = observers.get()
+    observers.set((*outside, record.hops))
+    try:
+        result = await handler(call, Overheard(channel, record))
+    except BaseException as error:
+        record.error = _error(error)
+        _shrink(record, None)
+        traffic.end(record, "error" if isinstance(error, Exception) else "cancelled")
+        raise
+    finally:
+        observers.set(outside)
+    record.result = glimpse(result)
+    _shrink(record, result)
+    traffic.end(record, _outcome(result))
+    return result
 
 
 async def _in_passing(handler: Handler, traffic: Traffic, call: Call, channel: Channel) -> Result:
@@ -179,7 +188,7 @@ async def _in_passing(handler: Handler, traffic: Traffic, call: Call, channel: C
         record.began, record.error = began, _error(error)
         traffic.end(record, "error" if isinstance(error, Exception) else "cancelled")
         raise
-    if _outcome(result) == "ok":
+    if isinstance(result, Encoded) or not result.get("isError"):
         traffic.pass_by(call)
         return result
     record = traffic.begin(call)
