@@ -15,7 +15,8 @@ from typing import Protocol
 from toolyard.upstreams.leftovers import MARK, descendants, end_left
 from toolyard.upstreams.lines import Lines, TooLong
 
-READ_SIZE = 256 * 1024
+# As much as a pipe holds. More than 128 KiB would be mapped and unmapped for each read.
+READ_SIZE = 64 * 1024
 # As many as one system call takes everywhere.
 MAX_PARTS = 16
 MAX_BACKLOG = 256 * 1024 * 1024

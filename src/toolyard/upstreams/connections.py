@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator
 from functools import partial
+from time import monotonic
 from typing import NamedTuple, TypeAlias
 
 from toolyard.protocol.call import Call, Caller, Channel, JsonObject, Session
@@ -64,7 +65,7 @@ class Connections:
         session = slot.live if slot is not None else None
         if slot is None or session is None:
             return None
-        slot.last_used = _now()
+        slot.last_used = monotonic()
         return Lease(session, nothing)
 
     async def lease(self, call: Call, channel: Channel) -> Lease:
@@ -81,7 +82,7 @@ class Connections:
 
     async def shared(self, caller: Caller) -> UpstreamSession:
         slot = self.shared_slot(caller)
-        slot.last_used = _now()
+        slot.last_used = monotonic()
         session = slot.live or await slot.get()
         self._modern = session.modern
         return session
@@ -108,7 +109,7 @@ class Connections:
                 partial(self._connect, Owner(questions, session), caller)
             )
             session.on_close(partial(self._drop_bound, key))
-        slot.last_used = _now()
+        slot.last_used = monotonic()
         return await slot.get()
 
     async def _of_call(self, caller: Caller, questions: JsonObject) -> Lease:
@@ -143,7 +144,7 @@ class Connections:
         if session is None or session.busy or full or not clean:
             self._close(slot)
             return
-        slot.last_used = _now()
+        slot.last_used = monotonic()
         self._spare.setdefault(key, []).append(slot)
 
     def _make_room(self) -> None:
@@ -163,7 +164,7 @@ class Connections:
 
     def sweep(self, idle: float, keep: Callable[[str], bool]) -> None:
         """Close what nobody has used for a while."""
-        now = _now()
+        now = monotonic()
         for key, slot in self._shared.items():
             if slot.live and not _in_use(slot) and now - slot.last_used > idle and not keep(key):
                 self._close(slot)
@@ -208,7 +209,3 @@ class Connections:
 def _in_use(slot: Slot) -> bool:
     session = slot.live
     return slot.opening or (session is not None and session.busy)
-
-
-def _now() -> float:
-    return asyncio.get_running_loop().time()

@@ -115,10 +115,11 @@ class Pending:
     """Requests that wait for an answer on a stream that all of them share."""
 
     def __init__(self) -> None:
+        self._loop = asyncio.get_running_loop()
         self._waiting: dict[Json, asyncio.Future[JsonObject]] = {}
 
     def add(self, request_id: int) -> asyncio.Future[JsonObject]:
-        future: asyncio.Future[JsonObject] = asyncio.get_running_loop().create_future()
+        future: asyncio.Future[JsonObject] = self._loop.create_future()
         self._waiting[request_id] = future
         return future
 

@@ -54,15 +54,18 @@ class Deadlines:
     """
 
     def __init__(self) -> None:
+        self._loop: asyncio.AbstractEventLoop | None = None
         self._open: set[Deadline] = set()
         self._timer: asyncio.TimerHandle | None = None
         self._next = 0.0
 
     def start(self, seconds: float) -> Deadline:
         """For the current task."""
-        task = asyncio.current_task()
+        # Asked for once: to find the running loop costs a system call.
+        loop = self._loop = self._loop or asyncio.get_running_loop()
+        task = asyncio.current_task(loop)
         assert task is not None
-        deadline = Deadline(self, task, asyncio.get_running_loop().time() + seconds)
+        deadline = Deadline(self, task, loop.time() + seconds)
         self._open.add(deadline)
         self.watch(deadline)
         return deadline
@@ -115,7 +118,7 @@ class Running:
     def watched_by(self, deadline: Deadline, idle: float, longest: float) -> None:
         self._deadline = deadline
         self._idle = idle
-        self._last = asyncio.get_running_loop().time() + longest
+        self._last = deadline.when - idle + longest
 
     def finished(self) -> None:
         self._deadline = None

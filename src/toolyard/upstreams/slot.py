@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from time import monotonic
 
 from toolyard.upstreams.session import UpstreamSession
 
@@ -13,7 +14,7 @@ class Slot:
         self._connect = connect
         self._session: UpstreamSession | None = None
         self._opening: asyncio.Task[UpstreamSession] | None = None
-        self.last_used = asyncio.get_running_loop().time()
+        self.last_used = monotonic()
 
     @property
     def live(self) -> UpstreamSession | None:

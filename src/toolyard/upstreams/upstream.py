@@ -6,6 +6,7 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from dataclasses import replace
+from time import monotonic
 from typing import Any
 
 from toolyard.catalog.listing import Listing
@@ -154,7 +155,7 @@ class Upstream:
         try:
             session = await self._connector.connect(owner, caller, watch.heard)
         except LinkError as error:
-            self._backoff.refused(_now())
+            self._backoff.refused(monotonic())
             self._failed(error, error.diagnosis if isinstance(error, CannotConnect) else "")
             raise
         self._opened()
@@ -171,14 +172,14 @@ class Upstream:
     def _refuse_while_down(self) -> None:
         if self._closed:
             raise Down("is being stopped")
-        left = self._backoff.left(_now())
+        left = self._backoff.left(monotonic())
         if left > 0:
             raise Down(f"is down ({self._down}); the next attempt is in {left:.1f} s")
 
     def _on_lost(self, session: UpstreamSession, error: LinkError, caller: Caller) -> None:
         if self._closed:
             return
-        self._backoff.crashed(_now())
+        self._backoff.crashed(monotonic())
         self._failed(error, session.link.diagnosis())
         closing = asyncio.get_running_loop().create_task(session.close())
         self._closing.add(closing)
@@ -201,9 +202,9 @@ class Upstream:
         slot = self._connections.shared_slot(caller)
         watch = self._watch(self._connections.key_of(caller))
         while not self._closed and (
-            watch.wanted or _now() - slot.last_used < self._setup.idle_stop
+            watch.wanted or monotonic() - slot.last_used < self._setup.idle_stop
         ):
-            await asyncio.sleep(self._backoff.left(_now()))
+            await asyncio.sleep(self._backoff.left(monotonic()))
             try:
                 await slot.get()
                 return
@@ -245,7 +246,7 @@ class Upstream:
         self._listings[key] = fetched
         self._old_at.pop(key, None)
         if fetched.lasts is not None:
-            self._old_at[key] = _now() + fetched.lasts
+            self._old_at[key] = monotonic() + fetched.lasts
         for tool in fetched.tools:
             self._learn_headers(key, tool)
         if self.definition.auth != "oauth":
@@ -255,7 +256,7 @@ class Upstream:
         """Somebody looks at the listings: those older than their server lets them be are stale."""
         if not self._old_at:
             return
-        now = _now()
+        now = monotonic()
         for key in [key for key, when in self._old_at.items() if when <= now]:
             del self._old_at[key]
             self._fresh.discard(key)
@@ -292,7 +293,7 @@ class Upstream:
         live = self._connections.live()
         peer = live[0].peer if live else None
         known = self.known_listing()
-        left = self._backoff.left(_now())
+        left = self._backoff.left(monotonic())
         secrets = self.definition.secrets
         return Health(
             server=self.definition.name,
@@ -350,7 +351,3 @@ class Upstream:
         for task in tuple(self._tasks):
             task.cancel()
         await asyncio.gather(*self._tasks, *self._closing, return_exceptions=True)
-
-
-def _now() -> float:
-    return asyncio.get_running_loop().time()
