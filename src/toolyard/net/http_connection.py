@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
+from time import monotonic
 from typing import NamedTuple, cast
 
 import httptools
@@ -37,6 +38,7 @@ class _Known(NamedTuple):
 class Connection(asyncio.Protocol):
     def __init__(self) -> None:
         self._transport: asyncio.Transport | None = None
+        self._loop = asyncio.get_running_loop()
         self._wake: asyncio.Future[None] | None = None
         self._error: Broken | None = None
         self._rested_at: float | None = None
@@ -99,13 +101,13 @@ class Connection(asyncio.Protocol):
         return self.complete and self._keep_alive and self._error is None
 
     def rest(self) -> None:
-        self._rested_at = asyncio.get_running_loop().time()
+        self._rested_at = monotonic()
 
     def usable(self, idle: float) -> bool:
         """Still open, and not idle for so long that the peer may be about to close it."""
         if self._error is not None or self._transport is None or self._transport.is_closing():
             return False
-        return self._rested_at is None or _now() - self._rested_at < idle
+        return self._rested_at is None or monotonic() - self._rested_at < idle
 
     def abort(self) -> None:
         if self._transport is not None:
@@ -115,7 +117,7 @@ class Connection(asyncio.Protocol):
         """To be awaited: done when something has arrived, or nothing will."""
         if self._error is not None:
             raise self._error
-        self._wake = asyncio.get_running_loop().create_future()
+        self._wake = self._loop.create_future()
         return self._wake
 
     def _stir(self) -> None:
@@ -201,7 +203,3 @@ class Connection(asyncio.Protocol):
             return
         self.complete = True
         self._keep_alive = self._keep_alive and self._parser.should_keep_alive()
-
-
-def _now() -> float:
-    return asyncio.get_running_loop().time()
