@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable
 from dataclasses import dataclass
 
 from toolyard.asgi import EVENT_HEADERS, JSON_TYPE, KEEP_ALIVE, event, respond
@@ -24,20 +25,35 @@ from toolyard.transports.sse import Outbox, priming
 from toolyard.transports.waiting import while_connected
 
 
+class NoSession(Exception):
+    """The request belongs to no session that we have."""
+
+    def __init__(self, status: int, why: str) -> None:
+        super().__init__(why)
+        self.status = status
+        self.error = ProtocolError(INVALID_REQUEST, why)
+
+
 @dataclass(slots=True)
 class LegacyEndpoint:
     edge: Edge
     sessions: HttpSessions
 
-    async def post(self, exchange: Exchange, message: Message | list[Message]) -> None:
+    def post(self, exchange: Exchange, message: Message | list[Message]) -> Awaitable[None]:
         if isinstance(message, Malformed):
-            await exchange.refuse(400, message.error, message.id)
-        elif isinstance(message, Request) and message.method == "initialize":
-            await self._initialize(exchange, message)
-        else:
-            session = await self._session(exchange, message)
-            if session is not None:
-                await self._deliver(exchange, session, message)
+            return exchange.refuse(400, message.error, message.id)
+        if isinstance(message, Request) and message.method == "initialize":
+            return self._initialize(exchange, message)
+        try:
+            session = self._session(exchange)
+        except NoSession as no:
+            request_id = message.id if isinstance(message, Request) else None
+            return exchange.refuse(no.status, no.error, request_id)
+        if isinstance(message, Request):
+            return self._request(exchange, session, message)
+        if isinstance(message, list):
+            return self._batch(exchange, session, message)
+        return self._hear(exchange, session, message)
 
     async def _initialize(self, exchange: Exchange, request: Request) -> None:
         session = self.sessions.open(exchange.caller)
@@ -49,43 +65,27 @@ class LegacyEndpoint:
         session_header = (b"mcp-session-id", session.id.encode())
         await respond(exchange.send, 200, answer or b"", (JSON_TYPE, session_header))
 
-    async def _session(
-        self, exchange: Exchange, message: Message | list[Message] | None = None
-    ) -> HttpSession | None:
-        """The session that the headers name; answers the client itself when there is none."""
-        request_id = message.id if isinstance(message, Request) else None
+    def _session(self, exchange: Exchange) -> HttpSession:
+        """The session that the headers name. Raises NoSession."""
         session_id = exchange.headers.get("mcp-session-id")
-        version = exchange.headers.get("mcp-protocol-version")
         if session_id is None:
-            await exchange.refuse(
-                400, ProtocolError(INVALID_REQUEST, "Mcp-Session-Id header is missing"), request_id
-            )
-            return None
+            raise NoSession(400, "Mcp-Session-Id header is missing")
         session = self.sessions.find(session_id, exchange.caller)
         if session is None:
-            await exchange.refuse(
-                404, ProtocolError(INVALID_REQUEST, "Session not found"), request_id
-            )
-            return None
+            raise NoSession(404, "Session not found")
+        version = exchange.headers.get("mcp-protocol-version")
         if version is not None and version not in HANDSHAKE:
-            why = f"Unsupported MCP-Protocol-Version: {version}"
-            await exchange.refuse(400, ProtocolError(INVALID_REQUEST, why), request_id)
-            return None
+            raise NoSession(400, f"Unsupported MCP-Protocol-Version: {version}")
         return session
 
-    async def _deliver(
-        self, exchange: Exchange, session: HttpSession, message: Message | list[Message]
+    async def _hear(
+        self, exchange: Exchange, session: HttpSession, message: Notification | Response
     ) -> None:
-        if isinstance(message, list):
-            await self._batch(exchange, session, message)
-        elif isinstance(message, Request):
-            await self._request(exchange, session, message)
-        elif isinstance(message, Notification):
+        if isinstance(message, Notification):
             await session.handshake.hear(message)
-            await exchange.accepted()
-        elif isinstance(message, Response):
+        else:
             session.handshake.settle(message)
-            await exchange.accepted()
+        await exchange.accepted()
 
     async def _request(self, exchange: Exchange, session: HttpSession, request: Request) -> None:
         """A client that is cut off has not cancelled: the call goes on and can be resumed."""
@@ -112,8 +112,10 @@ class LegacyEndpoint:
 
     async def get(self, exchange: Exchange) -> None:
         """A stream for what belongs to no request, or the rest of one that broke off."""
-        session = await self._session(exchange)
-        if session is None:
+        try:
+            session = self._session(exchange)
+        except NoSession as no:
+            await exchange.refuse(no.status, no.error)
             return
         last = exchange.headers.get("last-event-id")
         resumed = session.resume(last) if last is not None else (session.general, 0)
@@ -131,8 +133,11 @@ class LegacyEndpoint:
             session.followers -= 1
 
     async def delete(self, exchange: Exchange) -> None:
-        session = await self._session(exchange)
-        if session is not None:
+        try:
+            session = self._session(exchange)
+        except NoSession as no:
+            await exchange.refuse(no.status, no.error)
+        else:
             self.sessions.end(session)
             await respond(exchange.send, 204)
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
 import secrets
 from collections import OrderedDict
+from time import monotonic
 
 from toolyard.asgi import Send
 from toolyard.protocol.call import Caller
@@ -98,7 +98,7 @@ class HttpSessions:
     def open(self, caller: Caller) -> HttpSession:
         self._sweep()
         session = HttpSession(self._edge, caller)
-        session.last_used = asyncio.get_running_loop().time()
+        session.last_used = monotonic()
         self._sessions[session.id] = session
         return session
 
@@ -106,7 +106,7 @@ class HttpSessions:
         session = self._sessions.get(session_id)
         if session is None or session.handshake.caller.id != caller.id:
             return None
-        session.last_used = asyncio.get_running_loop().time()
+        session.last_used = monotonic()
         return session
 
     def end(self, session: HttpSession) -> None:
@@ -115,7 +115,7 @@ class HttpSessions:
 
     def _sweep(self) -> None:
         """End what nobody has used for long, and the oldest when there are too many."""
-        oldest = asyncio.get_running_loop().time() - self._idle_limit
+        oldest = monotonic() - self._idle_limit
         idle = [s for s in self._sessions.values() if s.last_used < oldest and not s.in_use]
         for session in idle:
             self.end(session)

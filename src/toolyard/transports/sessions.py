@@ -64,6 +64,7 @@ class HandshakeSession:
     def __init__(
         self, edge: Edge, key: str, caller: Caller, outlet: Outlet, *, owns_process: bool = False
     ) -> None:
+        self._loop = asyncio.get_running_loop()
         self._edge = edge
         self._owns_process = owns_process
         self._key = key
@@ -95,11 +96,17 @@ class HandshakeSession:
             return encode_error(
                 request.id, ProtocolError(INVALID_REQUEST, "This id is already in use")
             )
-        task = asyncio.current_task()
+        task = asyncio.current_task(self._loop)
         assert task is not None
         self._inflight[request.id] = task
         try:
-            return await self._answer(request)
+            own = self._own_answer(request)
+            if own is not None:
+                return encode_result(request.id, own)
+            call = self._call(request)
+            return await answer_on_session(self._edge, call, self._channel(call))
+        except ProtocolError as error:
+            return encode_error(request.id, error)
         except asyncio.CancelledError:
             if task not in self._cancelled:
                 raise
@@ -109,16 +116,6 @@ class HandshakeSession:
             if self._inflight.get(request.id) is task:
                 del self._inflight[request.id]
             self._cancelled.discard(task)
-
-    async def _answer(self, request: Request) -> bytes:
-        try:
-            own = self._own_answer(request)
-        except ProtocolError as error:
-            return encode_error(request.id, error)
-        if own is not None:
-            return encode_result(request.id, own)
-        call = self._call(request)
-        return await answer_on_session(self._edge, call, self._channel(call))
 
     def _own_answer(self, request: Request) -> JsonObject | None:
         """The result of what concerns the session alone; None for everything else."""

@@ -170,12 +170,16 @@ class UpstreamSession:
         except LinkError as error:
             log.debug("%s: %s was not delivered: %s", self.server, method, error)
 
-    async def set_level(self, level: str | None) -> None:
-        """Have a handshake-era upstream log from `level` on, for whoever asked for most."""
+    def logs_from(self, level: str) -> bool:
+        """Does it say what somebody wants who asked for this level, or has no levels?"""
+        if level == self._level:
+            return True
         if level not in LOG_LEVELS or self.modern or not self.peer.offers("logging"):
-            return
-        if self._level is not None and LOG_LEVELS.index(level) >= LOG_LEVELS.index(self._level):
-            return
+            return True
+        return self._level is not None and _more(self._level, level)
+
+    async def set_level(self, level: str) -> None:
+        """Have a handshake-era upstream log from `level` on, for whoever asked for most."""
         self._level = level
         try:
             await self.request("logging/setLevel", {"level": level})
@@ -295,6 +299,10 @@ class UpstreamSession:
         await asyncio.gather(*self._tasks, return_exceptions=True)
         await self.link.close()
         self._deadlines.close()
+
+
+def _more(level: str, other: str) -> bool:
+    return LOG_LEVELS.index(level) <= LOG_LEVELS.index(other)
 
 
 def _error_object(error: ProtocolError) -> JsonObject:

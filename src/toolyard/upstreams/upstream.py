@@ -93,7 +93,7 @@ class Upstream:
         lease = connections.at_hand(call) or await connections.lease(call, channel)
         session, clean = lease.session, False
         try:
-            if call.log_level is not None:
+            if call.log_level is not None and not session.logs_from(call.log_level):
                 await session.set_level(call.log_level)
             result = await self._send(session, method, params, Running(call, channel))
             clean = True
