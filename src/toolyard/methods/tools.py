@@ -31,11 +31,12 @@ class ToolMethods:
         arguments = _arguments(call)
         if call.headers is not None and call.revision.modern:
             check_parameters(call.headers, catalog.header_names(tool), arguments)
-        refuse_unready(tool, call)
+        if tool.unavailable is not None or tool.requires:
+            refuse_unready(tool, call)
         if self.permit is not None:
             await self.permit(call, tool)
         check_arguments(catalog, tool, arguments)
-        if _polled(tool):
+        if "_meta" in tool.definition and _polled(tool):
             channel.close_stream()
         result = await tool.target.call(arguments, call, channel)
         if tool.check_output and "outputSchema" in tool.definition:
@@ -81,12 +82,11 @@ def _polled(tool: Tool) -> bool:
 
 
 def check_arguments(catalog: Catalog, tool: Tool, arguments: JsonObject) -> None:
-    hidden = tool.hidden and sorted(tool.hidden.intersection(arguments))
-    wrong = (
-        f"unknown argument {', '.join(hidden)}"
-        if hidden
-        else catalog.input_checker(tool)(arguments)
-    )
+    hidden = tool.hidden and tool.hidden.intersection(arguments)
+    if hidden:
+        wrong: str | None = f"unknown argument {', '.join(sorted(hidden))}"
+    else:
+        wrong = catalog.input_checker(tool)(arguments)
     if wrong:
         raise ToolError(f"Invalid arguments for tool '{tool.name}': {wrong}")
 

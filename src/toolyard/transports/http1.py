@@ -32,8 +32,7 @@ _STATUS_LINES = {
 _ASGI = {"version": "3.0"}
 _TOO_LARGE = httptools.HttpParserError("headers too large")
 _LAST_CHUNK = b"0\r\n\r\n"
-_CLOSE = b"connection: close\r\n"
-_WHOLE = b"%b%b%bcontent-length: %d\r\n%b\r\n"
+_KEEP, _CLOSE = b"\r\n", b"connection: close\r\n\r\n"
 Message = MutableMapping[str, Any]
 
 
@@ -176,7 +175,8 @@ class Connection(asyncio.Protocol):
     def _begin(self, exchange: Exchange) -> None:
         self._current = exchange
         self.last_active = self._shared.loop.time()
-        exchange.task = self._shared.loop.create_task(exchange.run(self._shared.app))
+        run = exchange.run(self._shared.app)
+        exchange.task = self._shared.loop.create_task(run, name="request")
         self._shared.tasks.add(exchange.task)
 
     def finished(self, exchange: Exchange, *, keep: bool) -> None:
@@ -319,15 +319,16 @@ class Exchange:
             return None
         if connection.closing or not self.body.whole:
             self._keep = False
-        head = _WHOLE % (
+        whole = (
             _status_line(status),
             connection.date,
             _lines(headers),
-            len(body),
-            b"" if self._keep else _CLOSE,
+            b"content-length: %d\r\n" % len(body),
+            _KEEP if self._keep else _CLOSE,
+            b"" if self._scope["method"] == "HEAD" else body,
         )
         self._begun = self._done = True
-        connection.write(head if self._scope["method"] == "HEAD" else head + body)
+        connection.write(b"".join(whole))
         return connection.writable
 
     def _framed(self, body: bytes, more: bool) -> bytes:
@@ -352,9 +353,7 @@ class Exchange:
         lines = [_status_line(status), self._connection.date, _lines(tuple(headers))]
         if self._chunked:
             lines.append(self._chunk_header())
-        if not self._keep:
-            lines.append(_CLOSE)
-        lines.append(b"\r\n")
+        lines.append(_KEEP if self._keep else _CLOSE)
         return b"".join(lines)
 
     def _chunk_header(self) -> bytes:
