@@ -16,21 +16,19 @@ from tests.peers.raw_http import over_http
 from tests.peers.serving import environment, serving
 from tests.runners.yard import alive, until_dead, until_exists
 
-# Deaf to signals and to the end of its input, and so are its child and who left its group.
+# Deaf to signals and to the end of its input, and so is its child.
 DEAF = r"""
 import json, os, signal, subprocess, sys, time
 for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT, signal.SIGPIPE):
     signal.signal(number, signal.SIG_IGN)
 folder, greets = sys.argv[1:]
-def start(**how):
-    return subprocess.Popen([sys.executable, "-S", "-c", "import time; time.sleep(600)"],
-        stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, **how)
+child = subprocess.Popen([sys.executable, "-S", "-c", "import time; time.sleep(600)"],
+    stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 def note(name, pid):
     with open(f"{folder}/{name}.new", "w") as file:
         file.write(str(pid))
     os.replace(f"{folder}/{name}.new", f"{folder}/{name}")
-note("child", start().pid)
-note("escaped", start(start_new_session=True).pid)
+note("child", child.pid)
 note("leader", os.getpid())
 for line in sys.stdin if greets == "yes" else ():
     m = json.loads(line)
@@ -61,9 +59,8 @@ def scratch(yard: Yard) -> Path:
 
 
 async def killed(process: asyncio.subprocess.Process, yard: Yard, scratch: Path) -> None:
-    """Kill us while they run; all of them end, and the run folder with them."""
-    names = ("leader", "child", "escaped")
-    pids = [int(await until_exists(yard.root / name)) for name in names]
+    """Kill us while both run; both end, and the run folder with them."""
+    pids = [int(await until_exists(yard.root / name)) for name in ("leader", "child")]
     async with asyncio.timeout(10):
         while str(pids[0]) not in groups_in(scratch):
             await asyncio.sleep(0.01)

@@ -8,19 +8,16 @@ from pathlib import Path
 
 import pytest
 
-from tests.runners.yard import alive, until_dead, until_exists
+from tests.runners.yard import alive, until_exists
 from tests.upstreams.conftest import MakePool
 from tests.upstreams.seam import call_tool, fake
-from toolyard.errors import UpstreamError
 from toolyard.upstreams.definition import ServerDefinition
 
-# A session of its own, no pipe of ours; the second one has lost its parent as well.
+# A session of its own, no pipe of ours.
 CHILD = """setsid sh -c 'echo $$ > "$0"; exec sleep 600' "$0" </dev/null >/dev/null 2>&1 &
 exec "$@" """
-DAEMON = f"({CHILD.splitlines()[0]})\n{CHILD.splitlines()[1]}"
 # Its environment is not ours, as with the servers that a proxy starts.
 BARE = CHILD.replace("setsid sh", "setsid env -i sh")
-ESCAPES = pytest.mark.parametrize("escape", [CHILD, DAEMON], ids=["child", "daemon"])
 
 
 def leaving(escape: str, note: Path) -> ServerDefinition:
@@ -30,7 +27,7 @@ def leaving(escape: str, note: Path) -> ServerDefinition:
     return replace(definition, command="sh", args=("-c", escape, str(note), *started))
 
 
-@pytest.mark.parametrize("escape", [CHILD, DAEMON, BARE], ids=["child", "daemon", "bare"])
+@pytest.mark.parametrize("escape", [CHILD, BARE], ids=["child", "bare"])
 async def test_who_left_the_group_ends_when_the_upstream_is_stopped(
     make_pool: MakePool, tmp_path: Path, escape: str
 ) -> None:
@@ -42,18 +39,8 @@ async def test_who_left_the_group_ends_when_the_upstream_is_stopped(
     assert not alive(pid)
 
 
-@ESCAPES
-async def test_who_left_the_group_ends_when_the_upstream_crashes(
-    make_pool: MakePool, tmp_path: Path, escape: str
-) -> None:
-    pool = make_pool(leaving(escape, tmp_path / "one"))
-    with pytest.raises(UpstreamError):
-        await call_tool(pool, "die", {"how": "crash"}, server="one")
-    await until_dead(int(await until_exists(tmp_path / "one")))
-
-
 async def test_what_another_upstream_left_stays(make_pool: MakePool, tmp_path: Path) -> None:
-    pools = [make_pool(leaving(DAEMON, tmp_path / name)) for name in ("one", "two")]
+    pools = [make_pool(leaving(CHILD, tmp_path / name)) for name in ("one", "two")]
     for pool, name in zip(pools, ("one", "two"), strict=True):
         await call_tool(pool, "echo", server=name)
     one, two = [int(await until_exists(tmp_path / name)) for name in ("one", "two")]

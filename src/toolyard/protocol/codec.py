@@ -27,19 +27,14 @@ def loads(data: bytes) -> Json:
     if data.startswith(_BOM):
         data = data[3:]
     try:
-        value = _parse(data)
+        value = orjson.loads(data)
+        if _LONG_NUMBER in data.translate(_ONLY_DIGITS):
+            value = json.loads(data)  # orjson was the stricter judge of what is JSON
     except (ValueError, RecursionError) as error:
         raise ProtocolError(PARSE_ERROR, "Parse error", _reason(error)) from None
-    if too_deep(data, value):
+    if data.count(b"[") + data.count(b"{") > MAX_DEPTH and too_deep(data, value):
         raise ProtocolError(INVALID_REQUEST, f"Nested deeper than {MAX_DEPTH} levels")
     return value
-
-
-def _parse(data: bytes) -> Json:
-    if _LONG_NUMBER in data.translate(_ONLY_DIGITS):
-        orjson.loads(data)  # the stricter judge of what is JSON
-        return json.loads(data)
-    return orjson.loads(data)
 
 
 def _reason(error: Exception) -> str:
@@ -48,8 +43,6 @@ def _reason(error: Exception) -> str:
 
 def too_deep(data: bytes, value: Json) -> bool:
     """More than MAX_DEPTH levels? Peels whole levels of brackets off in C first."""
-    if data.count(b"[") + data.count(b"{") <= MAX_DEPTH:
-        return False
     brackets = data.translate(None, _NOT_BRACKETS)
     for _ in range(MAX_DEPTH):
         fewer = _INNERMOST.sub(b"", brackets)

@@ -92,7 +92,9 @@ def is_request_id(value: object) -> bool:
 
 def encode_result(message_id: RequestId | None, result: JsonObject | Encoded) -> bytes:
     body = result.body if isinstance(result, Encoded) else dumps(result)
-    return b'{"jsonrpc":"2.0","id":%b,"result":%b}' % (dumps(message_id), body)
+    # In one piece: it may be long, and is copied once.
+    shown = b"%d" % message_id if type(message_id) is int else dumps(message_id)
+    return b"".join((b'{"jsonrpc":"2.0","id":', shown, b',"result":', body, b"}"))
 
 
 def encode_error(message_id: RequestId | None, error: ProtocolError) -> bytes:

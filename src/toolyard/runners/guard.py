@@ -31,17 +31,14 @@ class Opened(NamedTuple):
 class Guard:
     def __init__(self, parent: str | None) -> None:
         """The run folder is made in `parent`; None: the system's place."""
-        parent = os.path.realpath(parent or os.environ.get("TMPDIR") or "/tmp")
-        # The private run folder, which is there once something is opened.
-        self.root = f"{parent}/toolyard-run.{os.getpid()}.{os.urandom(6).hex()}"
+        self._parent = parent
         self._opened: Opened | None = None
         self._closed = False
 
     def open(self) -> Opened:
         """Raises OSError where there is no room for a folder or a process."""
         if self._opened is None:
-            os.mkdir(self.root, 0o700)
-            self._opened = _open(self.root)
+            self._opened = _open(run_folder(self._parent))
         return self._opened
 
     def watch(self, group: int) -> Callable[[], None]:
@@ -65,6 +62,13 @@ class Guard:
         await opened.watcher.close()
         opened.exits.close()
         remove_folder(opened.root)
+
+
+def run_folder(parent: str | None) -> str:
+    parent = os.path.realpath(parent or os.environ.get("TMPDIR") or "/tmp")
+    root = f"{parent}/toolyard-run.{os.getpid()}.{os.urandom(6).hex()}"
+    os.mkdir(root, 0o700)
+    return root
 
 
 def _open(root: str) -> Opened:

@@ -95,8 +95,8 @@ class HttpTransport:
         if refusal is not None:
             await respond(send, 403, refusal.encode(), (TEXT_TYPE,))
             return
-        cors = guard.cors(headers)
-        send = _with_headers(send, cors) if cors else send
+        if "origin" in headers:
+            send = _with_headers(send, guard.cors(headers))
         if scope["method"] == "OPTIONS":
             await respond(send, 204, headers=guard.preflight(headers))
             return

@@ -320,7 +320,7 @@ class Exchange:
         if connection.closing or not self.body.whole:
             self._keep = False
         whole = (
-            _status_line(status),
+            _STATUS_LINES.get(status) or _status_line(status),
             connection.date,
             _lines(headers),
             b"content-length: %d\r\n" % len(body),

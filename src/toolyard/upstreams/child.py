@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import Protocol
 
-from toolyard.upstreams.leftovers import MARK, descendants, end_left
+from toolyard.upstreams.leftovers import descendants, end_left
 from toolyard.upstreams.lines import Lines, TooLong
 
 # As much as a pipe holds. More than 128 KiB would be mapped and unmapped for each read.
@@ -32,12 +32,8 @@ _INHERITED = ("HOME", "LOGNAME", "PATH", "SHELL", "TERM", "USER", "LANG", "TMPDI
 
 
 class Guard(Protocol):
-    @property
-    def root(self) -> str:
-        """Who has this in its environment must not outlive us."""
-
     def watch(self, group: int) -> Callable[[], None]:
-        """Nor must this process group; gives what to call once it is gone."""
+        """This process group must not outlive us; gives what to call once it is gone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,8 +46,6 @@ class Command:
 
 class Unguarded:
     """It ends with its stdin, or outlives us if it does not care."""
-
-    root = ""
 
     def watch(self, group: int) -> Callable[[], None]:
         return lambda: None
@@ -80,7 +74,6 @@ class Child:
     ) -> None:
         self._command = command
         self._guard = guard
-        self._mark = f"{guard.root}/{os.urandom(8).hex()}"
         self._forget: Callable[[], None] | None = None
         self._on_end = on_end
         self._lines = Lines(on_line, max_line)
@@ -117,7 +110,7 @@ class Child:
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             cwd=command.cwd,
-            env={**minimal_environment(command.env), MARK: self._mark},
+            env=minimal_environment(command.env),
             start_new_session=True,
             bufsize=0,
         )
@@ -304,8 +297,8 @@ class Child:
             os.close(self._pidfd)
         for name in tuple(self._fds):
             self._shut(name)
-        # Some milliseconds, and more where there are many processes: not on the loop.
-        self._sweep = loop.run_in_executor(None, end_left, self._mark, self._descendants)
+        if self._descendants:  # they are waited for: not on the loop
+            self._sweep = loop.run_in_executor(None, end_left, self._descendants)
         self._exited.set()
         self._report(_ended(status))
 

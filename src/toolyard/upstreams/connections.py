@@ -59,7 +59,7 @@ class Connections:
 
     def at_hand(self, call: Call) -> Lease | None:
         """A shared connection that is up, where this call may use one."""
-        if not (call.client.capabilities.keys().isdisjoint(_ASKED) or self._modern):
+        if not (self._modern or call.client.capabilities.keys().isdisjoint(_ASKED)):
             return None
         slot = self._shared.get(self.key_of(call.caller))
         session = slot.live if slot is not None else None

@@ -17,7 +17,6 @@ from toolyard.upstreams.link import (
     NotSent,
     Outgoing,
     Pending,
-    messages_in,
 )
 
 log = logger("upstreams")
@@ -87,7 +86,9 @@ class StdioLink(Link):
         except ProtocolError:
             self._on_garbage(line)
             return
-        for message in messages_in(value):
+        for message in value if isinstance(value, list) else (value,):
+            if not isinstance(message, dict):
+                continue
             if "method" in message:
                 self.receive(message, None)
             else:
