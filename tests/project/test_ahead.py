@@ -96,3 +96,18 @@ def test_nothing_is_left_when_its_part_is_never_asked_for(
     assert open_files() == before
     with pytest.raises(ChildProcessError):
         os.waitpid(-1, 0)
+
+
+def test_where_no_child_can_be_had_nothing_is_missed(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def no_fork() -> int:
+        raise BlockingIOError(11, "Resource temporarily unavailable")
+
+    monkeypatch.setattr(ahead, "MANY", 10)
+    monkeypatch.setattr(ahead, "_has_two_processors", lambda: True)
+    monkeypatch.setattr(os, "fork", no_fork)
+    before, metadata = open_files(), Metadata()
+    with ReadAhead(project.tools, metadata):
+        assert told(scan(project, Settings(), metadata)) == plain(project)
+    assert open_files() == before

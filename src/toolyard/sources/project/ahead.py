@@ -32,7 +32,9 @@ class ReadAhead:
     def __enter__(self) -> None:
         share = self._share() if _has_two_processors() else []
         if share and os.path.isdir(share[0]):
-            self._ahead = self._metadata.folders = Ahead(self._root, share, self._metadata)
+            with suppress(OSError):  # where there is no process to spare, we read everything
+                self._ahead = Ahead(self._root, share, self._metadata)
+                self._metadata.folders = self._ahead
 
     def __exit__(self, *_error: object) -> None:
         if self._ahead is not None:
@@ -55,7 +57,11 @@ class Ahead(Remembered):
         self._metadata = metadata
         self._first = share[0]
         self._file = os.memfd_create("toolyard-ahead")
-        self._child = os.fork()
+        try:
+            self._child = os.fork()
+        except OSError:
+            os.close(self._file)
+            raise
         if self._child == 0:
             _read(root, share, self._file)
 
@@ -107,4 +113,7 @@ def _read_metadata(files: Iterable[File], metadata: Metadata) -> None:
 
 
 def _has_two_processors() -> bool:
-    return sys.platform == "linux" and len(os.sched_getaffinity(0)) > 1
+    """And a system that lets a child hand over what it has read."""
+    if sys.platform != "linux" or not hasattr(os, "memfd_create"):
+        return False
+    return len(os.sched_getaffinity(0)) > 1
