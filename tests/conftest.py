@@ -14,7 +14,7 @@ ROOT = Path(__file__).parent
 LONG = frozenset(
     """
     conformance
-    auth/test_authlib
+    auth/test_authlib auth/test_own_listings
     cli/test_bundle cli/test_looking cli/test_projects_life
     demo/test_leaves_nothing demo/test_shutdown
     examples/test_pages examples/test_reading
@@ -23,11 +23,13 @@ LONG = frozenset(
     gateway/test_registry_commands gateway/test_secrets gateway/test_showcase
     hooks/test_bad_input hooks/test_equal_answers hooks/test_policy hooks/test_roots
     peers/test_raw
+    project/test_many_mistakes
     requirements/test_lifecycle requirements/test_lists
     runners/test_nothing_left
-    sdk/test_json_tool
+    sdk/test_json_reading sdk/test_json_tool
     transports/test_hostile_input
-    upstreams/test_conformance upstreams/test_real_servers upstreams/test_sdk_peer
+    upstreams/test_conformance upstreams/test_faults upstreams/test_real_servers
+    upstreams/test_sdk_peer
     web/test_logins web/test_looks web/test_other_gateway web/test_page web/test_payloads
     web/test_registry web/test_scale web/test_try
     """.split()  # noqa: SIM905 - a list would take a line for each
