@@ -10,18 +10,19 @@ os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 ROOT = Path(__file__).parent
 # Whole folders, and modules: the suites of others, browsers, published servers, soaks, and what
-# starts hundreds of programs. One in eight tests, two thirds of the time.
+# starts hundreds of programs. One in six tests, two thirds of the time.
 LONG = frozenset(
     """
     conformance
     auth/test_authlib auth/test_own_listings
     cli/test_bundle cli/test_looking cli/test_projects_life
     demo/test_leaves_nothing demo/test_shutdown
-    examples/test_pages examples/test_reading
-    gateway/test_document gateway/test_edits gateway/test_faults gateway/test_killed
-    gateway/test_locking gateway/test_mixed_eras gateway/test_real_servers
+    examples
+    gateway/test_bounds gateway/test_document gateway/test_edits gateway/test_faults
+    gateway/test_killed gateway/test_locking gateway/test_mixed_eras gateway/test_real_servers
     gateway/test_registry_commands gateway/test_secrets gateway/test_showcase
-    hooks/test_bad_input hooks/test_equal_answers hooks/test_policy hooks/test_roots
+    hooks/test_bad_input hooks/test_contract_variants hooks/test_equal_answers
+    hooks/test_policy hooks/test_roots
     peers/test_raw
     project/test_many_mistakes
     requirements/test_lifecycle requirements/test_lists
