@@ -106,7 +106,7 @@ class Catalog:
         return self._items[key]
 
     def input_checker(self, tool: Tool) -> Checker:
-        return self._checkers.get((tool.name, "inputSchema")) or self._checker(tool, "inputSchema")
+        return self._checker(tool, "inputSchema")
 
     def output_checker(self, tool: Tool) -> Checker:
         return self._checker(tool, "outputSchema")

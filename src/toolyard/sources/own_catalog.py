@@ -43,9 +43,6 @@ class OwnCatalogs:
 
     @property
     def empty(self) -> bool:
-        known = self._known
-        if known is not None and known[0] is self._gateway.registries:
-            return not known[1]
         return not self._servers()
 
     async def __call__(self, catalog: Catalog, caller: Caller) -> Catalog:

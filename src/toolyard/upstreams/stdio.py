@@ -17,6 +17,7 @@ from toolyard.upstreams.link import (
     NotSent,
     Outgoing,
     Pending,
+    messages_in,
 )
 
 log = logger("upstreams")
@@ -86,9 +87,7 @@ class StdioLink(Link):
         except ProtocolError:
             self._on_garbage(line)
             return
-        for message in value if isinstance(value, list) else (value,):
-            if not isinstance(message, dict):
-                continue
+        for message in messages_in(value):
             if "method" in message:
                 self.receive(message, None)
             else:
