@@ -138,3 +138,15 @@ async def test_both_spellings_of_the_endpoint_are_the_same(yard: Yard) -> None:
                 assert [one["name"] for one in (await client.result("tools/list"))["tools"]] == [
                     "echo"
                 ]
+
+
+async def test_the_first_line_says_that_there_is_more_to_come(yard: Yard) -> None:
+    """What a server lists is not known before it has run once."""
+    yard.registry(servers=[{**yard.upstream("u", ECHO), "expose": "all"}])
+    async with serving(yard.file) as server:
+        told = server.errors.splitlines()[0]
+        assert "0 tools, 0 resources, 0 prompts, and what 1 server will list, at http" in told
+        async with over_http(server.url, MODERN) as client:
+            assert (await client.request("tools/list", {}))["result"]["tools"]
+    async with serving(yard.file) as server:
+        assert "1 tools, 0 resources, 0 prompts at http" in server.errors.splitlines()[0]

@@ -131,7 +131,14 @@ def _announce(plan: Plan, sock: socket.socket, app: App, page: Page | None) -> N
     name = plan.identity.info.get("title") or plan.identity.info["name"]
     told = (
         f"{name}: {len(catalog.tools)} tools, {len(catalog.resources)} resources, "
-        f"{len(catalog.prompts)} prompts at http://{shown}:{port}/mcp (Ctrl-C ends it)"
+        f"{len(catalog.prompts)} prompts{_more_to_come(app)} at http://{shown}:{port}/mcp "
+        "(Ctrl-C ends it)"
     )
     invitation = (page.invitation(f"http://{shown}:{port}"),) if page else ()
     print("\n".join((told, *invitation)), file=sys.stderr, flush=True)
+
+
+def _more_to_come(app: App) -> str:
+    unlisted = app.gateway.unlisted if app.gateway is not None else 0
+    servers = "1 server" if unlisted == 1 else f"{unlisted} servers"
+    return f", and what {servers} will list," if unlisted else ""

@@ -154,6 +154,11 @@ class GatewaySource:
         self.refused: ConfigError | None = None
 
     @property
+    def unlisted(self) -> int:
+        """How many servers have not said yet what they have."""
+        return sum(listing is None for listing in self._listings.read().values())
+
+    @property
     def registries(self) -> Registries:
         return self._taken[0]
 
