@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -313,10 +313,15 @@ def permit_of(plan: Plan, policy: PolicyScript | None = None) -> Permit:
         settings.tool_allowlist, settings.tool_allow_default, deny_unnamed=plan.like_mcp_bash
     )
 
-    async def permit(_call: Call, tool: Tool) -> None:
-        decided = False
+    def permit(_call: Call, tool: Tool) -> Awaitable[None] | None:
         if policy is not None:
-            decided = await policy.permits(tool.name, {**tool.definition, **tool.extra})
+            return asked(policy, tool)
+        if tool.origin.source == "project":
+            allowed.check(tool)
+        return None
+
+    async def asked(policy: PolicyScript, tool: Tool) -> None:
+        decided = await policy.permits(tool.name, {**tool.definition, **tool.extra})
         if tool.origin.source == "project" and (settings.tool_allowlist or not decided):
             allowed.check(tool)
 

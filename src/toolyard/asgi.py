@@ -39,14 +39,11 @@ class Disconnected(Exception):
     """The client left before its request was whole."""
 
 
-def body_at_hand(receive: Receive, most: int) -> bytes | None:
-    """The body, if nothing has to be waited for. Raises BodyTooLarge."""
+def body_at_hand(receive: Receive) -> bytes | None:
+    """The body, if nothing has to be waited for."""
     # What our own server offers beside ASGI.
     take = getattr(receive, "at_hand", None)
-    body: bytes | None = take() if take is not None else None
-    if body is not None and len(body) > most:
-        raise BodyTooLarge
-    return body
+    return take() if take is not None else None
 
 
 async def read_body(receive: Receive, most: int) -> bytes:
@@ -72,13 +69,25 @@ async def read_body(receive: Receive, most: int) -> bytes:
 async def respond(
     send: Send, status: int, body: bytes = b"", headers: Iterable[Header] = ()
 ) -> None:
+    written = begin_response(send, status, body, tuple(headers))
+    if written is not None:
+        await written
+
+
+def begin_response(
+    send: Send, status: int, body: bytes, headers: tuple[Header, ...]
+) -> Awaitable[None] | None:
+    """A whole response; what there is to be awaited, if anything."""
     # What our own server offers beside ASGI: one step instead of two.
-    at_once = getattr(send, "at_once", None)
+    at_once: Callable[..., Awaitable[None] | None] | None = getattr(send, "at_once", None)
     if at_once is not None:
-        written = at_once(status, tuple(headers), body)
-        if written is not None:
-            await written
-        return
+        return at_once(status, headers, body)
+    return _respond_in_steps(send, status, body, headers)
+
+
+async def _respond_in_steps(
+    send: Send, status: int, body: bytes, headers: tuple[Header, ...]
+) -> None:
     whole = [*headers, (b"content-length", b"%d" % len(body))]
     await send({"type": "http.response.start", "status": status, "headers": whole})
     await send({"type": "http.response.body", "body": body})

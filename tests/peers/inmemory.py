@@ -75,6 +75,7 @@ async def steps(_arguments: JsonObject, _call: Call, channel: Channel) -> Result
 
 async def hang(_arguments: JsonObject, _call: Call, channel: Channel) -> Result:
     channel.progress(1, None, "hanging")
+    print("hang began", file=sys.stderr, flush=True)
     try:
         await asyncio.Event().wait()
     except asyncio.CancelledError:

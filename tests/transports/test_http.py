@@ -69,6 +69,27 @@ async def test_a_session_ends_with_delete(server: Listening) -> None:
         assert posted.status == 404
 
 
+async def test_what_runs_when_a_session_is_ended_is_answered(server: Listening) -> None:
+    async with over_http(server.url, OLD) as client:
+        seen = len(server.stderr)
+        call = asyncio.create_task(client.post(client.message("tools/call", {"name": "hang"})))
+        await until(server, "hang began", seen)
+        assert await client.delete() in (200, 204)
+        async with asyncio.timeout(10):
+            assert (await call).status == 404
+        await until(server, "hang was cancelled", seen)
+
+
+async def test_a_stream_ends_with_its_session(server: Listening) -> None:
+    async with over_http(server.url, OLD, checked=False) as client:
+        message = client.message("tools/call", {"name": "hang"})
+        message["params"]["_meta"] = {"progressToken": 1}
+        async with asyncio.timeout(10), client.stream(message) as reply:
+            async for event in reply.events():
+                if event.data:
+                    assert await client.delete() in (200, 204)
+
+
 async def test_a_request_without_a_session_is_refused(server: Listening) -> None:
     status, said = await status_of(server, JSON, call("tools/list"))
     assert (status, said["error"]["code"]) == (400, -32600)

@@ -54,7 +54,8 @@ class Catalog:
     _digests: dict[Kind, str] = field(default_factory=dict, repr=False)
     _pages: dict[tuple[Kind, str, int, int], Encoded] = field(default_factory=dict, repr=False)
     _items: dict[tuple[Kind, str], list[bytes]] = field(default_factory=dict, repr=False)
-    _checkers: dict[tuple[str, str], Checker] = field(default_factory=dict, repr=False)
+    _input_checkers: dict[str, Checker] = field(default_factory=dict, repr=False)
+    _output_checkers: dict[str, Checker] = field(default_factory=dict, repr=False)
     _headers: dict[str, HeaderNames] = field(default_factory=dict, repr=False)
 
     def listed(self, kind: Kind) -> tuple[Listed, ...]:
@@ -106,16 +107,17 @@ class Catalog:
         return self._items[key]
 
     def input_checker(self, tool: Tool) -> Checker:
-        return self._checker(tool, "inputSchema")
+        checker = self._input_checkers.get(tool.name)
+        if checker is None:
+            checker = checker_or_reason(tool.definition.get("inputSchema") or {})
+            self._input_checkers[tool.name] = checker
+        return checker
 
     def output_checker(self, tool: Tool) -> Checker:
-        return self._checker(tool, "outputSchema")
-
-    def _checker(self, tool: Tool, part: str) -> Checker:
-        key = (tool.name, part)
-        checker = self._checkers.get(key)
+        checker = self._output_checkers.get(tool.name)
         if checker is None:
-            checker = self._checkers[key] = checker_or_reason(tool.definition.get(part) or {})
+            checker = checker_or_reason(tool.definition.get("outputSchema") or {})
+            self._output_checkers[tool.name] = checker
         return checker
 
     def header_names(self, tool: Tool) -> HeaderNames:

@@ -32,7 +32,8 @@ def compile_checker(schema: Json) -> Checker:
         linear = validator(jsonschema_rs.RegexOptions())
     except ValueError:
         return _bounded(lambda steps: validator(jsonschema_rs.FancyRegexOptions(steps)))
-    return lambda value: _problem(linear, value)
+    is_valid = linear.is_valid
+    return lambda value: None if is_valid(value) else _problem(linear, value)
 
 
 def _bounded(validator: Callable[[int], Any]) -> Checker:

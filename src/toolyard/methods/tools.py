@@ -10,14 +10,15 @@ from toolyard.catalog.entries import Tool
 from toolyard.catalog.snapshot import Catalog
 from toolyard.errors import INVALID_PARAMS, MISSING_CAPABILITY, ProtocolError, ToolError
 from toolyard.methods.offer import Offer
-from toolyard.protocol.call import Call, Channel, Encoded, JsonObject, Result
+from toolyard.protocol.call import Call, Channel, Encoded, Json, JsonObject, Result
 from toolyard.protocol.headers import check_parameters
 
 # In a tool's `_meta`: clients of 2025-11-25 poll for its answer instead of holding a stream.
 # It travels with the definition, so it holds through any number of gateways.
 POLLED = "toolyard/poll"
-# Raises ProtocolError when this call of this tool is not allowed.
-Permit: TypeAlias = Callable[[Call, Tool], Awaitable[None]]
+# Raises ProtocolError when this call of this tool is not allowed; gives what there is to be
+# awaited until that is known, if anything.
+Permit: TypeAlias = Callable[[Call, Tool], Awaitable[None] | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,14 +28,19 @@ class ToolMethods:
 
     async def call(self, call: Call, channel: Channel) -> Result:
         catalog = self.offer.at_hand(call) or await self.offer.to(call)
-        tool = _find(catalog, call)
-        arguments = _arguments(call)
+        name, arguments = call.params.get("name"), call.params.get("arguments")
+        tool = catalog.tools.get(name) if isinstance(name, str) else None
+        if tool is None:
+            raise _unknown(name)
+        if not isinstance(arguments, dict):
+            arguments = _no_object(arguments)
         if call.headers is not None and call.revision.modern:
             check_parameters(call.headers, catalog.header_names(tool), arguments)
         if tool.unavailable is not None or tool.requires:
             refuse_unready(tool, call)
-        if self.permit is not None:
-            await self.permit(call, tool)
+        deciding = self.permit(call, tool) if self.permit is not None else None
+        if deciding is not None:
+            await deciding
         check_arguments(catalog, tool, arguments)
         if "_meta" in tool.definition and _polled(tool):
             channel.close_stream()
@@ -44,23 +50,17 @@ class ToolMethods:
         return result
 
 
-def _find(catalog: Catalog, call: Call) -> Tool:
-    name = call.params.get("name")
+def _unknown(name: Json) -> ProtocolError:
     if not isinstance(name, str):
-        raise ProtocolError(INVALID_PARAMS, "Tool name is required")
-    tool = catalog.tools.get(name)
-    if tool is None:
-        raise ProtocolError(INVALID_PARAMS, f"Tool '{name}' not found", {"name": name})
-    return tool
+        return ProtocolError(INVALID_PARAMS, "Tool name is required")
+    return ProtocolError(INVALID_PARAMS, f"Tool '{name}' not found", {"name": name})
 
 
-def _arguments(call: Call) -> JsonObject:
-    arguments = call.params.get("arguments")
-    if arguments is None:
-        return {}
-    if not isinstance(arguments, dict):
+def _no_object(arguments: Json) -> JsonObject:
+    """Nothing, where nothing was sent."""
+    if arguments is not None:
         raise ProtocolError(INVALID_PARAMS, "Tool arguments must be an object")
-    return arguments
+    return {}
 
 
 def refuse_unready(tool: Tool, call: Call) -> None:

@@ -14,6 +14,8 @@ from toolyard.protocol.values import Json
 MAX_DEPTH = 200
 # To encode that many takes about a millisecond.
 PART = 500
+# Fewer bytes cannot be nested deeper: each level opens and closes.
+_SHALLOW = 2 * MAX_DEPTH
 _BOM = b"\xef\xbb\xbf"
 _ONLY_DIGITS = bytes(48 if 48 <= byte <= 57 else 32 for byte in range(256))
 _NOT_BRACKETS = bytes(byte for byte in range(256) if byte not in b"[]{}")
@@ -24,17 +26,21 @@ _LONG_NUMBER = b"0" * 19
 
 def loads(data: bytes) -> Json:
     """Parse JSON text: exact integers, at most MAX_DEPTH levels."""
-    if data.startswith(_BOM):
-        data = data[3:]
     try:
         value = orjson.loads(data)
         if _LONG_NUMBER in data.translate(_ONLY_DIGITS):
             value = json.loads(data)  # orjson was the stricter judge of what is JSON
     except (ValueError, RecursionError) as error:
+        if data.startswith(_BOM) and not data.startswith(_BOM, len(_BOM)):
+            return loads(data[len(_BOM) :])
         raise ProtocolError(PARSE_ERROR, "Parse error", _reason(error)) from None
-    if data.count(b"[") + data.count(b"{") > MAX_DEPTH and too_deep(data, value):
+    if len(data) > _SHALLOW and _brackets(data) > MAX_DEPTH and too_deep(data, value):
         raise ProtocolError(INVALID_REQUEST, f"Nested deeper than {MAX_DEPTH} levels")
     return value
+
+
+def _brackets(data: bytes) -> int:
+    return data.count(b"[") + data.count(b"{")
 
 
 def _reason(error: Exception) -> str:

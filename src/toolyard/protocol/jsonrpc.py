@@ -9,6 +9,7 @@ from toolyard.protocol.call import Encoded, Json, JsonObject
 from toolyard.protocol.codec import dumps, loads
 
 RequestId: TypeAlias = str | int
+_ID_TYPES = frozenset({str, int})  # and no bool
 
 
 class Request(NamedTuple):
@@ -55,6 +56,19 @@ def classify(value: Json) -> Message:
     """Which kind of message this JSON value is."""
     if not isinstance(value, dict):
         return invalid(None, "a message must be an object")
+    message_id: Json = value.get("id")
+    method, params = value.get("method"), value.get("params")
+    if (
+        isinstance(method, str)
+        and isinstance(params, dict)
+        and value.get("jsonrpc") == "2.0"
+        and type(message_id) in _ID_TYPES
+    ):
+        return Request(message_id, method, params)
+    return _unusual(value)
+
+
+def _unusual(value: JsonObject) -> Message:
     message_id = value.get("id")
     known_id = message_id if is_request_id(message_id) else None
     if value.get("jsonrpc") != "2.0":
@@ -87,7 +101,7 @@ def invalid(message_id: RequestId | None, why: str) -> Malformed:
 
 
 def is_request_id(value: object) -> bool:
-    return isinstance(value, str | int) and not isinstance(value, bool)
+    return type(value) in _ID_TYPES
 
 
 def encode_result(message_id: RequestId | None, result: JsonObject | Encoded) -> bytes:

@@ -10,11 +10,11 @@ from collections.abc import Callable, Mapping
 from toolyard.errors import INVALID_PARAMS, RESOURCE_NOT_FOUND, ProtocolError
 from toolyard.protocol.codec import dumps
 from toolyard.protocol.keys import SERVER_INFO
-from toolyard.protocol.revisions import LISTS, Revision
+from toolyard.protocol.revisions import ALL, LISTS, Revision
 from toolyard.protocol.values import Json, JsonObject
 
 CACHEABLE = LISTS | {"resources/read", "server/discover"}
-_MODERN_RESULT_FIELDS = ("resultType", "ttlMs", "cacheScope")
+_MODERN_RESULT_FIELDS = frozenset({"resultType", "ttlMs", "cacheScope"})
 _LIST_KEYS = {
     "tools": "tools",
     "resources": "resources",
@@ -29,8 +29,12 @@ def shape_result(
     """The result as a client of this revision may see it. The given one is not changed."""
     if revision.modern:
         return _modern(method, result, stamp)
-    shaped = {k: v for k, v in result.items() if k not in _MODERN_RESULT_FIELDS}
-    _drop_server_info(shaped)
+    if _MODERN_RESULT_FIELDS.isdisjoint(result):
+        shaped = {**result}
+    else:
+        shaped = {k: v for k, v in result.items() if k not in _MODERN_RESULT_FIELDS}
+    if "_meta" in shaped:
+        _drop_server_info(shaped)
     fit = _FITTERS.get(method)
     if fit is not None:
         fit(shaped, revision)
@@ -67,7 +71,9 @@ def _fit_tool_result(shaped: JsonObject, revision: Revision) -> None:
         structured = shaped.pop("structuredContent")
         if not content:
             content = [{"type": "text", "text": dumps(structured).decode()}]
-    shaped["content"] = [_fit_content(block, revision) for block in content]
+    if revision.date not in _TAKE_ALL_CONTENT:
+        content = [_fit_content(block, revision) for block in content]
+    shaped["content"] = content
 
 
 def _may_see(structured: Json, revision: Revision) -> bool:
@@ -118,6 +124,14 @@ _SUBSTITUTES: Mapping[str, Callable[[JsonObject], str]] = {
     "audio": _audio_note,
     "resource_link": _link_note,
 }
+
+
+# Revisions for which no content block would be changed.
+_TAKE_ALL_CONTENT = frozenset(
+    date
+    for date, revision in ALL.items()
+    if not revision.later_annotations and revision.content_kinds >= _SUBSTITUTES.keys()
+)
 
 
 def _fit_annotations(item: JsonObject, revision: Revision) -> JsonObject:

@@ -6,6 +6,7 @@ import asyncio
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 from toolyard.catalog.entries import Entries
 from toolyard.catalog.listing import Listing
@@ -25,7 +26,7 @@ from toolyard.upstreams.pool import Pool
 log = logger("registry")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Registries:
     """The registry files of one gateway, read and checked together; later ones lie on top."""
 
@@ -47,13 +48,14 @@ class Registries:
             and (server.expose != "listed" or server.name in referred)
         )
 
-    def personal(self) -> tuple[ServerDefinition, ...]:
+    @cached_property
+    def personal(self) -> Mapping[str, ServerDefinition]:
         """The servers that list something by themselves, to each caller something else."""
-        return tuple(
-            server
+        return {
+            server.name: server
             for server in self.servers
             if server.auth == "oauth" and server.disabled is None and server.expose != "listed"
-        )
+        }
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,10 +10,9 @@ from toolyard.catalog.entries import Entries
 from toolyard.catalog.listing import Listing
 from toolyard.catalog.snapshot import Catalog, assemble
 from toolyard.protocol.call import Caller
-from toolyard.sources.gateway import GatewaySource, Registries
+from toolyard.sources.gateway import GatewaySource
 from toolyard.sources.own import LOOK_AT_LOGINS, MOST_CALLERS, OwnListings
 from toolyard.telemetry import logger
-from toolyard.upstreams.definition import ServerDefinition
 
 log = logger("catalog")
 
@@ -38,15 +37,14 @@ class OwnCatalogs:
         self._gateway = gateway
         self._listings = listings
         self._hold = hold
-        self._known: tuple[Registries, Mapping[str, ServerDefinition]] | None = None
         self._built: dict[str, _Built] = {}
 
     @property
     def empty(self) -> bool:
-        return not self._servers()
+        return not self._gateway.registries.personal
 
     async def __call__(self, catalog: Catalog, caller: Caller) -> Catalog:
-        servers = self._servers()
+        servers = self._gateway.registries.personal
         if not servers:
             return catalog
         listings = await self._listings.of(caller, servers)
@@ -75,18 +73,11 @@ class OwnCatalogs:
             del self._built[next(iter(self._built))]
         self._built[caller.id] = built
 
-    def _servers(self) -> Mapping[str, ServerDefinition]:
-        """Those that list something by themselves; mostly there are none."""
-        registries = self._gateway.registries
-        if self._known is None or self._known[0] is not registries:
-            self._known = (registries, {one.name: one for one in registries.personal()})
-        return self._known[1]
-
     async def watch(self) -> None:
         """Tell clients when somebody logs in or out, until cancelled."""
         while True:
             await asyncio.sleep(LOOK_AT_LOGINS)
-            self._listings.look(self._servers())
+            self._listings.look(self._gateway.registries.personal)
 
     async def close(self) -> None:
         await self._listings.close()

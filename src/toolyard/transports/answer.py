@@ -10,9 +10,9 @@ from typing import TypeGuard
 from toolyard.errors import INTERNAL_ERROR, METHOD_NOT_FOUND, ProtocolError, ToolError
 from toolyard.protocol.call import Call, Caller, Channel, Encoded, Handler, JsonObject, Result
 from toolyard.protocol.identity import Identity
-from toolyard.protocol.jsonrpc import Message, Request, decode, encode_error, encode_result
+from toolyard.protocol.jsonrpc import Message, Request, decode, encode_result
 from toolyard.protocol.modern import MAY_ASK, Envelope, discover, stamp
-from toolyard.protocol.shape import shape_error, shape_result
+from toolyard.protocol.shape import shape_result
 from toolyard.telemetry import logger
 from toolyard.transports.channels import ModernChannel, Wire, refuse_unaskable
 from toolyard.transports.parking import Parking
@@ -74,15 +74,6 @@ def failed(error: ToolError) -> JsonObject:
     if error.meta:
         result["_meta"] = error.meta
     return result
-
-
-async def answer_on_session(edge: Edge, call: Call, channel: Channel) -> bytes:
-    """Answer a handshake-era request: a result that asks is put to the client, here."""
-    try:
-        result = await in_rounds(edge, call, channel)
-    except ProtocolError as error:
-        return encode_error(call.id, shape_error(error, call.revision))
-    return encode(edge, call, result)
 
 
 async def in_rounds(edge: Edge, call: Call, channel: Channel) -> Result:

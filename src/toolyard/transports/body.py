@@ -8,7 +8,10 @@ from typing import Any
 
 
 class Body:
-    """`read_on` lets the connection read more; `go_ahead` tells a client that waits for it."""
+    """`read_on` lets the connection read more; `go_ahead` tells a client that waits for it.
+
+    Some bodies are known when they begin: `whole` is all of it.
+    """
 
     __slots__ = (
         "_arrived",
@@ -21,14 +24,14 @@ class Body:
         "whole",
     )
 
-    def __init__(self, read_on: Callable[[], None], go_ahead: Callable[[], None] | None) -> None:
+    def __init__(self, read_on: Callable[[], None], whole: bytes | None = None) -> None:
         self._read_on = read_on
-        self.go_ahead = go_ahead
-        self._chunks: list[bytes] = []
+        self.go_ahead: Callable[[], None] | None = None
+        self._chunks: list[bytes] = [] if whole is None else [whole]
         self._buffered = 0
         self._taken = False
         self._arrived: asyncio.Future[None] | None = None
-        self.whole = False
+        self.whole = whole is not None
         self.gone = False  # the client is
 
     # -- for the connection ------------------------------------------------------------

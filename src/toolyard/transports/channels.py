@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple, Protocol, TypeAlias
 
 from toolyard.errors import (
@@ -65,8 +66,10 @@ class Wire:
         self.notify("notifications/message", params)
 
 
-class Asker(Protocol):
-    """A session that can be asked in the course of a call."""
+class Conversation(Session, Protocol):
+    """A session that can be spoken to in the course of a call."""
+
+    def wire(self, call: Call) -> Wire: ...
 
     async def request(
         self, method: str, params: JsonObject | None, related: str | int | None, timeout: float
@@ -76,15 +79,14 @@ class Asker(Protocol):
 class SessionChannel:
     """The channel of a call on a handshake session: questions are requests to its client."""
 
-    def __init__(self, call: Call, wire: Wire, session: Session, asker: Asker) -> None:
+    def __init__(self, call: Call, session: Conversation) -> None:
         self._call = call
-        self._wire = wire
-        self._session = session
-        self._asker = asker
+        self.session = session
 
-    @property
-    def session(self) -> Session:
-        return self._session
+    @cached_property
+    def _wire(self) -> Wire:
+        """Made when it is needed: most calls say nothing before their answer."""
+        return self.session.wire(self._call)
 
     def notify(self, method: str, params: JsonObject) -> None:
         self._wire.notify(method, params)
@@ -109,7 +111,7 @@ class SessionChannel:
     async def _put(self, question: _Fitted, timeout: float) -> Json:
         method, params, form = question
         try:
-            answer = await self._asker.request(method, params, self._call.id, timeout)
+            answer = await self.session.request(method, params, self._call.id, timeout)
         except TimeoutError:
             raise ToolError(f"the client did not answer {method} in time") from None
         return answer if form is None else form.answer(answer)

@@ -22,14 +22,14 @@ from toolyard.asgi import (
 )
 from toolyard.auth.callers import Anyone, Authenticator, Unauthorized
 from toolyard.errors import INVALID_REQUEST, ProtocolError
-from toolyard.protocol.jsonrpc import Malformed, Message, Request
+from toolyard.protocol.jsonrpc import Message, Request
 from toolyard.protocol.modern import is_modern
 from toolyard.protocol.revisions import HANDSHAKE, MODERN
 from toolyard.telemetry import logger
 from toolyard.transports.answer import Edge
 from toolyard.transports.exchange import Exchange
 from toolyard.transports.guard import Guard
-from toolyard.transports.heads import NAMED, read_headers
+from toolyard.transports.heads import HEAD, read_head
 from toolyard.transports.http_legacy import LegacyEndpoint
 from toolyard.transports.http_modern import ModernEndpoint
 from toolyard.transports.http_pair import PairEndpoint
@@ -86,42 +86,56 @@ class HttpTransport:
         """Every route there is."""
         return frozenset({HEALTH, *self._routes, *self._extra})
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    def __call__(self, scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
         if scope["type"] != "http":
-            return
-        headers, repeated = scope.get(NAMED) or read_headers(scope["headers"])
+            return _ignore()
+        head = scope.get(HEAD) or read_head(scope["headers"])
+        if head.route is None:
+            head.route = self._route(scope, head.headers)
+        answered: Awaitable[None] = head.route(
+            Exchange(scope, receive, send, head.headers, head.repeated)
+        )
+        return answered
+
+    # -- where a request goes: path, method and headers decide, and who is calling -------
+
+    def _route(self, scope: Scope, headers: Mapping[str, str]) -> Route:
         guard = self._settings.guard
         refusal = guard.refusal(headers)
         if refusal is not None:
-            await respond(send, 403, refusal.encode(), (TEXT_TYPE,))
-            return
-        if "origin" in headers:
-            send = _with_headers(send, guard.cors(headers))
+            return _always(403, refusal.encode(), (TEXT_TYPE,))
         if scope["method"] == "OPTIONS":
-            await respond(send, 204, headers=guard.preflight(headers))
-            return
-        await self._route(Exchange(scope, receive, send, headers, repeated))
+            route = _always(204, b"", guard.preflight(headers))
+        else:
+            route = self._own_route(scope, headers)
+        return _with_cors(route, guard.cors(headers)) if "origin" in headers else route
 
-    def _route(self, exchange: Exchange) -> Awaitable[None]:
-        scope, send = exchange.scope, exchange.send
-        path = scope["path"]
+    def _own_route(self, scope: Scope, headers: Mapping[str, str]) -> Route:
+        path, method = scope["path"], scope["method"]
         if path == HEALTH:
-            return respond(send, 200, b"ok\n", (TEXT_TYPE,))
+            return _always(200, b"ok\n", (TEXT_TYPE,))
         methods = self._routes.get(path)
         if methods is None:
-            return self._route_extra(exchange)
-        route = methods.get(scope["method"])
+            return self._route_extra
+        route = methods.get(method)
         if route is None:
-            return respond(send, 405, b"", ((b"allow", ", ".join(methods).encode()),))
-        everybody = self._settings.authenticator.everybody
-        if everybody is None:
-            return self._route_admitted(exchange, route)
-        exchange.caller = everybody
-        return route(exchange)
+            return _always(405, b"", ((b"allow", ", ".join(methods).encode()),))
+        refused = _refusal(headers) if method == "POST" else None
+        return self._admitted(route if refused is None else _refusing(*refused))
 
-    async def _route_admitted(self, exchange: Exchange, route: Route) -> None:
-        if await self._admit(exchange):
-            await route(exchange)
+    def _admitted(self, route: Route) -> Route:
+        everybody = self._settings.authenticator.everybody
+
+        def for_everybody(exchange: Exchange) -> Awaitable[None]:
+            assert everybody is not None
+            exchange.caller = everybody
+            return route(exchange)
+
+        async def for_those_we_know(exchange: Exchange) -> None:
+            if await self._admit(exchange):
+                await route(exchange)
+
+        return for_those_we_know if everybody is None else for_everybody
 
     async def _route_extra(self, exchange: Exchange) -> None:
         scope, send = exchange.scope, exchange.send
@@ -159,31 +173,35 @@ class HttpTransport:
             return False
         return True
 
-    async def _post(self, exchange: Exchange) -> None:
-        refused = _refusal(exchange.headers)
-        if refused is not None:
-            await exchange.refuse(*refused)
-            return
+    # -- what is done there ------------------------------------------------------------
+
+    def _post(self, exchange: Exchange) -> Awaitable[None]:
+        body = body_at_hand(exchange.receive)
+        if body is None or len(body) > self._settings.max_body:
+            return self._post_slowly(exchange, body)
+        return self._take(exchange, body)
+
+    async def _post_slowly(self, exchange: Exchange, body: bytes | None) -> None:
         most = self._settings.max_body
         try:
-            body = body_at_hand(exchange.receive, most)
-            if body is None:
-                body = await read_body(exchange.receive, most)
+            if body is not None:
+                raise BodyTooLarge
+            body = await read_body(exchange.receive, most)
         except BodyTooLarge:
             why = f"a body may have {most} bytes"
             await exchange.refuse(413, ProtocolError(INVALID_REQUEST, "Body too large", why))
-            return
         except Disconnected:
-            return
-        message = self._edge.decode(body)
-        await self._endpoint(exchange, message).post(exchange, message)
+            pass
+        else:
+            await self._take(exchange, body)
 
-    def _endpoint(
-        self, exchange: Exchange, message: Message | list[Message]
-    ) -> ModernEndpoint | LegacyEndpoint | PairEndpoint:
+    def _take(self, exchange: Exchange, body: bytes) -> Awaitable[None]:
+        message = self._edge.decode(body)
         if exchange.scope["path"] == MESSAGES:
-            return self._pair
-        return self._modern if _speaks_modern(exchange, message) else self._legacy
+            return self._pair.post(exchange, message)
+        if _speaks_modern(exchange, message):
+            return self._modern.post(exchange, message)
+        return self._legacy.post(exchange, message)
 
     async def _get(self, exchange: Exchange) -> None:
         if exchange.headers.get("mcp-protocol-version") in MODERN:
@@ -208,18 +226,15 @@ class HttpTransport:
 
 def _speaks_modern(exchange: Exchange, message: Message | list[Message]) -> bool:
     """Body first: the envelope decides, then `initialize`, then the headers."""
-    if isinstance(message, list):
-        return False
-    if not isinstance(message, Malformed) and is_modern(getattr(message, "params", {})):
+    params = getattr(message, "params", None)  # which responses and batches have not
+    if params is not None and is_modern(params):
         return True
-    if isinstance(message, Request) and message.method == "initialize":
-        return exchange.headers.get("mcp-protocol-version") in MODERN
     version = exchange.headers.get("mcp-protocol-version")
-    return (
-        version is not None
-        and version not in HANDSHAKE
-        and "mcp-session-id" not in exchange.headers
-    )
+    if version is None or version in HANDSHAKE or isinstance(message, list):
+        return False
+    if isinstance(message, Request) and message.method == "initialize":
+        return version in MODERN
+    return "mcp-session-id" not in exchange.headers
 
 
 def _refusal(headers: Mapping[str, str]) -> tuple[int, ProtocolError] | None:
@@ -232,6 +247,26 @@ def _refusal(headers: Mapping[str, str]) -> tuple[int, ProtocolError] | None:
         wanted = "Accept must list application/json and text/event-stream"
         return 406, ProtocolError(INVALID_REQUEST, wanted)
     return None
+
+
+async def _ignore() -> None:
+    """What is not HTTP is none of ours."""
+
+
+def _always(status: int, body: bytes, headers: tuple[Header, ...]) -> Route:
+    return lambda exchange: respond(exchange.send, status, body, headers)
+
+
+def _refusing(status: int, error: ProtocolError) -> Route:
+    return lambda exchange: exchange.refuse(status, error)
+
+
+def _with_cors(route: Route, headers: tuple[Header, ...]) -> Route:
+    def answer(exchange: Exchange) -> Awaitable[None]:
+        exchange.send = _with_headers(exchange.send, headers)
+        return route(exchange)
+
+    return answer
 
 
 def _with_headers(send: Send, more: tuple[Header, ...]) -> Send:

@@ -20,11 +20,12 @@ import httptools
 from toolyard.asgi import WHEN_LEFT, AsgiApp, Header, Scope
 from toolyard.telemetry import logger
 from toolyard.transports.body import Body
-from toolyard.transports.heads import NAMED, Repeated, read_headers
+from toolyard.transports.heads import HEAD, Repeated, read_head
 
 log = logger("http")
 MOST_HEADER_BYTES = 64 * 1024
 MOST_PIPELINED = 16
+MOST_HEADS = 64
 BODY_HIGH_WATER = 256 * 1024
 _STATUS_LINES = {
     status.value: f"HTTP/1.1 {status.value} {status.phrase}\r\n".encode() for status in HTTPStatus
@@ -46,13 +47,29 @@ class Shared:
     closing: bool = False
     connections: set[Connection] = field(default_factory=set)
     tasks: set[asyncio.Task[None]] = field(default_factory=set)
+    # Of whole responses, up to the number of bytes, of this second.
+    _heads: dict[tuple[int, tuple[Header, ...]], bytes] = field(default_factory=dict)
+
+    def tick(self, now: str) -> None:
+        self.date = f"date: {now}\r\n".encode()
+        self._heads.clear()
+
+    def head(self, status: int, headers: tuple[Header, ...]) -> bytes:
+        known = self._heads.get((status, headers))
+        if known is not None:
+            return known
+        parts = (_status_line(status), self.date, _lines(headers), b"content-length: ")
+        head = self._heads[status, headers] = b"".join(parts)
+        if len(self._heads) > MOST_HEADS:
+            self._heads.clear()
+        return head
 
 
 class Connection(asyncio.Protocol):
     """One client connection; requests on it are answered one after the other."""
 
     def __init__(self, shared: Shared) -> None:
-        self._shared = shared
+        self.shared = shared
         self._parser = httptools.HttpRequestParser(self)
         self._transport: asyncio.Transport = None  # type: ignore[assignment]  # until connected
         self._waiting: deque[Exchange] = deque()
@@ -65,7 +82,8 @@ class Connection(asyncio.Protocol):
         self._between = True  # nothing of the next request has arrived
         self._parsed: dict[str, Any] | None = None
         self._repeated = Repeated()
-        self._writable: asyncio.Future[None] | None = None
+        # To be awaited before more is written; None where nothing stands in the way.
+        self.writable: asyncio.Future[None] | None = None
         self._client: object = None
         self.last_active = shared.loop.time()
 
@@ -74,14 +92,14 @@ class Connection(asyncio.Protocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = transport  # type: ignore[assignment]  # always a TCP transport
         self._client = transport.get_extra_info("peername")
-        self._shared.connections.add(self)
+        self.shared.connections.add(self)
 
     def data_received(self, data: bytes) -> None:
         between = self._between
         request = self._repeated.request_in(data) if between else None
         if request is not None:
             scope, body = request
-            self._arrive(Exchange(self, scope, keep_alive=True), body)
+            self._enter(Exchange(self, scope, Body(self.read_on, body)))
             return
         self._parsed = None
         try:
@@ -94,21 +112,16 @@ class Connection(asyncio.Protocol):
             if between and self._between and self._parsed is not None:
                 self._repeated.learn(data, self._parsed)
 
-    def _arrive(self, exchange: Exchange, body: bytes) -> None:
-        exchange.body.feed(body)
-        exchange.body.complete()
-        self._enter(exchange)
-
     def pause_writing(self) -> None:
-        self._writable = self._shared.loop.create_future()
+        self.writable = self.shared.loop.create_future()
 
     def resume_writing(self) -> None:
-        if self._writable is not None:
-            self._writable.set_result(None)
-            self._writable = None
+        if self.writable is not None:
+            self.writable.set_result(None)
+            self.writable = None
 
     def connection_lost(self, error: Exception | None) -> None:
-        self._shared.connections.discard(self)
+        self.shared.connections.discard(self)
         self.resume_writing()
         for exchange in (self._current, *self._waiting):
             if exchange is not None:
@@ -145,11 +158,13 @@ class Connection(asyncio.Protocol):
             "root_path": "",
             "headers": self._headers,
             "client": self._client,
-            NAMED: read_headers(self._headers),
+            HEAD: read_head(self._headers),
         }
         keep = self._parser.should_keep_alive()
         self._parsed = {**scope} if keep else None
-        self._arriving = Exchange(self, scope, keep_alive=keep)
+        self._arriving = Exchange(self, scope, Body(self.read_on), keep_alive=keep)
+        if (b"expect", b"100-continue") in self._headers:
+            self._arriving.wait_for_go_ahead()
         self._enter(self._arriving)
 
     def on_body(self, body: bytes) -> None:
@@ -174,17 +189,17 @@ class Connection(asyncio.Protocol):
 
     def _begin(self, exchange: Exchange) -> None:
         self._current = exchange
-        self.last_active = self._shared.loop.time()
-        run = exchange.run(self._shared.app)
-        exchange.task = self._shared.loop.create_task(run, name="request")
-        self._shared.tasks.add(exchange.task)
+        self.last_active = self.shared.loop.time()
+        run = exchange.run(self.shared.app)
+        exchange.task = self.shared.loop.create_task(run, name="request")
+        self.shared.tasks.add(exchange.task)
 
     def finished(self, exchange: Exchange, *, keep: bool) -> None:
         """The current exchange is over: go on with the next one, or close."""
-        self._shared.tasks.discard(exchange.task)
+        self.shared.tasks.discard(exchange.task)
         self._current = None
-        self.last_active = self._shared.loop.time()
-        if not keep or (self._shared.closing and not self._waiting):
+        self.last_active = self.shared.loop.time()
+        if not keep or (self.shared.closing and not self._waiting):
             self._transport.close()
         elif self._waiting:
             self._begin(self._waiting.popleft())
@@ -192,11 +207,6 @@ class Connection(asyncio.Protocol):
 
     def write(self, data: bytes) -> None:
         self._transport.write(data)
-
-    @property
-    def writable(self) -> asyncio.Future[None] | None:
-        """To be awaited before more is written; None where nothing stands in the way."""
-        return self._writable
 
     def _pause(self) -> None:
         self._paused = True
@@ -206,14 +216,6 @@ class Connection(asyncio.Protocol):
         if self._paused and not self._transport.is_closing():
             self._paused = False
             self._transport.resume_reading()
-
-    @property
-    def date(self) -> bytes:
-        return self._shared.date
-
-    @property
-    def closing(self) -> bool:
-        return self._shared.closing
 
     @property
     def idle(self) -> bool:
@@ -255,18 +257,23 @@ class Exchange:
 
     task: asyncio.Task[None]  # set when it is begun
 
-    def __init__(self, connection: Connection, scope: Scope, *, keep_alive: bool) -> None:
+    def __init__(
+        self, connection: Connection, scope: Scope, body: Body, *, keep_alive: bool = True
+    ) -> None:
         self._connection = connection
         self._scope = scope
         self._keep = keep_alive
-        waiting = (b"expect", b"100-continue") in scope["headers"]
-        self.body = Body(connection.read_on, self._continue if waiting else None)
+        self.body = body
         self._leave: Callable[[], object] | None = None
         scope[WHEN_LEFT] = self._when_left
         self._start: Message | None = None
         self._begun = False
         self._chunked = False
         self._done = False
+
+    def wait_for_go_ahead(self) -> None:
+        """Its client asks first, and sends the body once it is told to."""
+        self.body.go_ahead = self._continue
 
     def lost(self) -> None:
         self.body.lost()
@@ -283,6 +290,10 @@ class Exchange:
             await app(self._scope, self.body, self)
         except Exception:
             log.exception("a request handler failed")
+        finally:
+            self._end()
+
+    def _end(self) -> None:
         if not self._done and not self.body.gone:
             self._fail()
         # Nothing is left for the collector of cycles.
@@ -314,21 +325,17 @@ class Exchange:
         self, status: int, headers: tuple[Header, ...], body: bytes
     ) -> asyncio.Future[None] | None:
         """A whole response; what there is to be awaited before more is written."""
-        connection = self._connection
         if self.body.gone or self._done or self._start is not None:
             return None
-        if connection.closing or not self.body.whole:
+        connection = self._connection
+        shared = connection.shared
+        if shared.closing or not self.body.whole:
             self._keep = False
-        whole = (
-            _STATUS_LINES.get(status) or _status_line(status),
-            connection.date,
-            _lines(headers),
-            b"content-length: %d\r\n" % len(body),
-            _KEEP if self._keep else _CLOSE,
-            b"" if self._scope["method"] == "HEAD" else body,
-        )
         self._begun = self._done = True
-        connection.write(b"".join(whole))
+        head = shared.head(status, headers)
+        end = _KEEP if self._keep else _CLOSE
+        said = b"" if self._scope["method"] == "HEAD" else body
+        connection.write(b"".join((head, b"%d\r\n" % len(body), end, said)))
         return connection.writable
 
     def _framed(self, body: bytes, more: bool) -> bytes:
@@ -348,9 +355,9 @@ class Exchange:
         status = start["status"]
         headers = start.get("headers", ())
         self._chunked = more and not any(name == b"content-length" for name, _ in headers)
-        if self._connection.closing or not self.body.whole:
+        if self._connection.shared.closing or not self.body.whole:
             self._keep = False
-        lines = [_status_line(status), self._connection.date, _lines(tuple(headers))]
+        lines = [_status_line(status), self._connection.shared.date, _lines(tuple(headers))]
         if self._chunked:
             lines.append(self._chunk_header())
         lines.append(_KEEP if self._keep else _CLOSE)

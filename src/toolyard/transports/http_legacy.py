@@ -94,7 +94,12 @@ class LegacyEndpoint:
             answer = await session.handshake.answer(request)
         finally:
             session.close_reply(request.id, reply)
-        await reply.finish(answer)
+        if answer is None and session.handshake.closed and not reply.streaming:
+            await exchange.refuse(404, ProtocolError(INVALID_REQUEST, "Session ended"), request.id)
+            return
+        written = reply.finish(answer)
+        if written is not None:
+            await written
 
     async def _batch(
         self, exchange: Exchange, session: HttpSession, messages: list[Message]

@@ -61,7 +61,9 @@ class ModernEndpoint:
         except ProtocolError as error:
             error = shape_error(error, call.revision)
             answer, status = encode_error(call.id, error), MODERN_STATUS.get(error.code, 200)
-        await reply.finish(answer, status)
+        written = reply.finish(answer, status)
+        if written is not None:
+            await written
 
 
 def _checked_envelope(exchange: Exchange, request: Request) -> Envelope:

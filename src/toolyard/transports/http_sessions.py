@@ -34,9 +34,7 @@ class HttpSession:
 
     def open_reply(self, request_id: RequestId, send: Send) -> Reply:
         self._count += 1
-        reply = Reply(
-            send, stream=f"r{self._count}", primed=self.handshake.revision.resumable_priming
-        )
+        reply = Reply(send, self._count, primed=self.handshake.revision.resumable_priming)
         self._replies.setdefault(request_id, reply)
         return reply
 

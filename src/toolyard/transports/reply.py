@@ -3,39 +3,31 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Awaitable
 from functools import cached_property
 
-from toolyard.asgi import EVENT_HEADERS, JSON_TYPE, KEEP_ALIVE, Header, Send, event, respond
+from toolyard.asgi import EVENT_HEADERS, JSON_TYPE, KEEP_ALIVE, Send, begin_response, event
 from toolyard.transports.sse import Outbox, priming
 
 RETRY_MS = 500
 KEEP_ALIVE_AFTER = 15.0
+_JSON = (JSON_TYPE,)
 
 
 class Reply:
     """Messages put before the answer turn the response into an event stream."""
 
-    def __init__(
-        self,
-        send: Send,
-        headers: Sequence[Header] = (),
-        *,
-        stream: str | None = None,
-        primed: bool = False,
-    ) -> None:
+    def __init__(self, send: Send, number: int | None = None, *, primed: bool = False) -> None:
         self._send = send
-        self._headers = headers
-        self._resumable = stream is not None
+        self._number = number  # of the stream, where it can be resumed
         self._primed = primed
         self._pump: asyncio.Task[None] | None = None
         self._detached = False
-        self._stream_name = stream or ""
 
     @cached_property
     def outbox(self) -> Outbox:
         """Made when it is needed: most calls say nothing before their answer."""
-        return Outbox(self._stream_name)
+        return Outbox("" if self._number is None else f"r{self._number}")
 
     @property
     def streaming(self) -> bool:
@@ -55,11 +47,16 @@ class Reply:
         if self._pump is None:
             self._pump = asyncio.get_running_loop().create_task(self._stream())
 
-    async def finish(self, answer: bytes | None, status: int = 200) -> None:
-        """The answer itself; None when the request was cancelled and gets none."""
+    def finish(self, answer: bytes | None, status: int = 200) -> Awaitable[None] | None:
+        """The answer itself; None when the request was cancelled and gets none.
+
+        What there is to be awaited, if anything.
+        """
         if self._pump is None and answer is not None:
-            await respond(self._send, status, answer, (JSON_TYPE, *self._headers))
-            return
+            return begin_response(self._send, status, answer, _JSON)
+        return self._finish_stream(answer)
+
+    async def _finish_stream(self, answer: bytes | None) -> None:
         if answer is not None:
             self.outbox.put(answer)
         self.outbox.close()
@@ -69,11 +66,7 @@ class Reply:
 
     async def _stream(self) -> None:
         await self._send(
-            {
-                "type": "http.response.start",
-                "status": 200,
-                "headers": [*EVENT_HEADERS, *self._headers],
-            }
+            {"type": "http.response.start", "status": 200, "headers": list(EVENT_HEADERS)}
         )
         if self._primed:
             await self._body(priming(self.outbox.event_id(0), RETRY_MS))
@@ -85,7 +78,7 @@ class Reply:
         async for item in self.outbox.follow(idle=KEEP_ALIVE_AFTER):
             if item is not None:
                 number, message = item
-                event_id = self.outbox.event_id(number) if self._resumable else None
+                event_id = self.outbox.event_id(number) if self._number is not None else None
                 await self._body(event(message, event_id))
             elif not self._detached and not self.outbox.closed:
                 await self._body(KEEP_ALIVE)

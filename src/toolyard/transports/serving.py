@@ -79,7 +79,7 @@ async def _finish(shared: Shared, stopping: Callable[[], Awaitable[None]], grace
 async def _tick(shared: Shared) -> None:
     """Once a second: the Date header, and connections that nobody uses."""
     while True:
-        shared.date = f"date: {formatdate(usegmt=True)}\r\n".encode()
+        shared.tick(formatdate(usegmt=True))
         oldest = shared.loop.time() - KEEP_ALIVE
         for connection in tuple(shared.connections):
             if connection.idle and connection.last_active < oldest:

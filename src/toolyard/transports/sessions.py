@@ -32,11 +32,12 @@ from toolyard.protocol.jsonrpc import (
 )
 from toolyard.protocol.revisions import LATEST_HANDSHAKE, Revision
 from toolyard.telemetry import logger
-from toolyard.transports.answer import Edge, answer_on_session, handle
+from toolyard.transports.answer import Edge, encode, handle, in_rounds
 from toolyard.transports.channels import SessionChannel, Wire
 
 log = logger("transports")
 _ENDS_PROCESS = frozenset({"shutdown", "exit"})
+_NONE: frozenset[str] = frozenset()
 
 
 class Outlet(Protocol):
@@ -71,11 +72,14 @@ class HandshakeSession:
         self._outlet = outlet
         self.caller = caller
         self.greeted = Greeted()
+        # What goes to the handler as it comes; nothing before the client is ready.
+        self._open: frozenset[str] = _NONE
         self.level = edge.log_level
         self._inflight: dict[RequestId, asyncio.Task[object]] = {}
         self._cancelled: set[asyncio.Task[object]] = set()
         self._pending: dict[RequestId, asyncio.Future[Json]] = {}
         self._next_id = 0
+        self.closed = False
         self._closers: list[Callable[[], None]] = []
 
     @property
@@ -91,7 +95,7 @@ class HandshakeSession:
         self.greeted = Greeted(revision, client, done=True)
 
     async def answer(self, request: Request) -> bytes | None:
-        """The answer to a request; None when it was cancelled."""
+        """The answer to a request; None when it was cancelled, or the session was ended."""
         if request.id in self._inflight:
             return encode_error(
                 request.id, ProtocolError(INVALID_REQUEST, "This id is already in use")
@@ -100,11 +104,13 @@ class HandshakeSession:
         assert task is not None
         self._inflight[request.id] = task
         try:
-            own = self._own_answer(request)
+            own = None if request.method in self._open else self._own_answer(request)
             if own is not None:
                 return encode_result(request.id, own)
             call = self._call(request)
-            return await answer_on_session(self._edge, call, self._channel(call))
+            return encode(
+                self._edge, call, await in_rounds(self._edge, call, SessionChannel(call, self))
+            )
         except ProtocolError as error:
             return encode_error(request.id, error)
         except asyncio.CancelledError:
@@ -144,6 +150,7 @@ class HandshakeSession:
 
     def _shutdown(self, _params: JsonObject) -> JsonObject:
         self.greeted.shutting_down = True
+        self._open = _NONE
         return {}
 
     def _exit(self, _params: JsonObject) -> JsonObject:
@@ -152,28 +159,31 @@ class HandshakeSession:
         return {}
 
     def _call(self, request: Request) -> Call:
-        meta = request.params.get("_meta")
-        params = {key: value for key, value in request.params.items() if key != "_meta"}
+        request_id, method, params = request
+        meta = None
+        if "_meta" in params:
+            meta = params["_meta"]
+            params = {key: value for key, value in params.items() if key != "_meta"}
+        greeted = self.greeted
         return Call(
-            method=request.method,
-            params=params,
-            revision=self.revision,
-            client=self.greeted.client,
-            caller=self.caller,
-            meta=meta if isinstance(meta, dict) else {},
+            method,
+            params,
+            greeted.revision,
+            greeted.client,
+            self.caller,
+            meta if isinstance(meta, dict) else {},
             log_level=self.level,
-            id=request.id,
+            id=request_id,
         )
 
-    def _channel(self, call: Call) -> SessionChannel:
-        wire = Wire(
+    def wire(self, call: Call) -> Wire:
+        return Wire(
             send=lambda message: self._outlet.send(message, call.id),
             revision=call.revision,
             token=call.meta.get("progressToken"),
             level=lambda: self.level,
             end=lambda: self._outlet.end(call.id) if call.id is not None else None,
         )
-        return SessionChannel(call, wire, self, self)
 
     async def hear(self, notification: Notification) -> None:
         """A notification from the client. Unknown ones are let pass, as JSON-RPC asks."""
@@ -184,9 +194,10 @@ class HandshakeSession:
             if not self.greeted.done or self.greeted.ready:
                 return
             self.greeted.ready = True
+            self._open = self.revision.methods - _OWN.keys()
         call = self._call(Request("", notification.method, notification.params))
         try:
-            await handle(self._edge, call, self._channel(call))
+            await handle(self._edge, call, SessionChannel(call, self))
         except ProtocolError as error:
             log.debug("notification %s: %s", notification.method, error)
 
@@ -250,7 +261,9 @@ class HandshakeSession:
         closers, self._closers = self._closers, []
         for callback in closers:
             callback()
+        self.closed = True
         for task in tuple(self._inflight.values()):
+            self._cancelled.add(task)
             task.cancel()
         for waiting in tuple(self._pending.values()):
             if not waiting.done():

@@ -17,8 +17,9 @@ class Backoff:
         self._until = 0.0
 
     def worked(self) -> None:
-        self.failures = 0
-        self._until = 0.0
+        if self.failures:
+            self.failures = 0
+            self._until = 0.0
 
     def crashed(self, now: float) -> None:
         """It ended after it had worked: the first restart is immediate."""

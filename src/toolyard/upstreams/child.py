@@ -72,15 +72,17 @@ class Child:
         max_line: int,
         guard: Guard,
     ) -> None:
+        self._loop = asyncio.get_running_loop()
         self._command = command
         self._guard = guard
         self._forget: Callable[[], None] | None = None
         self._on_end = on_end
         self._lines = Lines(on_line, max_line)
-        self._backlog: deque[memoryview] = deque()
+        self._backlog: deque[bytes | memoryview] = deque()
         self._backlog_size = 0
         # Something was written in this turn of the loop, or waits until the pipe has room.
         self._gathering = False
+        self._full = False
         self._tail = bytearray()
         self._process: subprocess.Popen[bytes] | None = None
         self._pidfd: int | None = None
@@ -192,25 +194,25 @@ class Child:
 
     def write(self, data: bytes) -> None:
         """Queue bytes for its stdin. Raises BrokenPipeError when none of them was taken."""
-        if "in" not in self._fds or self._exited.is_set():
-            raise BrokenPipeError
-        if self._backlog_size + len(data) > MAX_BACKLOG:
+        if "in" not in self._fds or self._backlog_size + len(data) > MAX_BACKLOG:
             raise BrokenPipeError
         if self._gathering:
-            self._put_off(memoryview(data))
+            self._backlog.append(data)
+            self._backlog_size += len(data)
             return
         taken = self._write_some((data,))
         self._gathering = True
-        if taken < len(data):
-            self._put_off(memoryview(data)[taken:])
-            asyncio.get_running_loop().add_writer(self._fds["in"], self._flush)
-        else:
+        if taken == len(data):
             # What else is written in this turn of the loop goes out together.
-            asyncio.get_running_loop().call_soon(self._flush)
+            self._loop.call_soon(self._flush)
+            return
+        self._backlog.append(memoryview(data)[taken:])
+        self._backlog_size += len(data) - taken
+        self._wait_for_room()
 
-    def _put_off(self, data: memoryview) -> None:
-        self._backlog.append(data)
-        self._backlog_size += len(data)
+    def _wait_for_room(self) -> None:
+        self._full = True
+        self._loop.add_writer(self._fds["in"], self._flush)
 
     def _write_some(self, parts: Sequence[bytes | memoryview]) -> int:
         try:
@@ -224,13 +226,15 @@ class Child:
         try:
             while self._backlog:
                 if not self._flushed(self._write_some(tuple(islice(self._backlog, MAX_PARTS)))):
-                    asyncio.get_running_loop().add_writer(self._fds["in"], self._flush)
+                    self._wait_for_room()
                     return
         except OSError:
             self._shut("in")
             self._fail("closed its input")
             return
-        asyncio.get_running_loop().remove_writer(self._fds["in"])
+        if self._full:
+            self._full = False
+            self._loop.remove_writer(self._fds["in"])
         self._gathering = False
 
     def _flushed(self, taken: int) -> bool:
@@ -240,7 +244,7 @@ class Child:
         while taken:
             part = self._backlog.popleft()
             if taken < len(part):
-                self._backlog.appendleft(part[taken:])
+                self._backlog.appendleft(memoryview(part)[taken:])
                 full, taken = True, len(part)
             taken -= len(part)
         return not full

@@ -57,16 +57,15 @@ class Connections:
 
     # -- which one ---------------------------------------------------------------------
 
-    def at_hand(self, call: Call) -> Lease | None:
+    def at_hand(self, call: Call) -> UpstreamSession | None:
         """A shared connection that is up, where this call may use one."""
-        if not (self._modern or call.client.capabilities.keys().isdisjoint(_ASKED)):
+        if not (self._modern or _ASKED.isdisjoint(call.client.capabilities)):
             return None
         slot = self._shared.get(self.key_of(call.caller))
-        session = slot.live if slot is not None else None
-        if slot is None or session is None:
+        if slot is None:
             return None
         slot.last_used = monotonic()
-        return Lease(session, nothing)
+        return slot.live
 
     async def lease(self, call: Call, channel: Channel) -> Lease:
         questions = questions_of(call.client.capabilities)

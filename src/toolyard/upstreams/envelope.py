@@ -16,10 +16,12 @@ _OURS = ENVELOPE_KEYS | {"progressToken"}
 
 def seal(params: JsonObject, revision: Revision, call: Call | None) -> JsonObject:
     """The params as they go out: the client's own `_meta`, and this hop's envelope."""
-    meta = {k: v for k, v in call.meta.items() if k not in _OURS} if call else {}
+    meta: JsonObject = {}
+    if call is not None and call.meta:
+        meta = {k: v for k, v in call.meta.items() if k not in _OURS}
     if revision.modern:
         meta.update(envelope(revision.date, call))
-    return {**params, "_meta": meta} if meta else dict(params)
+    return {**params, "_meta": meta} if meta else params
 
 
 def envelope(version: str, call: Call | None = None) -> JsonObject:
@@ -45,15 +47,13 @@ def forwarded(capabilities: JsonObject) -> JsonObject:
 
 def result_of(message: JsonObject) -> JsonObject:
     """The result of a response; the upstream's error is raised."""
-    error = message.get("error")
+    error, result = message.get("error"), message.get("result")
     if error is not None:
         raise protocol_error(error)
-    result = message.get("result")
     if not isinstance(result, dict):
         raise Lost("answered with something that is no result")
-    kind = result.get("resultType", "complete")
-    if kind not in ("complete", "input_required"):
-        raise Lost(f"answered with an unknown kind of result, {kind!r}")
+    if "resultType" in result and result["resultType"] not in ("complete", "input_required"):
+        raise Lost(f"answered with an unknown kind of result, {result['resultType']!r}")
     return result
 
 

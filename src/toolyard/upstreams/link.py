@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from types import MappingProxyType
 from typing import ClassVar, NamedTuple, TypeAlias
 
@@ -51,6 +51,9 @@ class Unauthorized(LinkError):
     """The upstream wants credentials, or other ones."""
 
 
+NO_HEADERS: Mapping[str, str] = MappingProxyType({})
+
+
 class Outgoing(NamedTuple):
     """One request on its way: the message, and what the transport's headers must say of it."""
 
@@ -59,7 +62,7 @@ class Outgoing(NamedTuple):
     params: JsonObject
     version: str | None = None  # the settled revision's date; None while it is being settled
     modern: bool = False
-    headers: Mapping[str, str] = MappingProxyType({})
+    headers: Mapping[str, str] = NO_HEADERS
 
     def encode(self) -> bytes:
         return dumps(
@@ -86,8 +89,11 @@ class Link(ABC):
         """Get ready to exchange messages, or raise a LinkError."""
 
     @abstractmethod
-    async def exchange(self, out: Outgoing) -> JsonObject:
+    def exchange(self, out: Outgoing) -> Awaitable[JsonObject]:
         """Send a request and wait for its answer, a JSON-RPC response with our id."""
+
+    def forget(self, request_id: int) -> None:  # noqa: B027 - most transports need nothing
+        """Nobody waits for this answer any more."""
 
     @abstractmethod
     async def send(self, message: JsonObject, version: str | None) -> None:
@@ -116,7 +122,7 @@ class Pending:
 
     def __init__(self) -> None:
         self._loop = asyncio.get_running_loop()
-        self._waiting: dict[Json, asyncio.Future[JsonObject]] = {}
+        self._waiting: dict[int, asyncio.Future[JsonObject]] = {}
 
     def add(self, request_id: int) -> asyncio.Future[JsonObject]:
         future: asyncio.Future[JsonObject] = self._loop.create_future()
@@ -131,12 +137,13 @@ class Pending:
     def settle(self, message: JsonObject) -> None:
         """Hand an answer to whoever waits for it; late and unknown ones are dropped."""
         answered = message.get("id")
-        future = self._waiting.get(answered) if isinstance(answered, int | str) else None
+        future = self._waiting.pop(answered, None) if type(answered) is int else None
         if future is not None and not future.done():
             future.set_result(message)
 
     def fail(self, error: LinkError) -> None:
-        for future in self._waiting.values():
+        waiting, self._waiting = self._waiting, {}
+        for future in waiting.values():
             if not future.done():
                 future.set_exception(error)
 

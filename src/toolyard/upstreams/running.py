@@ -24,21 +24,30 @@ class Limits:
 class Deadline:
     """Cancels a task when its time is up."""
 
-    __slots__ = ("_all", "_cancelling", "_task", "expired", "when")
+    __slots__ = ("_all", "_cancelling", "_idle", "_started", "_task", "expired", "when")
 
-    def __init__(self, all: Deadlines, task: asyncio.Task[Any], when: float) -> None:
+    def __init__(
+        self, all: Deadlines, task: asyncio.Task[Any], started: float, idle: float
+    ) -> None:
         self._all = all
         self._task = task
         self._cancelling = task.cancelling()
-        self.when = when  # by the loop's clock
+        self._started = started
+        self._idle = idle
+        self.when = started + idle  # by the loop's clock
         self.expired = False
 
     def expire(self) -> None:
         self.expired = True
         self._task.cancel()
 
-    def move(self, when: float) -> None:
-        self.when = when
+    def extend(self, *, waiting: bool) -> None:
+        """A sign of life, or somebody is thinking: the clock starts anew."""
+        if self.expired:
+            return
+        last = self._started + max(self._all.longest, self._idle)
+        soon = asyncio.get_running_loop().time() + self._idle
+        self.when = last if waiting else min(soon, last)
         self._all.watch(self)
 
     def caused(self) -> bool:
@@ -53,21 +62,22 @@ class Deadlines:
     set again only where a deadline is earlier, or once it has gone off.
     """
 
-    def __init__(self) -> None:
-        self._loop: asyncio.AbstractEventLoop | None = None
+    def __init__(self, longest: float) -> None:
+        self.longest = longest  # whatever signs of life there are
+        # Asked for once: to find the running loop costs a system call.
+        self._loop = asyncio.get_running_loop()
         self._open: set[Deadline] = set()
         self._timer: asyncio.TimerHandle | None = None
         self._next = 0.0
 
     def start(self, seconds: float) -> Deadline:
         """For the current task."""
-        # Asked for once: to find the running loop costs a system call.
-        loop = self._loop = self._loop or asyncio.get_running_loop()
-        task = asyncio.current_task(loop)
+        task = asyncio.current_task(self._loop)
         assert task is not None
-        deadline = Deadline(self, task, loop.time() + seconds)
+        deadline = Deadline(self, task, self._loop.time(), seconds)
         self._open.add(deadline)
-        self.watch(deadline)
+        if self._timer is None or deadline.when < self._next:
+            self._set_timer(deadline.when)
         return deadline
 
     def stop(self, deadline: Deadline) -> None:
@@ -87,7 +97,7 @@ class Deadlines:
         if self._timer is not None:
             self._timer.cancel()
         self._next = when
-        self._timer = asyncio.get_running_loop().call_at(when, self._look)
+        self._timer = self._loop.call_at(when, self._look)
 
     def _look(self) -> None:
         self._timer = None
@@ -102,7 +112,7 @@ class Deadlines:
 class Running:
     """One call, from the moment it is sent until its answer is here."""
 
-    __slots__ = ("_deadline", "_idle", "_last", "_waiting", "asked", "call", "channel", "token")
+    __slots__ = ("_waiting", "asked", "call", "channel", "deadline", "token")
 
     def __init__(self, call: Call, channel: Channel) -> None:
         self.call = call
@@ -110,27 +120,11 @@ class Running:
         self.token: Json = call.meta.get("progressToken")
         self.asked = 0
         self._waiting = 0
-        self._deadline: Deadline | None = None
-        self._idle = self._last = 0.0
-
-    # -- the deadline ------------------------------------------------------------------
-
-    def watched_by(self, deadline: Deadline, idle: float, longest: float) -> None:
-        self._deadline = deadline
-        self._idle = idle
-        self._last = deadline.when - idle + longest
-
-    def finished(self) -> None:
-        self._deadline = None
+        self.deadline: Deadline | None = None
 
     def _extend(self) -> None:
-        """A sign of life, or its client is thinking: the clock starts anew."""
-        if self._deadline is None or self._deadline.expired:
-            return
-        soon = asyncio.get_running_loop().time() + self._idle
-        self._deadline.move(self._last if self._waiting else min(soon, self._last))
-
-    # -- what the upstream says meanwhile ----------------------------------------------
+        if self.deadline is not None:
+            self.deadline.extend(waiting=self._waiting > 0)
 
     def progress(self, params: JsonObject) -> None:
         self._extend()

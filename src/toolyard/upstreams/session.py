@@ -16,7 +16,7 @@ from toolyard.protocol.call import LOG_LEVELS, Json, JsonObject
 from toolyard.protocol.revisions import LATEST, Revision
 from toolyard.telemetry import logger
 from toolyard.upstreams.envelope import protocol_error, result_of, seal, unstamped
-from toolyard.upstreams.link import Link, LinkError, Outgoing, Refused, TimedOut
+from toolyard.upstreams.link import NO_HEADERS, Link, LinkError, Outgoing, Refused, TimedOut
 from toolyard.upstreams.running import Deadlines, Limits, Owner, Running, latest_of_one_caller
 
 log = logger("upstreams")
@@ -64,11 +64,12 @@ class UpstreamSession:
         self.on_notification = on_notification
         self._ids = itertools.count(1)
         self._running: dict[int, Running] = {}
-        self._deadlines = Deadlines()
+        self._deadlines = Deadlines(limits.longest)
         self._questions: dict[str, asyncio.Task[None]] = {}
         self._listens: dict[int, asyncio.Future[JsonObject]] = {}
         self._tasks: set[asyncio.Task[Any]] = set()
         self._level: str | None = None
+        self._logged: set[str] = set()  # the levels from which on it is heard as it should be
         link.receive = self._receive
 
     @property
@@ -81,39 +82,35 @@ class UpstreamSession:
 
     # -- requests ----------------------------------------------------------------------
 
-    async def request(
+    def request(
         self,
         method: str,
         params: JsonObject,
         running: Running | None = None,
         *,
-        headers: Mapping[str, str] | None = None,
+        headers: Mapping[str, str] = NO_HEADERS,
         timeout: float | None = None,
-    ) -> JsonObject:
+    ) -> Coroutine[Any, Any, JsonObject]:
         """The result. Raises ProtocolError for the upstream's error, else a LinkError."""
-        params = seal(params, self.peer.revision, running.call if running else None)
-        out = self._outgoing(method, params, running, headers or {})
-        try:
-            message = await self._exchange(out, running, timeout or self.limits.call)
-        except Refused as refused:
-            if refused.error is None:
-                raise
-            raise protocol_error(refused.error) from None
-        return unstamped(result_of(message))
+        out = self._outgoing(method, params, running, headers)
+        return self._exchange(out, running, timeout or self.limits.call)
 
     async def greet(self, method: str, params: JsonObject, version: str | None) -> JsonObject:
         """A request before a revision is settled, never cancelled. Modern ones name a `version`."""
         out = Outgoing(next(self._ids), method, params, version, modern=version is not None)
-        return result_of(await self.link.exchange(out))
+        try:
+            return result_of(await self.link.exchange(out))
+        except asyncio.CancelledError:
+            self.link.forget(out.id)
+            raise
 
     async def listen(self, wanted: JsonObject) -> None:
         """`subscriptions/listen`: returns when the upstream ends it, and not before."""
-        params = seal({"notifications": wanted}, self.peer.revision, None)
-        out = self._outgoing("subscriptions/listen", params, None, {})
+        out = self._outgoing("subscriptions/listen", {"notifications": wanted}, None, NO_HEADERS)
         listening = asyncio.ensure_future(self._exchange(out, None, None))
         self._listens[out.id] = listening
         try:
-            result_of(await listening)
+            await listening
         except asyncio.CancelledError:
             task = asyncio.current_task()
             if task is not None and task.cancelling():
@@ -124,11 +121,12 @@ class UpstreamSession:
     def _outgoing(
         self, method: str, params: JsonObject, running: Running | None, headers: Mapping[str, str]
     ) -> Outgoing:
-        request_id = next(self._ids)
+        request_id, revision = next(self._ids), self.peer.revision
+        params = seal(params, revision, running.call if running is not None else None)
         if running is not None and running.token is not None:
             # Our own token, because two clients may have chosen the same.
-            params["_meta"] = {**params.get("_meta", {}), "progressToken": request_id}
-        revision = self.peer.revision
+            meta = {**params.get("_meta", {}), "progressToken": request_id}
+            params = {**params, "_meta": meta}
         return Outgoing(request_id, method, params, revision.date, revision.modern, headers)
 
     async def _exchange(
@@ -137,11 +135,15 @@ class UpstreamSession:
         deadline = self._deadlines.start(timeout) if timeout is not None else None
         if running is not None:
             self._running[out.id] = running
-            if deadline is not None and timeout is not None:
-                running.watched_by(deadline, timeout, max(self.limits.longest, timeout))
+            running.deadline = deadline
         try:
-            return await self.link.exchange(out)
+            result = result_of(await self.link.exchange(out))
+        except Refused as refused:
+            if refused.error is None:
+                raise
+            raise protocol_error(refused.error) from None
         except asyncio.CancelledError:
+            self.link.forget(out.id)
             if deadline is not None and deadline.caused():
                 self._cancel(out, "timed out")
                 raise TimedOut(f"did not answer {out.method} within {timeout:g} s") from None
@@ -151,8 +153,8 @@ class UpstreamSession:
             if deadline is not None:
                 self._deadlines.stop(deadline)
             if running is not None:
-                self._running.pop(out.id, None)
-                running.finished()
+                del self._running[out.id]
+        return unstamped(result) if "_meta" in result else result
 
     def _cancel(self, out: Outgoing, reason: str) -> None:
         """Tell the upstream. Over modern HTTP the closed stream has said it already."""
@@ -172,11 +174,13 @@ class UpstreamSession:
 
     def logs_from(self, level: str) -> bool:
         """Does it say what somebody wants who asked for this level, or has no levels?"""
-        if level == self._level:
+        if level in self._logged:
             return True
-        if level not in LOG_LEVELS or self.modern or not self.peer.offers("logging"):
-            return True
-        return self._level is not None and _more(self._level, level)
+        has_levels = level in LOG_LEVELS and not self.modern and self.peer.offers("logging")
+        if has_levels and (self._level is None or not _more(self._level, level)):
+            return False
+        self._logged.add(level)
+        return True
 
     async def set_level(self, level: str) -> None:
         """Have a handshake-era upstream log from `level` on, for whoever asked for most."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable
 from typing import NoReturn
 
 from toolyard.errors import ProtocolError
@@ -44,14 +45,14 @@ class StdioLink(Link):
         except (OSError, ValueError) as error:
             raise NotSent(_cannot_start(self._command, error)) from None
 
-    async def exchange(self, out: Outgoing) -> JsonObject:
-        answer = self._pending.add(out.id)
-        try:
-            if not self._written(out.encode()):
-                await self._refuse()
-            return await answer
-        finally:
-            self._pending.drop(out.id)
+    def exchange(self, out: Outgoing) -> Awaitable[JsonObject]:
+        # Nothing is read before this is over: the answer cannot come too early.
+        if not self._written(out.encode()):
+            return self._refuse()
+        return self._pending.add(out.id)
+
+    def forget(self, request_id: int) -> None:
+        self._pending.drop(request_id)
 
     async def send(self, message: JsonObject, version: str | None) -> None:
         if not self._written(dumps(message)):
@@ -79,21 +80,27 @@ class StdioLink(Link):
         raise NotSent(str(self.lost or "does not read its input"))
 
     def _on_line(self, line: bytes | bytearray) -> None:
-        if not line or line.isspace():
-            return
         try:
             # A bytearray is as good here, and a copy of a long line is not.
             value = loads(line)  # type: ignore[arg-type]
         except ProtocolError:
             self._on_garbage(line)
             return
+        if isinstance(value, dict):
+            self._on_message(value)
+            return
         for message in messages_in(value):
-            if "method" in message:
-                self.receive(message, None)
-            else:
-                self._pending.settle(message)
+            self._on_message(message)
+
+    def _on_message(self, message: JsonObject) -> None:
+        if "method" in message:
+            self.receive(message, None)
+        else:
+            self._pending.settle(message)
 
     def _on_garbage(self, line: bytes | bytearray) -> None:
+        if not line or line.isspace():
+            return
         self._garbage += 1
         if self._garbage == 1:
             shown = bytes(line[:SHOWN_GARBAGE]).decode("utf-8", "replace")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import Protocol
 
 from toolyard.errors import UpstreamError
@@ -13,9 +13,9 @@ from toolyard.upstreams.link import LinkError, Lost, TimedOut
 class Peer(Protocol):
     """The server behind a target. Both raise a LinkError when it cannot be reached."""
 
-    async def perform(
+    def perform(
         self, method: str, params: JsonObject, call: Call, channel: Channel
-    ) -> JsonObject: ...
+    ) -> Awaitable[JsonObject]: ...
 
     async def watch(self, uri: str, caller: Caller, changed: Callable[[], None]) -> None:
         """Runs until it is cancelled."""

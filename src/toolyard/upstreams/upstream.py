@@ -73,48 +73,51 @@ class Upstream:
 
     # -- calls -------------------------------------------------------------------------
 
-    async def perform(
+    def perform(
         self, method: str, params: JsonObject, call: Call, channel: Channel
-    ) -> JsonObject:
+    ) -> Awaitable[JsonObject]:
         """Raises ProtocolError for the upstream's own error, else a LinkError."""
         self._calls += 1
         if self.definition.disabled is not None:
             raise Down(f"is disabled: {self.definition.disabled}")
-        try:
-            return await self._perform_once(method, params, call, channel)
-        except NotSent:
-            # Provably not written, or refused unread: a second attempt runs it once.
-            return await self._perform_once(method, params, call, channel)
+        return self._attempt(method, params, Running(call, channel), again=True)
 
-    async def _perform_once(
-        self, method: str, params: JsonObject, call: Call, channel: Channel
+    async def _attempt(
+        self, method: str, params: JsonObject, running: Running, *, again: bool
     ) -> JsonObject:
-        connections = self._connections
-        lease = connections.at_hand(call) or await connections.lease(call, channel)
-        session, clean = lease.session, False
+        call, lease, clean = running.call, None, False
+        session = self._connections.at_hand(call)
         try:
+            if session is None:
+                lease = await self._connections.lease(call, running.channel)
+                session = lease.session
             if call.log_level is not None and not session.logs_from(call.log_level):
                 await session.set_level(call.log_level)
-            result = await self._send(session, method, params, Running(call, channel))
+            result = await self._send(session, method, params, running)
             clean = True
+            self._backoff.worked()
+            return result
         except ProtocolError:
             clean = True
             raise
         except NotSent as error:
-            session.link.lose(error)
-            raise
+            if session is not None:
+                session.link.lose(error)
+            if not again:
+                raise
         except TimedOut:
-            self._spawn(self._check(session))
+            self._doubt(session)
             raise
         finally:
-            lease.release(clean)
-        self._backoff.worked()
-        return result
+            if lease is not None:
+                lease.release(clean)
+        # Provably not written, or refused unread: a second attempt runs it once.
+        return await self._attempt(method, params, running, again=False)
 
     def _send(
         self, session: UpstreamSession, method: str, params: JsonObject, running: Running
     ) -> Awaitable[JsonObject]:
-        if method != "tools/call" or not session.modern or session.link.transport == "stdio":
+        if session.link.transport == "stdio" or method != "tools/call" or not session.modern:
             return session.request(method, params, running)
         return self._send_with_headers(session, method, params, running)
 
@@ -141,8 +144,12 @@ class Upstream:
         wanted = self._headers.get(f"{key}\0{params.get('name')}")
         return parameters(wanted, params.get("arguments") or {}) if wanted else {}
 
-    async def _check(self, session: UpstreamSession) -> None:
+    def _doubt(self, session: UpstreamSession | None) -> None:
         """After a call timed out: is it one slow call, or does it hang?"""
+        if session is not None:
+            self._spawn(self._check(session))
+
+    async def _check(self, session: UpstreamSession) -> None:
         if session.link.lost is None and not await session.alive():
             session.link.lose(Lost("does not answer any more"))
 
