@@ -36,11 +36,10 @@ class KnownHead(NamedTuple):
         if not data.startswith(before):
             return None
         start = len(before)
-        end = data.find(b"\r", start, start + _MOST_DIGITS + 1)
-        if end < 0 or not data.startswith(after, end):
+        end = data.find(after, start, start + _MOST_DIGITS + len(after))
+        if end < 0:
             return None
-        digits = data[start:end]
-        body = data[end + len(after) :]
+        digits, body = data[start:end], data[end + len(after) :]
         return Whole(digits, body) if digits.isdigit() and int(digits) == len(body) else None
 
 

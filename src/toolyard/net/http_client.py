@@ -58,9 +58,16 @@ def _host_header(scheme: str, host: str, port: int) -> str:
 class Response:
     """The head is here; the body comes as it is read. Must be closed."""
 
-    def __init__(self, connection: Connection, release: Callable[[Connection], None]) -> None:
+    def __init__(
+        self,
+        connection: Connection,
+        idle: list[Connection],
+        release: Callable[[Connection, list[Connection]], None],
+    ) -> None:
         self._connection = connection
-        self._release: Callable[[Connection], None] | None = release
+        self._idle = idle  # where the connection waits for its next request
+        self._release = release
+        self._closed = False
         self.status = connection.status
         self.headers = connection.headers
 
@@ -70,7 +77,7 @@ class Response:
 
     @property
     def content_type(self) -> str:
-        return self.headers.get("content-type", "").partition(";")[0].strip().lower()
+        return _media_type(self.headers.get("content-type", ""))
 
     async def chunk(self) -> bytes:
         """Some of the body; empty at its end. Raises Broken when it was cut off."""
@@ -95,9 +102,14 @@ class Response:
 
     def close(self) -> None:
         """Back to the pool if all of it was received, else the connection is cut."""
-        release, self._release = self._release, None
-        if release is not None:
-            release(self._connection)
+        if not self._closed:
+            self._closed = True
+            self._release(self._connection, self._idle)
+
+
+@lru_cache(maxsize=64)
+def _media_type(content_type: str) -> str:
+    return content_type.partition(";")[0].strip().lower()
 
 
 def _check_size(body: bytes | bytearray, limit: int) -> None:
@@ -117,16 +129,20 @@ class HttpClient:
     ) -> Response:
         """Send it and wait for the head of the answer."""
         head = encode_head(method, url, headers, body)
-        connection = self._take_idle(url) or await self._connect(url)
+        idle = self._idle.get(url.origin)
+        if idle is None:
+            idle = self._idle[url.origin] = []
+        connection = self._take(idle) or await self._connect(url)
         try:
-            await connection.send(head, body)
+            connection.send(head, body)
+            while (waiting := connection.answering()) is not None:
+                await waiting
         except BaseException:
             self._discard(connection)
             raise
-        return Response(connection, lambda done: self._give_back(url, done))
+        return Response(connection, idle, self._give_back)
 
-    def _take_idle(self, url: Url) -> Connection | None:
-        idle = self._idle.get(url.origin)
+    def _take(self, idle: list[Connection]) -> Connection | None:
         while idle:
             connection = idle.pop()
             if connection.usable(IDLE_SECONDS):
@@ -159,8 +175,7 @@ class HttpClient:
             self._tls = ssl.create_default_context()
         return self._tls
 
-    def _give_back(self, url: Url, connection: Connection) -> None:
-        idle = self._idle.setdefault(url.origin, [])
+    def _give_back(self, connection: Connection, idle: list[Connection]) -> None:
         if not connection.reusable or len(idle) >= MAX_IDLE:
             self._discard(connection)
             return

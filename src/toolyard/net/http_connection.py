@@ -33,6 +33,7 @@ class _Known(NamedTuple):
     head: KnownHead
     status: int
     headers: dict[str, str]
+    length: bytes  # as they say it
 
 
 class Connection(asyncio.Protocol):
@@ -57,8 +58,8 @@ class Connection(asyncio.Protocol):
 
     # -- for the client ----------------------------------------------------------------
 
-    async def send(self, head: bytes, body: bytes) -> None:
-        """Write a request and wait for the head of its response."""
+    def send(self, head: bytes, body: bytes) -> None:
+        """Write a request; `answering` is done when the head of its response is here."""
         transport = self._transport
         assert transport is not None
         if self._rested_at is not None:
@@ -69,8 +70,10 @@ class Connection(asyncio.Protocol):
         else:
             transport.write(head)
             transport.write(body)
-        while not self._head_done:
-            await self._progress()
+
+    def answering(self) -> asyncio.Future[None] | None:
+        """To be awaited, again and again, until it is None: the head is here."""
+        return None if self._head_done else self._progress()
 
     async def chunk(self) -> bytes:
         while not self._chunks:
@@ -156,15 +159,21 @@ class Connection(asyncio.Protocol):
         if whole is None:
             return False
         self.status = known.status
-        self.headers = {**known.headers, "content-length": whole.length.decode("latin-1")}
+        self.headers = known.headers
+        if whole.length != known.length:
+            self.headers = {**known.headers, "content-length": whole.length.decode("latin-1")}
         self._head_done = self.complete = self._keep_alive = True
         if whole.body:
-            self.on_body(whole.body)
+            self._chunks.append(whole.body)
+            self._buffered = len(whole.body)
         return True
 
     def _learn(self, data: bytes) -> None:
         head = learned(data, list(self.headers))
-        self._known = _Known(head, self.status, self.headers) if head is not None else None
+        self._known = None
+        if head is not None:
+            length = self.headers["content-length"].encode("latin-1")
+            self._known = _Known(head, self.status, self.headers, length)
 
     def connection_lost(self, exc: Exception | None) -> None:
         # Without a length the end of the connection is the end of the body.

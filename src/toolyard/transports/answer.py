@@ -103,21 +103,21 @@ def modern_call(
     headers: Mapping[str, str] | None = None,
 ) -> Call:
     """The Call inside a modern request."""
-    params = dict(request.params)
+    params = {**request.params}
     params.pop("_meta", None)
     responses, state = params.pop("inputResponses", None), params.pop("requestState", None)
     return Call(
-        method=request.method,
-        params=params,
-        revision=envelope.revision,
-        client=envelope.client,
-        caller=caller,
-        meta=envelope.meta,
-        input_responses=responses if isinstance(responses, dict) else None,
-        request_state=state if isinstance(state, str) else None,
-        headers=headers,
-        log_level=envelope.level,
-        id=request.id,
+        request.method,
+        params,
+        envelope.revision,
+        envelope.client,
+        caller,
+        envelope.meta,
+        responses if isinstance(responses, dict) else None,
+        state if isinstance(state, str) else None,
+        headers,
+        request.id,
+        envelope.level,
     )
 
 

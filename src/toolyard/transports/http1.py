@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Callable, MutableMapping
+from collections.abc import MutableMapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from http import HTTPStatus
@@ -17,7 +17,7 @@ from urllib.parse import unquote
 
 import httptools
 
-from toolyard.asgi import WHEN_LEFT, AsgiApp, Header, Scope
+from toolyard.asgi import CANCEL_WHEN_LEFT, AsgiApp, Header, Scope
 from toolyard.telemetry import logger
 from toolyard.transports.body import Body
 from toolyard.transports.heads import HEAD, Repeated, read_head
@@ -264,8 +264,8 @@ class Exchange:
         self._scope = scope
         self._keep = keep_alive
         self.body = body
-        self._leave: Callable[[], object] | None = None
-        scope[WHEN_LEFT] = self._when_left
+        self._left_is_cancelled = False
+        scope[CANCEL_WHEN_LEFT] = self._cancel_when_left
         self._start: Message | None = None
         self._begun = False
         self._chunked = False
@@ -277,19 +277,22 @@ class Exchange:
 
     def lost(self) -> None:
         self.body.lost()
-        if self._leave is not None:
-            self._leave()
+        if self._left_is_cancelled:
+            self.task.cancel()
 
-    def _when_left(self, leave: Callable[[], object] | None) -> None:
-        self._leave = leave
-        if leave is not None and self.body.gone:
-            leave()
+    def _cancel_when_left(self) -> None:
+        self._left_is_cancelled = True
+        if self.body.gone:
+            self.task.cancel()
 
     async def run(self, app: AsgiApp) -> None:
         try:
             await app(self._scope, self.body, self)
         except Exception:
             log.exception("a request handler failed")
+        except asyncio.CancelledError:
+            if not (self._left_is_cancelled and self.body.gone):
+                raise
         finally:
             self._end()
 
@@ -297,7 +300,7 @@ class Exchange:
         if not self._done and not self.body.gone:
             self._fail()
         # Nothing is left for the collector of cycles.
-        del self._scope[WHEN_LEFT]
+        del self._scope[CANCEL_WHEN_LEFT]
         self.body.go_ahead = None
         self._connection.finished(self, keep=self._keep and self.body.whole and self._done)
 

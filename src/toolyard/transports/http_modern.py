@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable
 from dataclasses import dataclass
 
-from toolyard.asgi import WHEN_LEFT
+from toolyard.asgi import CANCEL_WHEN_LEFT
 from toolyard.errors import INVALID_REQUEST, ProtocolError
 from toolyard.protocol.headers import PARAM_PREFIX, check_routing, mismatch
 from toolyard.protocol.jsonrpc import (
@@ -22,7 +22,6 @@ from toolyard.transports.answer import Edge, answer_modern, encode, modern_call
 from toolyard.transports.channels import Wire
 from toolyard.transports.exchange import MODERN_STATUS, Exchange
 from toolyard.transports.reply import Reply
-from toolyard.transports.waiting import UnlessLeft
 
 _ROUTING = frozenset({"mcp-protocol-version", "mcp-method", "mcp-name"})
 
@@ -47,14 +46,11 @@ class ModernEndpoint:
         except ProtocolError as error:
             await exchange.refuse(MODERN_STATUS.get(error.code, 200), error, request.id)
             return
-        with UnlessLeft(exchange.scope[WHEN_LEFT]):
-            await self._answer(exchange, request, envelope)
-
-    async def _answer(self, exchange: Exchange, request: Request, envelope: Envelope) -> None:
+        exchange.scope[CANCEL_WHEN_LEFT]()
         reply = Reply(exchange.send)
-        token = envelope.meta.get("progressToken")
-        wire = Wire(reply.put, envelope.revision, token, lambda: envelope.level)
         call = modern_call(request, envelope, exchange.caller, exchange.headers)
+        token = call.meta.get("progressToken")
+        wire = Wire(reply.put, call.revision, token, lambda: call.log_level)
         try:
             answer = encode(self.edge, call, await answer_modern(self.edge, call, wire))
             status = 200
@@ -68,11 +64,15 @@ class ModernEndpoint:
 
 def _checked_envelope(exchange: Exchange, request: Request) -> Envelope:
     """The ladder: repeated headers, the envelope, headers against body, the version."""
-    repeated = exchange.repeated & _ROUTING
-    if repeated or any(name.startswith(PARAM_PREFIX) for name in exchange.repeated):
-        raise mismatch(f"{', '.join(sorted(exchange.repeated))} was sent more than once")
+    if exchange.repeated:
+        _refuse_repeated(exchange.repeated)
     envelope = open_envelope(request.params)
     check_routing(exchange.headers, request.method, request.params, envelope.version)
     if envelope.revision is not LATEST:  # raises for a version that we do not have
         raise mismatch("unknown revision")
     return envelope
+
+
+def _refuse_repeated(names: frozenset[str]) -> None:
+    if names & _ROUTING or any(name.startswith(PARAM_PREFIX) for name in names):
+        raise mismatch(f"{', '.join(sorted(names))} was sent more than once")

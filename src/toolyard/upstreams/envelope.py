@@ -38,6 +38,8 @@ def envelope(version: str, call: Call | None = None) -> JsonObject:
 
 def forwarded(capabilities: JsonObject) -> JsonObject:
     """A client's capabilities as we may declare them: all but tasks, which end at this hop."""
+    if not capabilities:
+        return {}
     kept = {k: v for k, v in capabilities.items() if k != "tasks"}
     extensions = kept.get("extensions")
     if isinstance(extensions, dict) and TASKS_EXTENSION in extensions:
@@ -62,9 +64,12 @@ def unstamped(result: JsonObject) -> JsonObject:
     meta = result.get("_meta")
     if not isinstance(meta, dict) or ENVELOPE_KEYS.isdisjoint(meta):
         return result
-    rest = {key: value for key, value in meta.items() if key not in ENVELOPE_KEYS}
-    without = {key: value for key, value in result.items() if key != "_meta"}
-    return {**without, "_meta": rest} if rest else without
+    unstamped = {**result}
+    if meta.keys() <= ENVELOPE_KEYS:
+        del unstamped["_meta"]
+    else:
+        unstamped["_meta"] = {k: v for k, v in meta.items() if k not in ENVELOPE_KEYS}
+    return unstamped
 
 
 def protocol_error(error: Json) -> ProtocolError:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping
 from contextlib import aclosing
-from functools import lru_cache
 
 from toolyard.net.http_client import Response
 from toolyard.net.http_connection import Broken
@@ -27,7 +27,11 @@ from toolyard.upstreams.link import (
 from toolyard.upstreams.streams import ACCEPT_EVENTS, events_of, messages_from, messages_of
 
 log = logger("upstreams")
-ACCEPT_ANSWER = "application/json, text/event-stream"
+_JSON = {
+    "Content-Type": "application/json",
+    "Accept": "application/json, text/event-stream",
+}
+MOST_HEADERS = 64
 DEFAULT_RETRY, MOST_RETRY = 1.0, 30.0
 MAX_FRUITLESS = 5
 CLOSE_TIMEOUT = 2.0
@@ -58,6 +62,8 @@ class StreamableLink(Link):
         super().__init__()
         self._http = requester
         self._session_id: str | None = None
+        # By what is in them: most requests differ in their body alone.
+        self._headers: dict[tuple[str | None, ...], dict[str, str]] = {}
         self._listening: asyncio.Task[None] | None = None
 
     async def open(self) -> None:
@@ -66,9 +72,8 @@ class StreamableLink(Link):
     # -- requests ----------------------------------------------------------------------
 
     async def exchange(self, out: Outgoing) -> JsonObject:
-        headers = {**self._common(out.version), **_routing(out), **out.headers}
-        headers["Content-Type"] = "application/json"
-        headers["Accept"] = ACCEPT_ANSWER
+        name = out.params.get(NAMED_BY[out.method]) if out.method in NAMED_BY else None
+        headers = self._request_headers(out, name if isinstance(name, str) else None)
         response = await self._http.send(
             "POST", headers, out.encode(), repeatable=out.method in REPEATABLE
         )
@@ -80,7 +85,7 @@ class StreamableLink(Link):
             if response.content_type == ACCEPT_EVENTS:
                 return await self._from_events(response, out)
             body = response.at_hand(MAX_MESSAGE)
-            return self._own(body if body is not None else await self._body(response), out)
+            return self._own(await self._body(response) if body is None else body, out)
         finally:
             # Cut off in the middle this is how a modern call is cancelled.
             response.close()
@@ -94,7 +99,10 @@ class StreamableLink(Link):
     def _own(self, body: bytes | bytearray, out: Outgoing) -> JsonObject:
         """The answer to our request; other messages that came with it are passed on."""
         answer = None
-        for message in messages_from(body):
+        messages = messages_from(body)
+        if len(messages) == 1 and "method" not in messages[0] and messages[0].get("id") == out.id:
+            return messages[0]
+        for message in messages:
             if "method" in message:
                 self.receive(message, out.id)
             elif message.get("id") in (out.id, None):
@@ -202,8 +210,7 @@ class StreamableLink(Link):
     # -- notifications and answers -----------------------------------------------------
 
     async def send(self, message: JsonObject, version: str | None) -> None:
-        headers = {**self._common(version), "Content-Type": "application/json"}
-        headers["Accept"] = ACCEPT_ANSWER
+        headers = {**self._common(version), **_JSON}
         response = await self._http.send("POST", headers, dumps(message))
         try:
             if response.status >= 300:
@@ -225,6 +232,17 @@ class StreamableLink(Link):
         except (LinkError, TimeoutError):
             pass  # it ends by itself
 
+    def _request_headers(self, out: Outgoing, name: str | None) -> Mapping[str, str]:
+        """Modern requests can be routed by them, without being read."""
+        key = (out.method, name, out.version, self._session_id)
+        known = self._headers.get(key)
+        if known is None:
+            known = {**self._common(out.version), **_routing(out, name), **_JSON}
+            if len(self._headers) >= MOST_HEADERS:
+                self._headers.clear()
+            self._headers[key] = known
+        return {**known, **out.headers} if out.headers else known
+
     def _common(self, version: str | None) -> dict[str, str]:
         headers = {}
         if self._session_id is not None:
@@ -235,18 +253,11 @@ class StreamableLink(Link):
         return headers
 
 
-def _routing(out: Outgoing) -> dict[str, str]:
-    """The headers by which a modern request can be routed without reading it."""
+def _routing(out: Outgoing, name: str | None) -> dict[str, str]:
     if not out.modern:
         return {}
-    headers = {"Mcp-Method": out.method}
-    name = out.params.get(NAMED_BY.get(out.method, ""))
-    if isinstance(name, str):
-        headers["Mcp-Name"] = _encode_name(name)
-    return headers
-
-
-_encode_name = lru_cache(maxsize=64)(encode_value)
+    named = {} if name is None else {"Mcp-Name": encode_value(name)}
+    return {"Mcp-Method": out.method, **named}
 
 
 def _forgot(refused: Refused) -> bool:

@@ -40,7 +40,20 @@ class Requester:
         """The response, whatever its status, after redirects and challenges."""
         target = url or self.url
         for _ in range(MAX_TRIES):
-            response = await self._send_once(method, target, headers, body, repeatable)
+            whole = await self._authorized(headers) if self._credentials.needed else headers
+            if self._headers:
+                whole = {**self._headers, **whole}
+            try:
+                response = await self._client.request(method, target, whole, body)
+            except CannotReach as error:
+                raise NotSent(str(error)) from None
+            except Broken as error:
+                # The peer closed an idle connection just then. Asking again is safe for some.
+                if not (repeatable and error.unanswered):
+                    raise Lost(str(error)) from None
+                response = await self._send_again(method, target, whole, body)
+            if response.status == 200:
+                return response
             if response.status in (307, 308):
                 target = self._redirected(response, target)
             elif response.status not in (401, 403) or not await self._challenged(response, target):
@@ -48,22 +61,14 @@ class Requester:
             response.close()
         raise Refused(response.status, "after several attempts")
 
-    async def _send_once(
-        self, method: str, url: Url, headers: Mapping[str, str], body: bytes, repeatable: bool
+    async def _authorized(self, headers: Mapping[str, str]) -> Mapping[str, str]:
+        return {**await self._credentials.headers(), **headers}
+
+    async def _send_again(
+        self, method: str, url: Url, headers: Mapping[str, str], body: bytes
     ) -> Response:
-        credentials = self._credentials
-        own = await credentials.headers() if credentials.needed else {}
-        everything = {**self._headers, **own, **headers}
         try:
-            return await self._client.request(method, url, everything, body)
-        except CannotReach as error:
-            raise NotSent(str(error)) from None
-        except Broken as error:
-            # The peer closed an idle connection just then. Asking again is safe for some.
-            if not (repeatable and error.unanswered):
-                raise Lost(str(error)) from None
-        try:
-            return await self._client.request(method, url, everything, body)
+            return await self._client.request(method, url, headers, body)
         except HttpError as error:
             raise Lost(str(error)) from None
 

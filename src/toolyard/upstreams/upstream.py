@@ -21,7 +21,7 @@ from toolyard.upstreams.connections import Connections
 from toolyard.upstreams.definition import ServerDefinition
 from toolyard.upstreams.health import Health, State, masked
 from toolyard.upstreams.kept import Kept, Learnt
-from toolyard.upstreams.link import Down, LinkError, Lost, NotSent, TimedOut
+from toolyard.upstreams.link import NO_HEADERS, Down, LinkError, Lost, NotSent, TimedOut
 from toolyard.upstreams.running import Owner, Running
 from toolyard.upstreams.session import NOBODY, UpstreamSession
 from toolyard.upstreams.setup import Setup
@@ -60,7 +60,7 @@ class Upstream:
         self._fresh: set[str] = set()  # whose listing is current
         self._old_at: dict[str, float] = {}  # when it will not be, by the server's own word
         self._listing_locks: dict[str, asyncio.Lock] = {}
-        self._headers: dict[str, Mapping[tuple[str, ...], str]] = {}
+        self._headers: dict[tuple[str, str], Mapping[tuple[str, ...], str]] = {}
         self._watches: dict[str, Watch] = {}
         self._backoff = Backoff()
         self._down: str | None = None
@@ -97,9 +97,10 @@ class Upstream:
             clean = True
             self._backoff.worked()
             return result
-        except ProtocolError:
+        except ProtocolError as error:
             clean = True
-            raise
+            if not (again and self._is_outdated(error, session, call.caller)):
+                raise
         except NotSent as error:
             if session is not None:
                 session.link.lose(error)
@@ -119,30 +120,32 @@ class Upstream:
     ) -> Awaitable[JsonObject]:
         if session.link.transport == "stdio" or method != "tools/call" or not session.modern:
             return session.request(method, params, running)
-        return self._send_with_headers(session, method, params, running)
+        # Modern servers over HTTP find some of the arguments in headers as well.
+        key = self._connections.key_of(running.call.caller)
+        if key not in self._fresh:
+            return self._send_listed(session, method, params, running)
+        headers = self._param_headers(key, params)
+        return session.request(method, params, running, headers=headers)
 
-    async def _send_with_headers(
+    async def _send_listed(
         self, session: UpstreamSession, method: str, params: JsonObject, running: Running
     ) -> JsonObject:
-        """Modern servers over HTTP find some of the arguments in headers as well."""
-        caller = running.call.caller
-        headers = await self._param_headers(params, caller)
-        try:
-            return await session.request(method, params, running, headers=headers)
-        except ProtocolError as error:
-            if error.code != HEADER_MISMATCH:
-                raise
-        # It was refused unread: the schema must have changed since we saw it.
-        self._fresh.discard(self._connections.key_of(caller))
-        headers = await self._param_headers(params, caller)
+        await self.listing(running.call.caller)
+        headers = self._param_headers(self._connections.key_of(running.call.caller), params)
         return await session.request(method, params, running, headers=headers)
 
-    async def _param_headers(self, params: JsonObject, caller: Caller) -> dict[str, str]:
-        key = self._connections.key_of(caller)
-        if key not in self._fresh:
-            await self.listing(caller)
-        wanted = self._headers.get(f"{key}\0{params.get('name')}")
-        return parameters(wanted, params.get("arguments") or {}) if wanted else {}
+    def _param_headers(self, key: str, params: JsonObject) -> Mapping[str, str]:
+        wanted = self._headers.get((key, params["name"]))
+        return parameters(wanted, params.get("arguments") or {}) if wanted else NO_HEADERS
+
+    def _is_outdated(
+        self, error: ProtocolError, session: UpstreamSession | None, caller: Caller
+    ) -> bool:
+        """It missed a header, and read no further: its schema has changed since we saw it."""
+        if error.code != HEADER_MISMATCH or session is None or not session.modern:
+            return False
+        self._fresh.discard(self._connections.key_of(caller))
+        return True
 
     def _doubt(self, session: UpstreamSession | None) -> None:
         """After a call timed out: is it one slow call, or does it hang?"""
@@ -271,9 +274,10 @@ class Upstream:
 
     def _learn_headers(self, key: str, tool: JsonObject) -> None:
         try:
-            self._headers[f"{key}\0{tool.get('name')}"] = header_parameters(tool.get("inputSchema"))
+            wanted = header_parameters(tool.get("inputSchema"))
         except ValueError:
-            pass  # only over stdio, where such a tool is listed and no header is sent
+            return  # only over stdio, where such a tool is listed and no header is sent
+        self._headers[key, str(tool.get("name"))] = wanted
 
     # -- what it announces -------------------------------------------------------------
 
