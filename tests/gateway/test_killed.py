@@ -16,19 +16,23 @@ from tests.peers.raw_http import over_http
 from tests.peers.serving import environment, serving
 from tests.runners.yard import alive, until_dead, until_exists
 
-# Deaf to signals and to the end of its input, and so is its child.
+# Deaf to signals and to the end of its input, and so is its child; another one is in no group
+# of ours, and knows nothing of our environment.
 DEAF = r"""
 import json, os, signal, subprocess, sys, time
 for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT, signal.SIGPIPE):
     signal.signal(number, signal.SIG_IGN)
 folder, greets = sys.argv[1:]
-child = subprocess.Popen([sys.executable, "-S", "-c", "import time; time.sleep(600)"],
-    stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+sleeper = [sys.executable, "-S", "-c", "import time; time.sleep(600)"]
+nowhere = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.DEVNULL)
+child = subprocess.Popen(sleeper, **nowhere)
+escaped = subprocess.Popen(sleeper, **nowhere, env={}, start_new_session=True)
 def note(name, pid):
     with open(f"{folder}/{name}.new", "w") as file:
         file.write(str(pid))
     os.replace(f"{folder}/{name}.new", f"{folder}/{name}")
 note("child", child.pid)
+note("escaped", escaped.pid)
 note("leader", os.getpid())
 for line in sys.stdin if greets == "yes" else ():
     m = json.loads(line)
@@ -59,8 +63,9 @@ def scratch(yard: Yard) -> Path:
 
 
 async def killed(process: asyncio.subprocess.Process, yard: Yard, scratch: Path) -> None:
-    """Kill us while both run; both end, and the run folder with them."""
-    pids = [int(await until_exists(yard.root / name)) for name in ("leader", "child")]
+    """Kill us while all run; all end, and the run folder with them."""
+    names = ("leader", "child", "escaped")
+    pids = [int(await until_exists(yard.root / name)) for name in names]
     async with asyncio.timeout(10):
         while str(pids[0]) not in groups_in(scratch):
             await asyncio.sleep(0.01)

@@ -1,8 +1,9 @@
 """A small process that outlives us by a moment and ends what we could not.
 
 It holds the reading end of a pipe whose writing end only we have. When that closes,
-however we ended, it ends the process groups in a table that both share, ends whatever
-else carries the name of our run folder in its environment, and removes that folder.
+however we ended, it ends the process groups in a table that both share, with what their
+leaders started outside of them, ends whatever else carries the name of our run folder in
+its environment, and removes that folder.
 Telling it of a group is one store to shared memory: it sleeps until we are gone.
 """
 
@@ -23,13 +24,22 @@ BLANK_ROW = b" " * (ROW_BYTES - 1) + b"\n"
 PATIENCE = 5.0
 MOST_STARTS = 5
 
-# $1 is the run folder. Signals reach a group through the table and a process that left
-# its group through its environment, where the system shows environments.
+# $1 is the run folder. Signals reach a group through the table. A process that left its group
+# is found, where the system shows it, below the group's leader or by its environment.
 SCRIPT = r"""
 trap '' HUP INT TERM PIPE
 root=$1
+below() {
+    for child in $(cat "/proc/$1/task"/*/children 2>/dev/null); do
+        echo "$child"
+        below "$child"
+    done
+}
 send() {
     found=
+    for process in $escaped; do
+        kill "-$1" "$process" 2>/dev/null && found=yes
+    done
     for group in $(cat "$root/groups" 2>/dev/null); do
         kill "-$1" "-$group" 2>/dev/null && found=yes
     done
@@ -40,6 +50,7 @@ send() {
     [ -n "$found" ]
 }
 read -r _
+escaped=$(for group in $(cat "$root/groups" 2>/dev/null); do below "$group"; done)
 send TERM && for _ in 1 2 3 4 5; do
     sleep 0.1
     send 0 || break
