@@ -51,6 +51,8 @@ def test_ctrl_c_cancels_where_a_page_says_so() -> None:
             env=environment(),
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
+            # As in a terminal, also where these tests run in the background.
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
         )
         assert process.stderr is not None
         assert b"1" in process.stderr.readline()  # its first progress: it is at work

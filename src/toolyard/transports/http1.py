@@ -189,17 +189,17 @@ class Connection(asyncio.Protocol):
 
     def _begin(self, exchange: Exchange) -> None:
         self._current = exchange
-        self.last_active = self.shared.loop.time()
-        run = exchange.run(self.shared.app)
-        exchange.task = self.shared.loop.create_task(run, name="request")
-        self.shared.tasks.add(exchange.task)
+        shared = self.shared
+        exchange.task = task = shared.loop.create_task(exchange.run(shared.app))
+        shared.tasks.add(task)
 
     def finished(self, exchange: Exchange, *, keep: bool) -> None:
         """The current exchange is over: go on with the next one, or close."""
-        self.shared.tasks.discard(exchange.task)
+        shared = self.shared
+        shared.tasks.discard(exchange.task)
         self._current = None
-        self.last_active = self.shared.loop.time()
-        if not keep or (self.shared.closing and not self._waiting):
+        self.last_active = shared.loop.time()
+        if not keep or (shared.closing and not self._waiting):
             self._transport.close()
         elif self._waiting:
             self._begin(self._waiting.popleft())
