@@ -189,7 +189,9 @@ def offer_of(
     size = page_size(plan.settings.page_size, small=plan.like_mcp_bash)
     sizes = PageSizes(size.default, size.most)
     offer = Offer(keeper, stamp(plan.identity), sizes, view_of(plan.settings), own)
-    return offer if federation is None else replace(offer, listed=federation.pool.expire)
+    if federation is None:
+        return offer
+    return replace(offer, arrivals=federation.source, listed=federation.pool.expire)
 
 
 def methods_over(plan: Plan, offer: Offer, yard: Scripts | None) -> Methods:

@@ -20,7 +20,8 @@ class CompletionMethods:
     async def complete(self, call: Call, channel: Channel) -> Result:
         ref = _ref(call.params.get("ref"))
         _check_argument(call.params.get("argument"))
-        completion = _find(await self.offer.to(call), ref)
+        catalog = await self.offer.having(lambda catalog: _is_known(catalog, ref), call)
+        completion = _find(catalog, ref)
         if completion is None:
             return NOTHING
         return await completion.target.call(call.params, call, channel)
@@ -51,11 +52,12 @@ def _find(catalog: Catalog, ref: str) -> Completion | None:
     resource = catalog.find_resource(ref)
     if resource is not None and resource[0].name in catalog.completions:
         return catalog.completions[resource[0].name]
-    known = ref in catalog.prompts or resource is not None or _is_template(catalog, ref)
-    if not known:
+    if not _is_known(catalog, ref):
         raise ProtocolError(INVALID_PARAMS, "Completion not found", {"ref": ref})
     return None
 
 
-def _is_template(catalog: Catalog, ref: str) -> bool:
-    return ref in catalog.templates
+def _is_known(catalog: Catalog, ref: str) -> bool:
+    if ref in catalog.completions or ref in catalog.prompts or ref in catalog.templates:
+        return True
+    return catalog.find_resource(ref) is not None

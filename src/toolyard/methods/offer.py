@@ -24,6 +24,17 @@ class Own(Protocol):
         """There is nothing to add, for anybody."""
 
 
+class Arrivals(Protocol):
+    """What is on offer and not in the catalog yet: servers start, and then say what they have."""
+
+    @property
+    def unlisted(self) -> int:
+        """How many of them there are."""
+
+    async def arrive(self) -> None:
+        """Wait until there are none; none takes longer than a server may take to start."""
+
+
 def everything(catalog: Catalog, _caller: Caller) -> Catalog:
     return catalog
 
@@ -45,6 +56,7 @@ class Offer:
     sizes: PageSizes = PageSizes()
     view: View = everything
     own: Own | None = None
+    arrivals: Arrivals | None = None
     # Called whenever somebody lists, before the answer: it must not wait for anything.
     listed: Callable[[], None] = lambda: None
 
@@ -54,6 +66,15 @@ class Offer:
         if catalog is None or (self.own is not None and not self.own.empty):
             return None
         return self.view(catalog, call.caller)
+
+    async def having(self, sought: Callable[[Catalog], object], call: Call) -> Catalog:
+        """The same as `to`: if it has not what is sought, once nothing more can arrive."""
+        catalog = await self.to(call)
+        if self.arrivals is None or not self.arrivals.unlisted or sought(catalog):
+            return catalog
+        await self.arrivals.arrive()
+        await self.keeper.refresh()
+        return await self.to(call)
 
     async def to(self, call: Call) -> Catalog:
         catalog = await self.keeper.catalog()

@@ -18,7 +18,8 @@ class PromptMethods:
         name = call.params.get("name")
         if not isinstance(name, str):
             raise ProtocolError(INVALID_PARAMS, "Prompt name is required")
-        prompt = (await self.offer.to(call)).prompts.get(name)
+        catalog = await self.offer.having(lambda catalog: name in catalog.prompts, call)
+        prompt = catalog.prompts.get(name)
         if prompt is None:
             raise ProtocolError(INVALID_PARAMS, "Prompt not found", {"name": name})
         arguments = _arguments(call.params.get("arguments"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 from toolyard.catalog.entries import Resource, Template
 from toolyard.catalog.snapshot import Catalog
@@ -16,9 +17,18 @@ class ResourceMethods:
     offer: Offer
 
     async def read(self, call: Call, channel: Channel) -> Result:
-        uri = uri_of(call, await self.offer.to(call))
-        entry, arguments = find(await self.offer.to(call), uri)
+        catalog = await self.offer.having(partial(is_known, call), call)
+        entry, arguments = find(catalog, uri_of(call, catalog))
         return await entry.target.call(arguments, call, channel)
+
+
+def is_known(call: Call, catalog: Catalog) -> bool:
+    """Is what it asks for in this catalog, or nothing that could be?"""
+    try:
+        find(catalog, uri_of(call, catalog))
+    except ProtocolError as error:
+        return error.code != RESOURCE_NOT_FOUND
+    return True
 
 
 def uri_of(call: Call, catalog: Catalog) -> str:

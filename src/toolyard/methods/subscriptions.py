@@ -6,13 +6,14 @@ import asyncio
 import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Protocol, runtime_checkable
 
 from toolyard.catalog.announcer import LIST_CHANGED, RESOURCE_UPDATED
 from toolyard.catalog.entries import Resource, Template
 from toolyard.errors import INVALID_PARAMS, METHOD_NOT_FOUND, ProtocolError
 from toolyard.methods.offer import Offer
-from toolyard.methods.resources import find, uri_of
+from toolyard.methods.resources import find, is_known, uri_of
 from toolyard.protocol.call import Call, Channel, Json, JsonObject, Result, Session
 from toolyard.protocol.keys import SUBSCRIPTION_ID
 from toolyard.telemetry import logger
@@ -138,7 +139,7 @@ class SubscriptionMethods:
         return dict(honoured), uris
 
     async def _subject(self, call: Call) -> tuple[str, Resource | Template, JsonObject]:
-        catalog = await self.offer.to(call)
+        catalog = await self.offer.having(partial(is_known, call), call)
         uri = uri_of(call, catalog)
         entry, arguments = find(catalog, uri)
         return uri, entry, arguments

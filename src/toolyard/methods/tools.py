@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import TypeAlias
 
 from toolyard.catalog.entries import Tool
@@ -27,11 +28,16 @@ class ToolMethods:
     permit: Permit | None = None
 
     async def call(self, call: Call, channel: Channel) -> Result:
-        catalog = self.offer.at_hand(call) or await self.offer.to(call)
         name, arguments = call.params.get("name"), call.params.get("arguments")
-        tool = catalog.tools.get(name) if isinstance(name, str) else None
+        if not isinstance(name, str):
+            raise ProtocolError(INVALID_PARAMS, "Tool name is required")
+        catalog = self.offer.at_hand(call)
+        tool = catalog.tools.get(name) if catalog is not None else None
+        if catalog is None or tool is None or tool.unavailable is not None:
+            catalog = await self.offer.having(partial(_is_ready, name), call)
+            tool = catalog.tools.get(name)
         if tool is None:
-            raise _unknown(name)
+            raise ProtocolError(INVALID_PARAMS, f"Tool '{name}' not found", {"name": name})
         if not isinstance(arguments, dict):
             arguments = _no_object(arguments)
         if call.headers is not None and call.revision.modern:
@@ -50,10 +56,9 @@ class ToolMethods:
         return result
 
 
-def _unknown(name: Json) -> ProtocolError:
-    if not isinstance(name, str):
-        return ProtocolError(INVALID_PARAMS, "Tool name is required")
-    return ProtocolError(INVALID_PARAMS, f"Tool '{name}' not found", {"name": name})
+def _is_ready(name: str, catalog: Catalog) -> bool:
+    tool = catalog.tools.get(name)
+    return tool is not None and tool.unavailable is None
 
 
 def _no_object(arguments: Json) -> JsonObject:

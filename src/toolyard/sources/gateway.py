@@ -200,6 +200,10 @@ class GatewaySource:
         """Give servers that were never listed a few seconds; the rest is announced later."""
         await self._listings.settle()
 
+    async def arrive(self) -> None:
+        """Wait for servers that were never listed."""
+        await self._listings.arrive(lambda: self._changed())
+
     async def ask(self) -> dict[str, str]:
         """Ask every server that matters what it offers now; those that could not say, and why."""
         listed = await self._listings.ask()

@@ -51,6 +51,11 @@ class UpstreamListings:
             for late in asking:
                 late.cancel()  # `watch` asks again, and the start itself goes on
 
+    async def arrive(self, changed: Callable[[], None]) -> None:
+        """Wait for those of which nothing is known, as long as they may take to start."""
+        missing = [name for name in self._servers if name not in self._listed]
+        await asyncio.gather(*(self._look(name, changed) for name in missing))
+
     async def ask(self) -> Mapping[str, Listing]:
         """What every server lists now, however long that takes."""
         await asyncio.gather(*map(self._refresh, self._servers))
@@ -73,8 +78,7 @@ class UpstreamListings:
             await stirred.wait()  # what was kept is believed until the server is used
         while True:
             stirred.clear()
-            if await self._refresh(name):
-                changed()
+            await self._look(name, changed)
             failed = self._listed[name].error is not None
             try:
                 async with asyncio.timeout(wait if failed else None):
@@ -82,6 +86,10 @@ class UpstreamListings:
                 wait = FIRST_WAIT
             except TimeoutError:
                 wait = min(wait * 2, MOST_WAIT)
+
+    async def _look(self, name: str, changed: Callable[[], None]) -> None:
+        if await self._refresh(name):
+            changed()
 
     async def _refresh(self, name: str) -> bool:
         """True when the server lists something else than before."""
