@@ -179,6 +179,7 @@ class Connection(asyncio.Protocol):
         # Without a length the end of the connection is the end of the body.
         if self._head_done and not self.complete and not self._has_length() and exc is None:
             self.complete = True
+        del self._parser  # it holds us: nothing is left for the collector of cycles
         self._break("the connection was closed")
 
     def _has_length(self) -> bool:

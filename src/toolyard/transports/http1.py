@@ -122,6 +122,7 @@ class Connection(asyncio.Protocol):
 
     def connection_lost(self, error: Exception | None) -> None:
         self.shared.connections.discard(self)
+        del self._parser  # it holds us: nothing is left for the collector of cycles
         self.resume_writing()
         for exchange in (self._current, *self._waiting):
             if exchange is not None:

@@ -1,0 +1,53 @@
+"""A connection that has ended is gone at once, on either side: no cycle waits for the collector."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import weakref
+from collections.abc import Iterator
+
+import pytest
+
+from toolyard.asgi import Receive, Scope, Send, respond
+from toolyard.net.http_client import HttpClient, Url
+from toolyard.transports.http1 import Connection, Shared
+
+
+@pytest.fixture
+def no_collector() -> Iterator[None]:
+    gc.collect()
+    gc.disable()
+    yield
+    gc.enable()
+
+
+async def hello(_scope: Scope, _receive: Receive, send: Send) -> None:
+    await respond(send, 200, b"hello")
+
+
+async def test_connections_are_gone_when_they_end(no_collector: None) -> None:
+    loop = asyncio.get_running_loop()
+    shared = Shared(hello, loop)
+    kept: weakref.WeakSet[object] = weakref.WeakSet()
+
+    def accepted() -> Connection:
+        connection = Connection(shared)
+        kept.add(connection)
+        return connection
+
+    server = await loop.create_server(accepted, "127.0.0.1", 0)
+    url = Url.parse(f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/")
+    client = HttpClient()
+    for _ in range(3):
+        response = await client.request("POST", url, {}, b"{}")
+        kept.add(response._connection)
+        assert await response.read(100) == b"hello"
+        response.close()
+    assert len(kept) == 2
+    del response
+    await client.close()
+    async with asyncio.timeout(5):
+        while shared.connections or kept:
+            await asyncio.sleep(0.01)
+    server.close()
