@@ -19,10 +19,10 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 
 @asynccontextmanager
-async def behind_a_login(folder: Path) -> AsyncIterator[tuple[Opened, Protected]]:
+async def behind_a_login(folder: Path, **more: str) -> AsyncIterator[tuple[Opened, Protected]]:
     with authority() as issuer, protected(issuer) as upstream:
         tool = {"name": "whoami", "server": "acme", "inputSchema": {"type": "object"}}
-        server = {"name": "acme", "url": upstream.url, "auth": "oauth"}
+        server = {"name": "acme", "url": upstream.url, "auth": "oauth", **more}
         path = folder / "registry.json"
         path.write_text(json.dumps({"servers": [server], "tools": [tool]}))
         env = {"XDG_STATE_HOME": str(folder / "state")}
@@ -74,3 +74,29 @@ async def test_a_call_that_needs_a_login_asks_for_it_in_the_page(
         await (await opening.value).get_by_text("you may close this page").wait_for()
         await question.get_by_role("button", name="I have done it").click()
         await expect(page.locator(".result")).to_contain_text("ada")
+
+
+async def test_the_page_shows_what_a_server_lists_to_whoever_has_logged_in(
+    browser: Browser, tmp_path: Path
+) -> None:
+    exposed = {"expose": "all", "prefix": "own_"}
+    async with (
+        behind_a_login(tmp_path, **exposed) as (yard, _),
+        window(browser, yard.link) as page,
+    ):
+        await show(page, "#/connect")
+        row = page.get_by_role("listitem", name="acme")
+        await row.get_by_role("button", name="Log in").click()
+        async with page.context.expect_page() as opening:
+            await row.get_by_role("link", name="Open the login page").click()
+        await expect((await opening.value).get_by_text("you may close this page")).to_be_visible()
+        await show(page, "#/explore")
+        await expect(page.get_by_text("own_whoami").first).to_be_visible()
+        await show(page, "#/explore/tools/own_whoami")
+        await page.get_by_role("button", name="Run").click()
+        await expect(page.locator(".result")).to_contain_text("ada")
+        await show(page, "#/connect")
+        await row.get_by_role("button", name="Log out").click()
+        await show(page, "#/explore")
+        await expect(page.get_by_text("own_whoami")).to_have_count(0)
+        await expect(page.get_by_text("whoami").first).to_be_visible()

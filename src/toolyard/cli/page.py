@@ -33,6 +33,7 @@ from toolyard.protocol.call import (
     Target,
 )
 from toolyard.protocol.revisions import LATEST
+from toolyard.sources.own_catalog import OwnCatalogs
 from toolyard.transports.answer import Edge, in_rounds
 from toolyard.web.hops import Observed, ObservedTargets
 from toolyard.web.owners import PROJECT
@@ -79,7 +80,7 @@ class Page:
         lineage = Lineage(app)
         window = Window(
             identity=self._plan.identity,
-            catalog=Looking(app.keeper),
+            catalog=Looking(app.keeper, app.own),
             announcer=app.keeper.announcer,
             call=performer(app.edge),
             place=self._place(),
@@ -118,17 +119,32 @@ class Page:
 
 
 class Looking:
-    """The catalog for somebody who looks: at once, while upstreams not yet listed are asked."""
+    """The catalog of the person at the page: at once, while what is not known yet is asked for."""
 
-    def __init__(self, keeper: Keeper) -> None:
+    def __init__(self, keeper: Keeper, own: OwnCatalogs | None) -> None:
         self._keeper = keeper
+        self._own = own
         self._settling: asyncio.Task[Catalog] | None = None
+        self._asking: asyncio.Task[None] | None = None
+        # Everybody's, and what this person sees in its place.
+        self._mine: tuple[Catalog, Catalog] | None = None
 
     def __call__(self) -> Catalog:
+        loop = asyncio.get_running_loop()
         if self._settling is None:
-            loop = asyncio.get_running_loop()
             self._settling = loop.create_task(self._keeper.catalog())
-        return self._keeper.current
+        current = self._keeper.current
+        if self._own is None or self._own.empty:
+            return current
+        if self._asking is None:
+            self._asking = loop.create_task(self._ask(self._own, current))
+        return self._mine[1] if self._mine is not None and self._mine[0] is current else current
+
+    async def _ask(self, own: OwnCatalogs, current: Catalog) -> None:
+        try:
+            self._mine = (current, await own(current, CALLER))
+        finally:
+            self._asking = None
 
 
 class Annotated:

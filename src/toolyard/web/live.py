@@ -24,6 +24,7 @@ class Live:
         self._window = window
         self.events = Events()
         self._health: Json = None
+        self._catalog = window.catalog()
         self._latest = window.traffic.latest if window.traffic else 0
         self._running: set[int] = set()
 
@@ -33,6 +34,7 @@ class Live:
         try:
             self.events.push("hello", {"latest": self._latest})
             while True:
+                self._tell_catalog()
                 self._tell_health()
                 self._tell_traffic()
                 await asyncio.sleep(TICK)
@@ -41,7 +43,15 @@ class Live:
 
     def _announced(self, method: str, _params: JsonObject) -> None:
         if method.endswith("list_changed"):
+            self._catalog = self._window.catalog()
             self.events.push("catalog", {"changed": method.split("/")[1]})
+
+    def _tell_catalog(self) -> None:
+        """What is there for the person at the page alone is announced to nobody."""
+        catalog = self._window.catalog()
+        if catalog is not self._catalog:
+            self._catalog = catalog
+            self.events.push("catalog", {"changed": "tools"})
 
     def _tell_health(self) -> None:
         health = [[one.server, one.state, one.reason] for one in self._window.health()]
