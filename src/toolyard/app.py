@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING
 from toolyard.access import Logins, admit_of, guarded, refusals_of, view_of
 from toolyard.catalog.entries import Entries, Tool
 from toolyard.catalog.keeper import Keeper
+from toolyard.catalog.snapshot import Catalog
 from toolyard.catalog.source import Source
 from toolyard.methods.offer import Offer, PageSizes
 from toolyard.methods.roots import RootsMethods, RootsSettings
 from toolyard.methods.table import Methods, methods_of
 from toolyard.methods.tools import Permit
 from toolyard.policy.allowlist import allowlist
-from toolyard.protocol.call import Call, Handler, JsonObject, Target
+from toolyard.protocol.call import LOCAL, Call, Caller, Handler, JsonObject, Target
 from toolyard.protocol.identity import Identity
 from toolyard.protocol.modern import stamp
 from toolyard.protocol.paging import page_size
@@ -101,6 +102,11 @@ class App:
         """
         if project is not None and self.pool is None:
             os.chdir(project.root)
+
+    async def catalog(self, caller: Caller = LOCAL) -> Catalog:
+        """What a caller could see: everybody's, and what is listed to him alone."""
+        catalog = await self.keeper.catalog()
+        return catalog if self.own is None else await self.own(catalog, caller)
 
     async def watch(self) -> None:
         """Keep the catalog up to date, until cancelled."""

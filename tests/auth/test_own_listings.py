@@ -14,6 +14,7 @@ import pytest
 
 from tests.auth.test_gateway import ADA, BOB, NEW, bearer, connect
 from tests.peers.authority import Authority
+from tests.peers.http1 import fetch
 from tests.peers.protected import TOOL, Protected
 from tests.peers.raw_http import HttpClient, over_http
 from tests.peers.serving import (
@@ -208,6 +209,38 @@ async def test_what_is_not_in_the_lock_is_not_on_offer_to_anybody(
         result = await ada.call("whoami")
         assert result["isError"] and "lock" in result["content"][0]["text"]
         assert await said(ada, "who") == "ada"
+
+
+async def test_commands_show_and_lock_what_is_listed_to_whoever_runs_them(
+    upstream: Protected, tmp_path: Path
+) -> None:
+    path, config = tmp_path / "registry.json", tmp_path / "settings.json"
+    entry = {"name": "acme", "url": upstream.url, "auth": "oauth", "expose": "all"}
+    path.write_text(json.dumps({"servers": [entry]}))
+    config.write_text(json.dumps({"credentialsDir": str(tmp_path / "credentials")}))
+    serve = toolyard("serve", path, "--http", "127.0.0.1:0", "--config", config)
+
+    def said_by(*words: str) -> str:
+        command = toolyard(*words, "--registry", path, "--config", config)
+        done = run(command, env=environment(), check=True, capture_output=True, text=True)
+        return done.stdout + done.stderr
+
+    assert "toolyard auth login acme" in said_by("registry", "lock")
+    assert "whoami" not in said_by("registry", "show")
+    async with listening([*serve, "--locked"]) as gateway, over_http(gateway.url, NEW) as client:
+        body = {"server_url": upstream.url, "token": token_for(upstream, "ada")}
+        headers = {"Content-Type": "application/json"}
+        connected = f"{gateway.origin}/oauth/connect"
+        async with fetch("POST", connected, headers, json.dumps(body).encode()) as reply:
+            assert reply.status == 200
+        assert await names(client) == []
+
+        assert "whoami" in said_by("registry", "show")
+        assert "1 tool" in said_by("registry", "lock")
+        assert "nothing has changed" in said_by("registry", "verify")
+    async with listening([*serve, "--locked"]) as gateway, over_http(gateway.url, NEW) as client:
+        assert await names(client) == ["whoami"]
+        assert await said(client, "whoami") == "ada"
 
 
 async def test_everything_that_it_exposes_is_listed_and_what_it_announces_is_passed_on(

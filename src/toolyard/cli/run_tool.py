@@ -133,7 +133,7 @@ async def _run(request: Request) -> int:
 
 
 async def _look_or_call(app: App, request: Request) -> int:
-    catalog = await app.keeper.catalog()
+    catalog = await app.catalog()
     tool = catalog.tools.get(request.tool)
     if tool is None:
         raise ProtocolError(

@@ -54,7 +54,7 @@ def run(options: Namespace) -> int:
 async def _catalog(plan: Plan) -> Catalog:
     app = build(plan)
     try:
-        return await app.keeper.catalog()
+        return await app.catalog()
     finally:
         await app.close()
 

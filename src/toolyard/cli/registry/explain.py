@@ -69,7 +69,7 @@ async def _explained(options: Namespace, arguments: JsonObject) -> JsonObject:
 
 
 async def _find(app: App, name: str) -> Tool:
-    catalog = await app.keeper.catalog()
+    catalog = await app.catalog()
     tool = catalog.tools.get(name)
     if tool is None:
         raise ConfigError.at(name, f"there is no such tool{did_you_mean(name, catalog.tools)}")
@@ -84,7 +84,7 @@ async def _call(app: App, tool: Tool, arguments: JsonObject) -> tuple[Stages, st
     stages = Stages(time.perf_counter)
     try:
         refuse_unready(tool, call)
-        check_arguments(app.keeper.current, tool, arguments)
+        check_arguments(await app.catalog(), tool, arguments)
         for _ in range(MOST_ROUNDS):
             stages = Stages(time.perf_counter)
             result = decoded(await explain(tool.target, arguments, call, channel, stages))

@@ -7,7 +7,7 @@ import os
 import sys
 from argparse import ArgumentParser, Namespace
 
-from toolyard.app import Plan, lock_path
+from toolyard.app import App, Plan, lock_path
 from toolyard.cli.output import counted, pretty, print_json
 from toolyard.cli.registry.chosen import (
     add_registry,
@@ -17,6 +17,7 @@ from toolyard.cli.registry.chosen import (
     scripts_of,
 )
 from toolyard.errors import ConfigError
+from toolyard.protocol.call import LOCAL
 from toolyard.sources.registry.lock import Lock, lock, read_lock, verify
 
 
@@ -61,12 +62,26 @@ def run_verify(options: Namespace) -> int:
     return 1 if changes else 0
 
 
+def _unseen(app: App) -> list[str]:
+    """The servers that would list something to us if we had logged in."""
+    logins = app.logins
+    personal = registries_of(app).personal.items()
+    return [name for name, one in personal if logins is None or logins.login(one, LOCAL) is None]
+
+
 async def _now(plan: Plan) -> Lock:
     """As everything is at this moment: every server is asked, not remembered."""
     async with opened(plan) as app:
         silent = await app.gateway.ask() if app.gateway is not None else {}
-        catalog = app.keeper.current
+        catalog = await app.catalog()
         found = lock(tuple(catalog.tools.values()), scripts_of(app).tools, registries_of(app).files)
+        unseen = _unseen(app)
+    for name in unseen:
+        print(
+            f"server {name} lists its tools to whoever has logged in: "
+            f"those are not in the lock (`toolyard auth login {name}` first)",
+            file=sys.stderr,
+        )
     for name, reason in silent.items():
         print(f"server {name} could not be asked: {reason}", file=sys.stderr)
     if silent:

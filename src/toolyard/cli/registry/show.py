@@ -47,7 +47,7 @@ def run(options: Namespace) -> int:
 
 async def _shown(options: Namespace) -> list[JsonObject]:
     async with opened(plan_for(options)) as app:
-        catalog = await app.keeper.catalog()
+        catalog = await app.catalog()
         found = list(views(app, catalog))
     if options.tool is None:
         return found
