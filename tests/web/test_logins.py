@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
-from playwright.async_api import Browser, expect
+from playwright.async_api import Browser, Locator, Page, expect
 
 from tests.peers.authority import authority
 from tests.peers.protected import Protected, protected
@@ -30,6 +30,17 @@ async def behind_a_login(folder: Path, **more: str) -> AsyncIterator[tuple[Opene
             yield yard, upstream
 
 
+async def logged_in(page: Page) -> Locator:
+    """The server's row, once the person at the page has logged in there."""
+    await show(page, "#/connect")
+    row = page.get_by_role("listitem", name="acme")
+    await row.get_by_role("button", name="Log in").click()
+    async with page.context.expect_page() as opening:
+        await row.get_by_role("link", name="Open the login page").click()
+    await expect((await opening.value).get_by_text("you may close this page")).to_be_visible()
+    return row
+
+
 async def test_only_servers_of_the_registry_can_be_named(tmp_path: Path) -> None:
     async with behind_a_login(tmp_path) as (yard, upstream):
         assert (await yard.api.send("POST", "logins/http%3A%2F%2Fevil.example"))[0] == 404
@@ -42,12 +53,7 @@ async def test_only_servers_of_the_registry_can_be_named(tmp_path: Path) -> None
 async def test_the_page_logs_in_calls_and_logs_out(browser: Browser, tmp_path: Path) -> None:
     async with behind_a_login(tmp_path) as (yard, upstream), window(browser, yard.link) as page:
         await expect(page.get_by_role("article", name="acme")).to_contain_text("needs login")
-        await show(page, "#/connect")
-        row = page.get_by_role("listitem", name="acme")
-        await row.get_by_role("button", name="Log in").click()
-        async with page.context.expect_page() as opening:
-            await row.get_by_role("link", name="Open the login page").click()
-        await expect((await opening.value).get_by_text("you may close this page")).to_be_visible()
+        row = await logged_in(page)
         await expect(row).to_contain_text("logged in")
         await expect(row).to_contain_text(upstream.authority.issuer)
         await show(page, "#/explore/tools/whoami")
@@ -84,12 +90,7 @@ async def test_the_page_shows_what_a_server_lists_to_whoever_has_logged_in(
         behind_a_login(tmp_path, **exposed) as (yard, _),
         window(browser, yard.link) as page,
     ):
-        await show(page, "#/connect")
-        row = page.get_by_role("listitem", name="acme")
-        await row.get_by_role("button", name="Log in").click()
-        async with page.context.expect_page() as opening:
-            await row.get_by_role("link", name="Open the login page").click()
-        await expect((await opening.value).get_by_text("you may close this page")).to_be_visible()
+        row = await logged_in(page)
         await show(page, "#/explore")
         await expect(page.get_by_text("own_whoami").first).to_be_visible()
         await show(page, "#/explore/tools/own_whoami")
