@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
+import os
+import signal
 import sys
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from tests.runners.yard import alive, until_exists
+from tests.runners.yard import alive, until_dead, until_exists
 from tests.upstreams.conftest import MakePool
 from tests.upstreams.seam import call_tool, fake
+from toolyard.upstreams import child
 from toolyard.upstreams.definition import ServerDefinition
 
 # A session of its own, no pipe of ours.
@@ -46,3 +50,32 @@ async def test_what_another_upstream_left_stays(make_pool: MakePool, tmp_path: P
     one, two = [int(await until_exists(tmp_path / name)) for name in ("one", "two")]
     await pools[0].close()
     assert (alive(one), alive(two)) == (False, True)
+
+
+@pytest.mark.parametrize("escape", [CHILD, BARE], ids=["child", "bare"])
+async def test_who_left_the_group_ends_when_the_upstream_is_killed(
+    make_pool: MakePool, tmp_path: Path, escape: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(child, "LOOK_EVERY", 0.05)
+    before = watched()
+    pool = make_pool(leaving(escape, tmp_path / "one"))
+    await call_tool(pool, "echo", server="one")
+    escaped = int(await until_exists(tmp_path / "one"))
+    async with asyncio.timeout(10):
+        # One for the upstream's own exit, one for who left.
+        while watched() < before + 2:
+            await call_tool(pool, "echo", server="one")
+            await asyncio.sleep(0.05)
+    os.kill(parent_of(escaped), signal.SIGKILL)
+    await until_dead(escaped)
+
+
+def watched() -> int:
+    """How many processes we hold on to."""
+    links = [os.readlink(fd) for fd in Path("/proc/self/fd").iterdir() if fd.is_symlink()]
+    return sum("[pidfd]" in link for link in links)
+
+
+def parent_of(pid: int) -> int:
+    status = Path(f"/proc/{pid}/status").read_text()
+    return int(status.partition("PPid:")[2].split()[0])

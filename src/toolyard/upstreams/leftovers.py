@@ -1,7 +1,8 @@
 """End what a child started outside of its process group, where the system shows it (Linux).
 
 Who starts a session of its own (a browser, say) is in no group of ours. It is found as a
-descendant, as long as all between still run: not after a crash, nor once it has become a daemon.
+descendant, as long as all between still run. So it is looked for now and then: after a crash
+nothing says any more whose it was.
 """
 
 from __future__ import annotations
@@ -9,25 +10,57 @@ from __future__ import annotations
 import os
 import select
 import signal
-from collections.abc import Iterable
+from collections.abc import Iterator
+from threading import Lock
 
 PATIENCE_MS = 1000
 # Each is an open file meanwhile.
 MOST_DESCENDANTS = 200
 
 
-def descendants(pid: int) -> list[int]:
-    """A pidfd for each, to be given to `end_left`."""
-    found: list[int] = []
-    parents = [pid]
-    while parents and len(found) < MOST_DESCENDANTS:
+class Escaped:
+    """The descendants of one child that are not in its group, as far as they were seen."""
+
+    def __init__(self, leader: int) -> None:
+        self._leader = leader
+        self._seen: dict[int, int] = {}  # a pidfd for each, by its number
+        self._lock = Lock()
+
+    def __bool__(self) -> bool:
+        return bool(self._seen)
+
+    def look(self) -> None:
+        """Takes a fraction of a millisecond a process; any thread may."""
+        with self._lock:
+            for pid in [pid for pid, process in self._seen.items() if _has_ended(process)]:
+                os.close(self._seen.pop(pid))
+            for pid, process in _below(self._leader):
+                full = len(self._seen) >= MOST_DESCENDANTS
+                if full or pid in self._seen or _group_of(pid) == self._leader:
+                    os.close(process)
+                else:
+                    self._seen[pid] = process
+
+    def end(self) -> None:
+        """KILL them. Blocks until they are gone."""
+        with self._lock:
+            while self._seen:
+                _, process = self._seen.popitem()
+                _kill(process)
+                os.close(process)
+
+
+def _below(pid: int) -> Iterator[tuple[int, int]]:
+    """Every descendant, with a pidfd that the caller has to close."""
+    parents, left = [pid], MOST_DESCENDANTS
+    while parents:
         parent = parents.pop()
-        for child in _children(parent)[: MOST_DESCENDANTS - len(found)]:
+        for child in _children(parent)[:left]:
             process = _opened(child, parent)
             if process is not None:
-                found.append(process)
+                left -= 1
                 parents.append(child)
-    return found
+                yield child, process
 
 
 def _opened(child: int, parent: int) -> int | None:
@@ -39,6 +72,13 @@ def _opened(child: int, parent: int) -> int | None:
         return process
     os.close(process)  # another one who got its number
     return None
+
+
+def _group_of(pid: int) -> int | None:
+    try:
+        return os.getpgid(pid)
+    except OSError:
+        return None
 
 
 def _children(pid: int) -> list[int]:
@@ -57,11 +97,10 @@ def _started_by(task: str) -> list[int]:
         return []
 
 
-def end_left(processes: Iterable[int]) -> None:
-    """KILL these. Blocks until they are gone."""
-    for process in processes:
-        _kill(process)
-        os.close(process)
+def _has_ended(process: int, within_ms: int = 0) -> bool:
+    poll = select.poll()
+    poll.register(process, select.POLLIN)
+    return bool(poll.poll(within_ms))
 
 
 def _kill(process: int) -> None:
@@ -69,6 +108,4 @@ def _kill(process: int) -> None:
         signal.pidfd_send_signal(process, signal.SIGKILL)
     except OSError:
         return  # it has ended by itself
-    poll = select.poll()
-    poll.register(process, select.POLLIN)
-    poll.poll(PATIENCE_MS)
+    _has_ended(process, PATIENCE_MS)
