@@ -14,7 +14,7 @@ import pytest
 from tests.runners.yard import alive, until_dead, until_exists
 from tests.upstreams.conftest import MakePool
 from tests.upstreams.seam import call_tool, fake
-from toolyard.upstreams import child
+from toolyard.upstreams import leftovers
 from toolyard.upstreams.definition import ServerDefinition
 
 # A session of its own, no pipe of ours.
@@ -56,7 +56,7 @@ async def test_what_another_upstream_left_stays(make_pool: MakePool, tmp_path: P
 async def test_who_left_the_group_ends_when_the_upstream_is_killed(
     make_pool: MakePool, tmp_path: Path, escape: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(child, "LOOK_EVERY", 0.05)
+    monkeypatch.setattr(leftovers, "LOOK_AFTER", 0.05)
     before = watched()
     pool = make_pool(leaving(escape, tmp_path / "one"))
     await call_tool(pool, "echo", server="one")

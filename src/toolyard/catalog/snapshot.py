@@ -107,18 +107,12 @@ class Catalog:
         return self._items[key]
 
     def input_checker(self, tool: Tool) -> Checker:
-        checker = self._input_checkers.get(tool.name)
-        if checker is None:
-            checker = checker_or_reason(tool.definition.get("inputSchema") or {})
-            self._input_checkers[tool.name] = checker
-        return checker
+        known = self._input_checkers
+        return known.get(tool.name) or _compiled(known, tool, "inputSchema")
 
     def output_checker(self, tool: Tool) -> Checker:
-        checker = self._output_checkers.get(tool.name)
-        if checker is None:
-            checker = checker_or_reason(tool.definition.get("outputSchema") or {})
-            self._output_checkers[tool.name] = checker
-        return checker
+        known = self._output_checkers
+        return known.get(tool.name) or _compiled(known, tool, "outputSchema")
 
     def header_names(self, tool: Tool) -> HeaderNames:
         """The arguments of a tool that travel in headers as well."""
@@ -162,6 +156,11 @@ class Catalog:
             caller=self.caller,
             created=self.created,
         )
+
+
+def _compiled(known: dict[str, Checker], tool: Tool, part: str) -> Checker:
+    checker = known[tool.name] = checker_or_reason(tool.definition.get(part) or {})
+    return checker
 
 
 def assemble(parts: Iterable[Entries], caller: str = "") -> Catalog:

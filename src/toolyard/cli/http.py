@@ -18,6 +18,7 @@ from toolyard.auth.callers import Anyone, Authenticator
 from toolyard.cli.endpoints import registry_endpoint, status_endpoint
 from toolyard.cli.logs import payload_log
 from toolyard.cli.other import Other
+from toolyard.cli.output import counted
 from toolyard.cli.page import Page
 from toolyard.errors import ConfigError
 from toolyard.transports.guard import LOOPBACK, Guard
@@ -140,5 +141,4 @@ def _announce(plan: Plan, sock: socket.socket, app: App, page: Page | None) -> N
 
 def _more_to_come(app: App) -> str:
     unlisted = app.gateway.unlisted if app.gateway is not None else 0
-    servers = "1 server" if unlisted == 1 else f"{unlisted} servers"
-    return f", and what {servers} will list," if unlisted else ""
+    return f", and what {counted(unlisted, 'server')} will list," if unlisted else ""

@@ -34,13 +34,9 @@ def loads(data: bytes) -> Json:
         if data.startswith(_BOM) and not data.startswith(_BOM, len(_BOM)):
             return loads(data[len(_BOM) :])
         raise ProtocolError(PARSE_ERROR, "Parse error", _reason(error)) from None
-    if len(data) > _SHALLOW and _brackets(data) > MAX_DEPTH and too_deep(data, value):
+    if len(data) > _SHALLOW and too_deep(data, value):
         raise ProtocolError(INVALID_REQUEST, f"Nested deeper than {MAX_DEPTH} levels")
     return value
-
-
-def _brackets(data: bytes) -> int:
-    return data.count(b"[") + data.count(b"{")
 
 
 def _reason(error: Exception) -> str:
@@ -49,6 +45,8 @@ def _reason(error: Exception) -> str:
 
 def too_deep(data: bytes, value: Json) -> bool:
     """More than MAX_DEPTH levels? Peels whole levels of brackets off in C first."""
+    if data.count(b"[") + data.count(b"{") <= MAX_DEPTH:
+        return False
     brackets = data.translate(None, _NOT_BRACKETS)
     for _ in range(MAX_DEPTH):
         fewer = _INNERMOST.sub(b"", brackets)

@@ -39,7 +39,7 @@ class Envelope(NamedTuple):
 
 def is_modern(params: JsonObject) -> bool:
     meta = params.get("_meta")
-    return meta is not None and isinstance(meta, dict) and VERSION in meta
+    return isinstance(meta, dict) and VERSION in meta
 
 
 def open_envelope(params: JsonObject) -> Envelope:

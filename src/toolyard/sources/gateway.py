@@ -202,6 +202,7 @@ class GatewaySource:
 
     async def arrive(self) -> None:
         """Wait for servers that were never listed."""
+        # Not whom we tell now: by then somebody else may watch.
         await self._listings.arrive(lambda: self._changed())
 
     async def ask(self) -> dict[str, str]:

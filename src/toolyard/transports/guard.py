@@ -25,8 +25,7 @@ class Guard:
 
     def refusal(self, headers: Mapping[str, str]) -> str | None:
         """Why a request is refused; None when it may pass."""
-        host = headers.get("host", "")
-        if host not in self.hosts and not self._knows(host):
+        if not self._knows(headers.get("host", "")):
             return "Host not allowed"
         origin = headers.get("origin")
         if origin is not None and not self.allows_origin(origin):
@@ -34,7 +33,7 @@ class Guard:
         return None
 
     def _knows(self, host: str) -> bool:
-        return host != "" and ("*" in self.hosts or host_name(host) in self.hosts)
+        return host != "" and not self.hosts.isdisjoint(("*", host, host_name(host)))
 
     def allows_origin(self, origin: str) -> bool:
         if origin in self.origins or "*" in self.origins:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import Protocol
 
-from toolyard.upstreams.leftovers import Escaped
+from toolyard.upstreams.leftovers import Lookout
 from toolyard.upstreams.lines import Lines, TooLong
 
 # As much as a pipe holds. More than 128 KiB would be mapped and unmapped for each read.
@@ -22,7 +22,6 @@ MAX_PARTS = 16
 MAX_BACKLOG = 256 * 1024 * 1024
 TAIL_SIZE = 8 * 1024
 POLL_INTERVAL = 0.05
-LOOK_EVERY = 2.0
 EXIT_GRACE = 0.5
 # How long each step of stopping may take before the next, harsher one.
 STDIN_GRACE, TERM_GRACE = 2.0, 2.0
@@ -90,10 +89,7 @@ class Child:
         self._fds: dict[str, int] = {}
         self._reported = False
         self._exited = asyncio.Event()
-        self._escaped: Escaped | None = None
-        self._looking: asyncio.TimerHandle | None = None
-        self._looked: asyncio.Future[None] | None = None
-        self._stirred = True  # it has said something since it was last looked at
+        self._lookout: Lookout | None = None
         self._sweep: asyncio.Future[None] | None = None
 
     @property
@@ -132,20 +128,9 @@ class Child:
         loop.add_reader(self._fds["out"], self._read_out)
         loop.add_reader(self._fds["err"], self._read_err)
         self._watch_exit(loop, process.pid)
-        self._escaped = Escaped(process.pid)
-        self._look_later()
+        self._lookout = Lookout(process.pid)
         # Not at once: what it is to be told first goes out before.
         loop.call_soon(self._be_guarded)
-
-    def _look_later(self) -> None:
-        self._looking = self._loop.call_later(LOOK_EVERY, self._look)
-
-    def _look(self) -> None:
-        """Whoever is silent starts nothing either, as a rule."""
-        if self._stirred and self._escaped is not None:
-            self._stirred = False
-            self._looked = self._loop.run_in_executor(None, self._escaped.look)
-        self._look_later()
 
     def _be_guarded(self) -> None:
         if self._process is not None and not self._exited.is_set():
@@ -178,7 +163,8 @@ class Child:
             # Most close it by exiting: then the exit says more.
             asyncio.get_running_loop().call_later(EXIT_GRACE, self._fail, "closed its output")
             return
-        self._stirred = True
+        if self._lookout is not None:
+            self._lookout.stir()
         self._feed(chunk)
 
     def _feed(self, chunk: bytes) -> None:
@@ -273,8 +259,8 @@ class Child:
         if self._process is None:
             return
         self._reported = True
-        if self._escaped is not None and not self._exited.is_set():
-            self._escaped.look()
+        if self._lookout is not None and not self._exited.is_set():
+            self._lookout.look()
         try:
             self._shut("in")
             if await self.gone_within(STDIN_GRACE):
@@ -318,12 +304,7 @@ class Child:
             os.close(self._pidfd)
         for name in tuple(self._fds):
             self._shut(name)
-        if self._looking is not None:
-            self._looking.cancel()
-        being_looked_for = self._looked is not None and not self._looked.done()
-        if self._escaped is not None and (self._escaped or being_looked_for):
-            # They are waited for: not on the loop.
-            self._sweep = loop.run_in_executor(None, self._escaped.end)
+        self._sweep = self._lookout.end() if self._lookout is not None else None
         self._exited.set()
         self._report(_ended(status))
 

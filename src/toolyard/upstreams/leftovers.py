@@ -7,6 +7,7 @@ nothing says any more whose it was.
 
 from __future__ import annotations
 
+import asyncio
 import os
 import select
 import signal
@@ -14,6 +15,7 @@ from collections.abc import Iterator
 from threading import Lock
 
 PATIENCE_MS = 1000
+LOOK_AFTER = 2.0
 # Each is an open file meanwhile.
 MOST_DESCENDANTS = 200
 
@@ -48,6 +50,37 @@ class Escaped:
                 _, process = self._seen.popitem()
                 _kill(process)
                 os.close(process)
+
+
+class Lookout:
+    """Looks for them beside the loop, some time after their child has said something."""
+
+    def __init__(self, leader: int) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._escaped = Escaped(leader)
+        self._timer: asyncio.TimerHandle | None = None
+        self._looked: asyncio.Future[None] | None = None
+
+    def stir(self) -> None:
+        """Whoever is silent starts nothing either, as a rule."""
+        if self._timer is None:
+            self._timer = self._loop.call_later(LOOK_AFTER, self._look)
+
+    def _look(self) -> None:
+        self._timer = None
+        self._looked = self._loop.run_in_executor(None, self._escaped.look)
+
+    def look(self) -> None:
+        self._escaped.look()
+
+    def end(self) -> asyncio.Future[None] | None:
+        """The child has ended: what is to be awaited until the others have, if there are any."""
+        if self._timer is not None:
+            self._timer.cancel()
+        looking = self._looked is not None and not self._looked.done()
+        if not looking and not self._escaped:
+            return None
+        return self._loop.run_in_executor(None, self._escaped.end)
 
 
 def _below(pid: int) -> Iterator[tuple[int, int]]:

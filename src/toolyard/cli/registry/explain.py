@@ -8,8 +8,8 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator
 from dataclasses import replace
 
-from toolyard.app import App
 from toolyard.catalog.entries import Tool
+from toolyard.catalog.snapshot import Catalog
 from toolyard.cli.arguments import json_object
 from toolyard.cli.output import pretty, print_json, table
 from toolyard.cli.registry.chosen import add_registry, opened, plan_for, secrets_of
@@ -55,8 +55,9 @@ def run(options: Namespace) -> int:
 
 async def _explained(options: Namespace, arguments: JsonObject) -> JsonObject:
     async with opened(plan_for(options)) as app:
-        tool = await _find(app, options.tool)
-        stages, error = await _call(app, tool, arguments)
+        catalog = await app.catalog()
+        tool = _find(catalog, options.tool)
+        stages, error = await _call(catalog, tool, arguments)
         secrets = secrets_of(app)
     shown = [_as_json(stage, secrets) for stage in stages.taken]
     failed = error is not None or bool(stages.taken and _is_error(stages.taken[-1]))
@@ -68,15 +69,14 @@ async def _explained(options: Namespace, arguments: JsonObject) -> JsonObject:
     }
 
 
-async def _find(app: App, name: str) -> Tool:
-    catalog = await app.catalog()
+def _find(catalog: Catalog, name: str) -> Tool:
     tool = catalog.tools.get(name)
     if tool is None:
         raise ConfigError.at(name, f"there is no such tool{did_you_mean(name, catalog.tools)}")
     return tool
 
 
-async def _call(app: App, tool: Tool, arguments: JsonObject) -> tuple[Stages, str | None]:
+async def _call(catalog: Catalog, tool: Tool, arguments: JsonObject) -> tuple[Stages, str | None]:
     """The stages of the last round; a tool that asks has several."""
     channel = TerminalChannel()
     params = {"name": tool.name, "arguments": arguments}
@@ -84,7 +84,7 @@ async def _call(app: App, tool: Tool, arguments: JsonObject) -> tuple[Stages, st
     stages = Stages(time.perf_counter)
     try:
         refuse_unready(tool, call)
-        check_arguments(await app.catalog(), tool, arguments)
+        check_arguments(catalog, tool, arguments)
         for _ in range(MOST_ROUNDS):
             stages = Stages(time.perf_counter)
             result = decoded(await explain(tool.target, arguments, call, channel, stages))
