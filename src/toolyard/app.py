@@ -15,6 +15,7 @@ from toolyard.catalog.snapshot import Catalog
 from toolyard.catalog.source import Source
 from toolyard.methods.offer import Offer, PageSizes
 from toolyard.methods.roots import RootsMethods, RootsSettings
+from toolyard.methods.subscriptions import Room
 from toolyard.methods.table import Methods, methods_of
 from toolyard.methods.tools import Permit
 from toolyard.policy.allowlist import allowlist
@@ -201,10 +202,11 @@ def offer_of(
 
 
 def methods_over(plan: Plan, offer: Offer, yard: Scripts | None) -> Methods:
-    minimal = plan.settings.force_minimal
+    minimal, room = plan.settings.force_minimal, Room(plan.settings.max_subscriptions)
     if yard is None:
-        return methods_of(offer, permit_of(plan), minimal=minimal)
-    return methods_of(offer, permit_of(plan, yard.policy), yard.roots, minimal=minimal)
+        return methods_of(offer, permit_of(plan), minimal=minimal, room=room)
+    permit = permit_of(plan, yard.policy)
+    return methods_of(offer, permit, yard.roots, minimal=minimal, room=room)
 
 
 def edge_of(plan: Plan, handler: Handler, refusals: Refusals | None) -> Edge:

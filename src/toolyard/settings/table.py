@@ -121,6 +121,8 @@ class Settings:
     remote_token_key = Knob(TEXT, "mcpbash/remoteToken", "Where in `_meta` it is looked for.")
     remote_token_fallback_key = Knob(TEXT, "remoteToken", "Where else.")
     remote_token_max_failures_per_min = Knob(WHOLE, 10, "Failures before attempts are throttled.")
+    # What one caller may take
+    max_subscriptions = Knob(WHOLE, 1000, "Subscriptions of one caller at the same time.")
     # Who may call, and what
     tokens = Knob(OBJECTS, (), "Callers by token; `toolyard token new` makes them.", secret=True)
     oauth = Knob(OBJECT, {}, "Accept tokens of this `issuer` for our URL, `resource`.")
