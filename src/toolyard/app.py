@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from toolyard.access import Logins, admit_of, guarded, refusals_of, view_of
+from toolyard.access import Logins, admit_of, guarded, limits_of, refusals_of, view_of
 from toolyard.catalog.entries import Entries, Tool
 from toolyard.catalog.keeper import Keeper
 from toolyard.catalog.snapshot import Catalog
@@ -165,10 +165,14 @@ def build(plan: Plan, taps: Taps | None = None) -> App:
     refusals = refusals_of(plan.settings)
     methods = methods_over(plan, offer_of(plan, keeper, federation, own), yard)
     asking = methods if federation is None else logins.asking(methods, federation.pool.definition)
+    limits = limits_of(plan.settings)
+    edge = edge_of(plan, taps.handler(guarded(asking, plan.settings, limits)), refusals)
+    if limits is not None:
+        edge = replace(edge, count=limits.count)
     return App(
         keeper,
         methods,
-        edge_of(plan, taps.handler(guarded(asking, plan.settings)), refusals),
+        edge,
         guard,
         runner=yard.runner if yard is not None else None,
         pool=federation.pool if federation is not None else None,

@@ -111,11 +111,10 @@ async def test_two_subscriptions_at_once_to_one_uri_are_one_watch_that_ends() ->
 
 
 async def test_a_wrong_answer_leaves_the_call_waiting_and_counted() -> None:
-    options = {"capabilities": {"elicitation": {}}}
     with copied(ROOT / "tests/projects/contract") as project:
         async with (
             serving(project, env={"MCPBASH_TOOL_ALLOWLIST": "*"}) as server,
-            over_http(server.url, NEW, **options) as client,
+            over_http(server.url, NEW, capabilities={"elicitation": {}}) as client,
         ):
             params: JsonObject = {"name": "ask", "arguments": {"kind": "string"}}
             asked = await client.result("tools/call", params)
