@@ -18,6 +18,7 @@ from toolyard.sources.registry.report import Report
 from toolyard.sources.registry.servers import Surroundings, read_server
 from toolyard.sources.registry.text import parse
 from toolyard.sources.registry.tools import SchemaReader, read_tool
+from toolyard.sources.shortage import raise_if_short
 from toolyard.upstreams.definition import ServerDefinition
 from toolyard.virtual.schema import References
 from toolyard.virtual.subschemas import escape
@@ -37,6 +38,7 @@ def load_registry(
         with open(path, "rb") as file:
             data = file.read()
     except OSError as error:
+        raise_if_short(error, path)
         raise ConfigError.at(path, f"cannot be read: {error.strerror}") from None
     return read_registry(data, path, environ, scripts)
 
