@@ -13,7 +13,7 @@ from toolyard.catalog.listing import Listing
 from toolyard.catalog.source import Source
 from toolyard.errors import ConfigError, Problem
 from toolyard.sources.files import LOOK_EVERY, stamp
-from toolyard.sources.registry.load import load_registry, read_registry
+from toolyard.sources.registry.load import keeping, load_registry, read_registry
 from toolyard.sources.registry.lock import Lock, read_lock, server_parts, why_held
 from toolyard.sources.registry.model import Registry
 from toolyard.sources.registry.overlay import lay_over
@@ -109,7 +109,8 @@ def load_registries(
         names |= {tool.name for tool in registry.tools}
     if problems:
         raise ConfigError(problems)
-    return tuple(loaded)
+    secrets = frozenset().union(*(registry.secrets for registry in loaded))
+    return tuple(replace(one, servers=keeping(one.servers, secrets)) for one in loaded)
 
 
 def held_servers(registry: Registry, lock: Lock) -> Registry:

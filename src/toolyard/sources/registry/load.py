@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -62,6 +62,13 @@ def read_registry(
     return _Reading(converted, Surroundings(report, environ, folder)).registry(scripts)
 
 
+def keeping(
+    servers: Iterable[ServerDefinition], secrets: Collection[str]
+) -> tuple[ServerDefinition, ...]:
+    """The servers, which also keep these to themselves: a default of a tool reaches its server."""
+    return tuple(replace(server, secrets=server.secrets | set(secrets)) for server in servers)
+
+
 def _deeper_than(value: Json, limit: int) -> bool:
     level = [value]
     for _ in range(limit):
@@ -97,7 +104,7 @@ class _Reading:
         return Registry(
             file=report.file,
             format=self.converted.format,
-            servers=_with_oauth(servers, tools, native),
+            servers=keeping(_with_oauth(servers, tools, native), self.around.secrets),
             schemas=stated.get("schemas", {}),
             tools=tuple(tool for tool, _ in tools),
             project_expose=_expose(project.get("expose", "all")),
