@@ -39,6 +39,7 @@ KILL_EVERY = 500  # calls
 WEIGHTS = {"upstream": 84, "script": 10, "cancelled": 3, "left": 3}
 PATIENCE = 60.0
 SETTLE = 15.0
+KEPT = 2 * AT_ONCE  # descriptors and files of exchange folders that are used again
 
 
 @dataclass(frozen=True, slots=True)
@@ -266,7 +267,8 @@ async def settled(pid: int, scratch: Path, before: Footprint) -> Footprint:
     deadline = time.monotonic() + SETTLE
     while True:
         now = Footprint.of(pid, scratch)
-        back = now.descriptors <= before.descriptors and now.processes <= before.processes
+        spare = before.descriptors + KEPT
+        back = now.descriptors <= spare and now.processes <= before.processes
         if back or time.monotonic() > deadline:
             return now
         await asyncio.sleep(0.2)

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from bench.soak import AT_ONCE, soak
+from bench.soak import KEPT, soak
 
 CALLS = 2000
-# Exchange folders that are kept for the next script, and what a script's place takes.
-KEPT = 2 * AT_ONCE
 
 
 async def test_after_mixed_calls_cancels_and_kills_nothing_is_lost_mixed_up_or_left(

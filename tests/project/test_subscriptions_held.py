@@ -41,6 +41,23 @@ async def test_a_caller_has_so_many_subscriptions_and_no_more(folder: Folder) ->
             await other.result("resources/subscribe", {"uri": uris[0]})
 
 
+@pytest.mark.parametrize(
+    "asked, why",
+    [
+        ([f"test://{number}" for number in range(4)], "Too many subscriptions"),
+        ("test://1", "must be an array"),
+        (7, "must be an array"),
+    ],
+)
+async def test_a_listen_stream_asks_for_so_many_and_no_more(
+    folder: Folder, asked: Any, why: str
+) -> None:
+    env = {"TOOLYARD_MAX_SUBSCRIPTIONS": "3"}
+    async with serving(folder.root, env=env) as server, over_http(server.url, NEW) as client:
+        params = {"notifications": {"resourceSubscriptions": asked}}
+        assert why in (await client.error("subscriptions/listen", params))["message"]
+
+
 async def test_watched_programs_leave_room_for_calls(folder: Folder) -> None:
     folder.tool("hello")
     for number in range(8):

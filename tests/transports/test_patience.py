@@ -129,7 +129,10 @@ async def test_connections_are_counted_by_address_but_for_those_of_this_machine(
     addresses.leave("192.0.2.1")
     addresses.leave("192.0.2.1")
     assert addresses.enter("192.0.2.1")
-    assert all(addresses.enter(own) for own in ("127.0.0.1", "127.0.0.2", "::1", "") * 2)
+    own = ("127.0.0.1", "127.0.0.2", "::1", "", "::ffff:127.0.0.1")
+    assert all(addresses.enter(address) for address in own * 2)
+    assert addresses.enter("::ffff:192.0.2.1") is False  # the same host, over IPv6
+    assert [addresses.enter(f"2001:db8::{n}") for n in (2, 3)] == [True, False]  # the same /64
 
 
 async def test_no_more_connections_are_taken_than_there_are_descriptors_for() -> None:

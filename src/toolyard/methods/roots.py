@@ -20,6 +20,7 @@ from toolyard.telemetry import logger
 log = logger("roots")
 # A call that comes while the very first answer is on its way waits for it so long.
 PATIENCE = 1.0
+MOST_ROOTS = 256
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +96,8 @@ class RootsMethods:
 
     def _accepted(self, answer: Json) -> Roots:
         listed = answer.get("roots") if isinstance(answer, dict) else None
-        items = [item for root in listed or () if (item := _item(root)) is not None]
+        named = listed[:MOST_ROOTS] if isinstance(listed, list) else ()
+        items = [item for root in named if (item := _item(root)) is not None]
         if self._settings.replace:
             return Roots.of(items)
         return Roots.of(list(_narrowed(items, self._configured.paths)))
@@ -114,7 +116,7 @@ def _item(root: Json) -> dict[str, str] | None:
         return None
     try:
         path = os.path.realpath(path_of(uri))
-    except (ProtocolError, ValueError) as error:
+    except (ProtocolError, ValueError, OSError) as error:
         log.warning("the root %s is not used: %s", uri, error)
         return None
     if not os.access(path, os.R_OK):

@@ -80,17 +80,19 @@ class Room:
     """How many subscriptions each caller has, and may have."""
 
     def __init__(self, most: int = MOST_SUBSCRIPTIONS) -> None:
-        self._most = most
+        self.most = most
         self._held: Counter[str] = Counter()
 
     def enter(self, caller: Caller) -> Callable[[], None]:
         """Raises ProtocolError where there is none; call what is returned to leave."""
-        if self._held[caller.id] >= self._most:
-            raise ProtocolError(
-                RATE_LIMITED, f"Too many subscriptions: at most {self._most} at the same time"
-            )
+        if self._held[caller.id] >= self.most:
+            raise self.full()
         self._held[caller.id] += 1
         return partial(self._leave, caller.id)
+
+    def full(self) -> ProtocolError:
+        why = f"Too many subscriptions: at most {self.most} at the same time"
+        return ProtocolError(RATE_LIMITED, why)
 
     def _leave(self, caller: str) -> None:
         self._held[caller] -= 1
@@ -168,12 +170,21 @@ class SubscriptionMethods:
         catalog = await self.offer.to(call)
         honoured = {name: True for name in _FILTERS if asked.get(name) is True}
         uris = {}
-        for uri in asked.get("resourceSubscriptions") or ():
+        for uri in self._wanted(asked.get("resourceSubscriptions")):
             if isinstance(uri, str) and _may_be_watched(catalog, uri):
                 uris[uri] = find(catalog, uri)
         if uris:
             return {**honoured, "resourceSubscriptions": list(uris)}, uris
         return dict(honoured), uris
+
+    def _wanted(self, uris: Json) -> list[Json]:
+        if uris is None:
+            return []
+        if not isinstance(uris, list):
+            raise ProtocolError(INVALID_PARAMS, "resourceSubscriptions must be an array")
+        if len(uris) > self.room.most:
+            raise self.room.full()
+        return uris
 
     async def _subject(self, call: Call) -> tuple[str, Resource | Template, JsonObject]:
         catalog = await self.offer.having(partial(is_known, call), call)

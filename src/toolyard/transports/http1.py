@@ -203,7 +203,8 @@ class Connection(asyncio.Protocol):
 
     @property
     def idle(self) -> bool:
-        return self._current is None and not self._waiting
+        waits = self._current is None and not self._waiting
+        return waits and not self._transport.is_closing()
 
     def hurry(self, now: float, patience: Patience) -> None:
         """Hang up on a client that has kept us waiting for too long."""

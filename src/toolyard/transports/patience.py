@@ -5,7 +5,8 @@ from __future__ import annotations
 import resource
 from collections import Counter
 from dataclasses import dataclass
-from ipaddress import ip_address
+from functools import lru_cache
+from ipaddress import IPv6Address, ip_address
 
 # Of the descriptors that we may have: the rest is for scripts, upstreams and files.
 FOR_CONNECTIONS = 0.75
@@ -42,21 +43,31 @@ class Addresses:
 
     def enter(self, address: str) -> bool:
         """False where there are as many as there may be; to be left all the same."""
-        if is_own(address):
+        origin = origin_of(address)
+        if origin is None:
             return True
-        self._held[address] += 1
-        return self._held[address] <= self._most
+        self._held[origin] += 1
+        return self._held[origin] <= self._most
 
     def leave(self, address: str) -> None:
-        if is_own(address):
+        origin = origin_of(address)
+        if origin is None:
             return
-        self._held[address] -= 1
-        if not self._held[address]:
-            del self._held[address]
+        self._held[origin] -= 1
+        if not self._held[origin]:
+            del self._held[origin]
 
 
-def is_own(address: str) -> bool:
+@lru_cache(maxsize=1024)
+def origin_of(address: str) -> str | None:
+    """Whose it is: of IPv6, everybody has a whole /64. None for this machine."""
     try:
-        return ip_address(address.partition("%")[0]).is_loopback
+        parsed = ip_address(address.partition("%")[0])
     except ValueError:
-        return True  # no address at all: a socket of this machine
+        return None  # no address at all: a socket of this machine
+    if isinstance(parsed, IPv6Address):
+        parsed = parsed.ipv4_mapped or parsed
+    if parsed.is_loopback:
+        return None
+    bits = 64 if isinstance(parsed, IPv6Address) else 0
+    return str(type(parsed)(int(parsed) >> bits << bits))
