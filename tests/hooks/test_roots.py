@@ -213,3 +213,15 @@ async def test_a_tool_embeds_files_of_the_roots_in_force(yard: Yard, tmp_path: P
     assert await embedded(yard, outside, **work)
     assert await embedded(yard, outside, env={"MCPBASH_ROOTS": str(outside.parent)})
     assert not await embedded(yard, inside, env={"MCPBASH_ROOTS": str(outside.parent)})
+
+
+@pytest.mark.parametrize(
+    "listed, count",
+    [([{"uri": "file:///tmp"}] * 300, 256), ({"a": 1}, 0), (7, 0), ("file:///tmp", 0)],
+)
+async def test_a_client_may_name_so_many_roots_and_no_more(
+    yard: Yard, listed: Any, count: int
+) -> None:
+    answers: dict[str, Any] = {"roots/list": {"roots": listed}}
+    async with over_stdio(yard.served, capabilities=CAN, answers=answers) as client:
+        assert (await told(client))["count"] == count
