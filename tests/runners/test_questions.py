@@ -230,3 +230,29 @@ async def test_how_long_a_parked_question_waits(
     call = calling(revision=R2026_07_28, client=Client({}, capabilities={"elicitation": {}}))
     await run(yard.bash("ask.sh", ASK + FORM), call=call, channel=channel)
     assert channel.said[0][2] == waits
+
+
+async def test_scripts_that_wait_for_answers_are_so_many_and_no_more(a_yard: MakeYard) -> None:
+    yard = a_yard(max_concurrent=2, max_asking=3)
+    answered = asyncio.Event()
+
+    async def late(questions: Questions) -> JsonObject:
+        await answered.wait()
+        return dict.fromkeys(questions, {"action": "decline"})
+
+    channel, target = Recorder(late), yard.bash("ask.sh", ASK + FORM)
+    calls = [
+        asyncio.create_task(run(target, call=able(elicitation={}), channel=channel))
+        for _ in range(8)
+    ]
+
+    async def asked(count: int) -> None:
+        while len(channel.said) < count:
+            await asyncio.sleep(0.01)
+
+    await asyncio.wait_for(asked(5), 20)
+    with pytest.raises(TimeoutError):
+        await asyncio.wait_for(asked(6), 1)
+    answered.set()
+    results = await asyncio.gather(*calls)
+    assert [one["structuredContent"] for one in results] == [{"action": "decline"}] * 8

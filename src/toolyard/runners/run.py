@@ -75,6 +75,11 @@ class Shared:
         if not self.live:
             self.idle.set()
 
+    def may_wait_outside(self) -> bool:
+        """A script that asks lets another run meanwhile; too many of them keep their places."""
+        outside = sum(not run.has_place for run in self.live)
+        return outside < self.settings.max_asking
+
     async def until_idle(self, patience: float) -> None:
         """Until no run is left, or patience is."""
         self.idle.clear()
@@ -127,6 +132,10 @@ class Run:
         self._has_place = True
         self._laid_down = 0
         self._row = -1
+
+    @property
+    def has_place(self) -> bool:
+        return self._has_place
 
     def take_exchange(self) -> Exchange:
         self._exchange = self._shared.pool.take()
@@ -220,15 +229,17 @@ class Run:
         if self._laid_down > 1:
             return
         self._deadline.pause(self._shared.loop.time())
-        self._has_place = False
-        self._shared.gate.leave()
+        if self._shared.may_wait_outside():
+            self._has_place = False
+            self._shared.gate.leave()
 
     async def take_up(self) -> None:
         self._laid_down -= 1
         if self._laid_down:
             return
-        await self._shared.gate.enter()
-        self._has_place = True
+        if not self._has_place:
+            await self._shared.gate.enter()
+            self._has_place = True
         self._deadline.resume(self._shared.loop.time())
 
     def _heard(self, line: bytes) -> None:

@@ -14,6 +14,7 @@ MEBIBYTE = 1024 * 1024
 @dataclass(frozen=True, slots=True)
 class RunnerSettings:
     max_concurrent: int = 16  # MCPBASH_MAX_CONCURRENT_REQUESTS
+    max_asking: int = 64  # MCPBASH_MAX_ASKING_SCRIPTS
     default_timeout: float = 30.0  # MCPBASH_DEFAULT_TOOL_TIMEOUT
     max_timeout: float = 600.0  # MCPBASH_MAX_TIMEOUT_SECS
     progress_extends_timeout: bool = False  # MCPBASH_PROGRESS_EXTENDS_TIMEOUT

@@ -56,6 +56,7 @@ class Settings:
     page_size = Knob(WHOLE, 1000, "Entries on a page of a list (templates and `mcp-bash`: 50).")
     # Calls
     max_concurrent_requests = Knob(WHOLE, 16, "Child processes at the same time; others wait.")
+    max_asking_scripts = Knob(WHOLE, 64, "Beside those, scripts that wait for a client's answer.")
     default_tool_timeout = Knob(SECONDS, 30, "Seconds a script may take unless it says more.")
     max_timeout_secs = Knob(SECONDS, 600, "No timeout is longer than this.")
     progress_extends_timeout = Knob(SWITCH, False, "Progress restarts the clock of a call.")

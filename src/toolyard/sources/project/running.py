@@ -22,6 +22,7 @@ SDK = os.path.join(HOME, "sdk")
 def runner_settings(settings: Settings) -> RunnerSettings:
     return RunnerSettings(
         max_concurrent=settings.max_concurrent_requests,
+        max_asking=settings.max_asking_scripts,
         default_timeout=settings.default_tool_timeout,
         max_timeout=settings.max_timeout_secs,
         progress_extends_timeout=settings.progress_extends_timeout,
