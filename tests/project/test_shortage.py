@@ -16,6 +16,8 @@ from tests.peers.serving import serving
 from tests.project.conftest import Folder, runner_of, source_of
 from toolyard.catalog.entries import Entries
 from toolyard.catalog.kinds import KINDS
+from toolyard.sources.registry.lock import file_hash
+from toolyard.sources.shortage import Shortage
 
 OLD = "2025-11-25"
 
@@ -99,3 +101,11 @@ async def test_a_registry_that_cannot_be_read_for_a_moment_is_read_again(filled:
                 await asyncio.sleep(0.05)
         listed = [tool["name"] for tool in (await client.result("tools/list"))["tools"]]
         assert "virtual" in listed
+
+
+def test_a_script_that_cannot_be_read_for_a_moment_is_not_taken_for_another(filled: Folder) -> None:
+    script = str(filled.root / "tools/one/tool.sh")
+    with no_descriptors(), pytest.raises(Shortage, match="Too many open files"):
+        file_hash(script)
+    assert file_hash(script).startswith("sha256:")
+    assert file_hash(script + ".none") == "missing"

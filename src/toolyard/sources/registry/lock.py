@@ -15,6 +15,7 @@ from toolyard.errors import ConfigError
 from toolyard.protocol.call import Json, JsonObject
 from toolyard.sources.registry.hashes import content_hash, definition_hash, json_hash
 from toolyard.sources.registry.model import Registry
+from toolyard.sources.shortage import raise_if_short
 from toolyard.upstreams.definition import ServerDefinition
 
 LOCK_VERSION = 1
@@ -165,7 +166,8 @@ def file_hash(path: str) -> str:
     try:
         with open(path, "rb") as file:
             return f"sha256:{hashlib.file_digest(file, 'sha256').hexdigest()}"
-    except OSError:
+    except OSError as error:
+        raise_if_short(error, path)
         return "missing"
 
 
