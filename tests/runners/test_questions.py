@@ -238,7 +238,7 @@ async def test_scripts_that_wait_for_answers_are_so_many_and_no_more(a_yard: Mak
 
     async def late(questions: Questions) -> JsonObject:
         await answered.wait()
-        return dict.fromkeys(questions, {"action": "decline"})
+        return {key: {"action": "decline"} for key in questions}
 
     channel, target = Recorder(late), yard.bash("ask.sh", ASK + FORM)
     calls = [
