@@ -110,8 +110,11 @@ class App:
 
     async def watch(self) -> None:
         """Keep the catalog up to date, until cancelled."""
-        own = (self.own.watch(),) if self.own is not None else ()
+        own = (self._watch_logins(self.own),) if self.own is not None else ()
         await asyncio.gather(self.keeper.watch(), *own)
+
+    async def _watch_logins(self, own: OwnCatalogs) -> None:
+        await self.keeper.troubles.tend("watching logins", own.watch)
 
     async def close(self) -> None:
         """End what runs and waits; nothing is left behind."""

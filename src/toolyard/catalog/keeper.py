@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from functools import partial
 
 from toolyard.catalog.announcer import Announcer
 from toolyard.catalog.kinds import Kind
 from toolyard.catalog.snapshot import Catalog, assemble
 from toolyard.catalog.source import Source
+from toolyard.catalog.tending import Troubles
 from toolyard.telemetry import logger
 
 log = logger("catalog")
@@ -25,6 +27,7 @@ class Keeper:
         self._settling = asyncio.Lock()
         self._settled = False
         self.announcer = Announcer()
+        self.troubles = Troubles()
 
     @property
     def current(self) -> Catalog:
@@ -63,8 +66,12 @@ class Keeper:
             if not self._stale:
                 return frozenset()  # another refresh saw what this one was asked for
             self._stale = False
-            older = self.current
-            newer = await asyncio.to_thread(self._build_and_compare, older)
+            try:
+                older = self.current
+                newer = await asyncio.to_thread(self._build_and_compare, older)
+            except BaseException:
+                self._stale = True  # what this one was asked for is still to be seen
+                raise
             self._current = newer
         changed = newer.changed_since(older)
         self._warn(newer, older.warnings)
@@ -90,9 +97,19 @@ class Keeper:
         """Refresh whenever a source says that it may have changed, until cancelled."""
         wanted = asyncio.Event()
         async with asyncio.TaskGroup() as tasks:
-            for source in self._sources:
-                tasks.create_task(source.watch(wanted.set))
-            while True:
-                await wanted.wait()
-                wanted.clear()
+            for number, source in enumerate(self._sources, 1):
+                name = f"watching source {number}"
+                tasks.create_task(self.troubles.tend(name, partial(source.watch, wanted.set)))
+            await self.troubles.tend(
+                "keeping the catalog up to date", partial(self._refresh_when, wanted)
+            )
+
+    async def _refresh_when(self, wanted: asyncio.Event) -> None:
+        while True:
+            await wanted.wait()
+            wanted.clear()
+            try:
                 await self.refresh()
+            except Exception:
+                wanted.set()
+                raise

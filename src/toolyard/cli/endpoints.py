@@ -22,6 +22,7 @@ def status_endpoint(plan: Plan, app: App) -> AsgiApp:
         health=app.pool.health if app.pool is not None else tuple,
         refused=lambda: app.gateway is not None and app.gateway.refused is not None,
         started=monotonic(),
+        troubles=lambda: app.keeper.troubles.known,
     )
     return Endpoint(lambda query: status.document())
 

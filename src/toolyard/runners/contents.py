@@ -6,10 +6,9 @@ import base64
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-import orjson
-
 from toolyard.errors import INTERNAL_ERROR, RESOURCE_NOT_FOUND, ProtocolError
 from toolyard.protocol.call import Json, JsonObject
+from toolyard.protocol.codec import exact
 from toolyard.runners.embedded import is_text
 
 BINARY = "application/octet-stream"
@@ -57,8 +56,8 @@ def printed_result(output: bytes) -> JsonObject | None:
     if not output.lstrip().startswith(b"{"):
         return None
     try:
-        value = orjson.loads(output)
-    except orjson.JSONDecodeError:
+        value = exact(output)
+    except ValueError:
         return None
     return value if _is_result(value) else None
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import NamedTuple, cast
 
-import orjson
-
 from toolyard.errors import INTERNAL_ERROR, ProtocolError
 from toolyard.protocol.call import Json, JsonObject
+from toolyard.protocol.codec import exact
 from toolyard.runners.deadline import Limit
 from toolyard.runners.run import Finished
 
@@ -152,8 +151,8 @@ def whole(seconds: float) -> float:
 
 def json_of(raw: bytes) -> Json:
     try:
-        return orjson.loads(raw)
-    except orjson.JSONDecodeError:
+        return exact(raw)
+    except ValueError:
         return NOT_JSON
 
 

@@ -72,13 +72,17 @@ class UpstreamListings:
                     task.cancel()
 
     async def _follow(self, name: str, changed: Callable[[], None]) -> None:
-        stirred = self._stirred[name] = asyncio.Event()
+        stirred = self._stirred.setdefault(name, asyncio.Event())
         wait = FIRST_WAIT
         if name in self._listed and self._listed[name].error is None:
             await stirred.wait()  # what was kept is believed until the server is used
         while True:
             stirred.clear()
-            await self._look(name, changed)
+            try:
+                await self._look(name, changed)
+            except Exception:
+                stirred.set()  # whoever begins again looks again
+                raise
             failed = self._listed[name].error is not None
             try:
                 async with asyncio.timeout(wait if failed else None):

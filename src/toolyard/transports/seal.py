@@ -13,6 +13,7 @@ import orjson
 
 from toolyard.errors import INVALID_PARAMS, ProtocolError
 from toolyard.protocol.call import Call, JsonObject
+from toolyard.protocol.codec import dumps
 
 _NONCE = 12
 
@@ -52,9 +53,7 @@ class Sealer:
 
 def binding(call: Call) -> bytes:
     """What a seal is bound to: caller, method and parameters."""
-    parameters = orjson.dumps(
-        [call.caller.id, call.method, call.params], option=orjson.OPT_SORT_KEYS
-    )
+    parameters = dumps([call.caller.id, call.method, call.params], orjson.OPT_SORT_KEYS)
     return hashlib.sha256(parameters).digest()
 
 

@@ -10,6 +10,7 @@ from typing import Literal
 import orjson
 
 from toolyard.protocol.call import Json
+from toolyard.protocol.codec import dumps
 
 Transport = Literal["stdio", "streamablehttp", "sse", "auto"]
 
@@ -46,5 +47,5 @@ class ServerDefinition:
             *(self.url, dict(self.headers), self.transport, self.auth, self.share),
             dict(self.oauth),
         )
-        packed = orjson.dumps(parts, option=orjson.OPT_SORT_KEYS)
+        packed = dumps(parts, orjson.OPT_SORT_KEYS)
         return hashlib.sha256(packed).hexdigest()[:32]

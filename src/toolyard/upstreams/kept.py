@@ -10,6 +10,7 @@ import orjson
 
 from toolyard.catalog.listing import Listing
 from toolyard.protocol.call import Json, JsonObject
+from toolyard.protocol.codec import dumps, exact
 from toolyard.telemetry import logger
 from toolyard.upstreams.greeting import Era
 
@@ -50,7 +51,7 @@ class KeptListings:
         if self._folder is None:
             return None
         try:
-            value = orjson.loads((self._folder / f"{identity}.json").read_bytes())
+            value = exact((self._folder / f"{identity}.json").read_bytes())
         except (OSError, ValueError):
             return None
         return _read(value, server)
@@ -70,7 +71,7 @@ class KeptListings:
 
 def _written(kept: Kept) -> bytes:
     listing = kept.listing
-    return orjson.dumps(
+    return dumps(
         {
             "format": FORMAT,
             "server": listing.server,
@@ -83,7 +84,7 @@ def _written(kept: Kept) -> bytes:
             "templates": listing.templates,
             "prompts": listing.prompts,
         },
-        option=orjson.OPT_INDENT_2,
+        orjson.OPT_INDENT_2,
     )
 
 

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import orjson
 
-from toolyard.protocol.codec import in_parts
+from toolyard.protocol.codec import dumps, exact, in_parts
 from toolyard.protocol.values import JsonObject
 
 VERSION = 1
@@ -39,7 +39,7 @@ def envelope(items: list[JsonObject], digest: str) -> bytes:
         "format_version": FORMAT_VERSION,
         "generatedAt": datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
     }
-    lines = b",\n".join([orjson.dumps(item) for item in items])
+    lines = b",\n".join([dumps(item) for item in items])
     tail = {"hash": digest, "total": len(items)}
     parts = orjson.dumps(head)[:-1], lines, orjson.dumps(tail)[1:]
     return b'%b,"items":[\n%b\n],\n%b\n' % parts
@@ -83,8 +83,8 @@ def read(path: str, max_bytes: int) -> Cached | None:
         with open(path, "rb") as stream:
             if os.fstat(stream.fileno()).st_size > max_bytes:
                 return None
-            content = orjson.loads(stream.read())
-    except (OSError, orjson.JSONDecodeError):
+            content = exact(stream.read())
+    except (OSError, ValueError):
         return None
     items = content.get("items") if isinstance(content, dict) else None
     if not isinstance(items, list) or not all(isinstance(item, dict) for item in items):

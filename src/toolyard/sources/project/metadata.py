@@ -9,8 +9,7 @@ import os
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
-import orjson
-
+from toolyard.protocol.codec import exact
 from toolyard.protocol.values import JsonObject
 from toolyard.sources.project.icons import inline_icons
 from toolyard.sources.project.walk import File, Remembered, is_plain
@@ -63,8 +62,8 @@ class Metadata:
 
 def parse_object(content: bytes, place: str) -> JsonObject:
     try:
-        value = orjson.loads(content.removeprefix(_BOM))
-    except orjson.JSONDecodeError as error:
+        value = exact(content.removeprefix(_BOM))
+    except ValueError as error:
         raise MetadataError(f"{place}: is not JSON: {error}") from None
     if not isinstance(value, dict):
         raise MetadataError(f"{place}: must hold a JSON object")
