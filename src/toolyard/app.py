@@ -40,6 +40,7 @@ from toolyard.sources.project.source import ProjectSource
 from toolyard.sources.registry.lock import LOCK_NAME
 from toolyard.sources.registry.targets import UpstreamTargets
 from toolyard.transports.answer import Edge
+from toolyard.transports.bounds import Bounds
 from toolyard.transports.parking import Parking
 from toolyard.transports.seal import Sealer
 from toolyard.upstreams.kept import KeptListings, kept_folder
@@ -219,6 +220,11 @@ def edge_of(plan: Plan, handler: Handler, refusals: Refusals | None) -> Edge:
         batches=plan.settings.compat_batches,
         log_level=plan.settings.log_level_default,
         admit=admit_of(plan.settings, refusals),
+        bounds=Bounds(
+            batch=plan.settings.max_batch,
+            replay_session=plan.settings.replay_session_bytes,
+            replay_all=plan.settings.replay_bytes,
+        ),
     )
 
 

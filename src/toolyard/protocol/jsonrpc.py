@@ -9,6 +9,7 @@ from toolyard.protocol.call import Encoded, Json, JsonObject
 from toolyard.protocol.codec import dumps, loads
 
 RequestId: TypeAlias = str | int
+MOST_IN_BATCH = 100
 _ID_TYPES = frozenset({str, int})  # and no bool
 
 
@@ -39,8 +40,8 @@ class Malformed(NamedTuple):
 Message: TypeAlias = Request | Notification | Response | Malformed
 
 
-def decode(data: bytes) -> Message | list[Message]:
-    """One message, or the messages of a batch. Never raises."""
+def decode(data: bytes, most: int = MOST_IN_BATCH) -> Message | list[Message]:
+    """One message, or the messages of a batch, `most` of them at most. Never raises."""
     try:
         value = loads(data)
     except ProtocolError as error:
@@ -49,6 +50,8 @@ def decode(data: bytes) -> Message | list[Message]:
         return classify(value)
     if not value:
         return invalid(None, "an empty batch")
+    if len(value) > most:
+        return invalid(None, f"a batch may have {most} messages")
     return [classify(item) for item in value]
 
 

@@ -113,6 +113,10 @@ class Settings:
     orphan_check_interval = Knob(SECONDS, 30, "How often that is checked.")
     health_timeout_secs = Knob(SECONDS, 5, "Seconds for the `health` command.")
     tmp_root = Knob(PATH, "", "Where the exchange folders are made; unset: the system's place.")
+    # Bounds on what clients and upstreams may make us hold
+    max_batch = Knob(WHOLE, 100, "Messages in a JSON-RPC batch; a longer one is refused whole.")
+    replay_session_bytes = Knob(WHOLE, 16777216, "Answers kept for a session to resume, in bytes.")
+    replay_bytes = Knob(WHOLE, 268435456, "The same for all sessions together.")
     # Page
     page_traffic = Knob(SWITCH, True, "Keep the last calls in memory for the page to show.")
     page_read_only = Knob(SWITCH, False, "The page cannot change the registry file.")

@@ -14,6 +14,7 @@ from toolyard.protocol.jsonrpc import Message, Request, decode, encode_result
 from toolyard.protocol.modern import MAY_ASK, Envelope, discover, stamp
 from toolyard.protocol.shape import shape_result
 from toolyard.telemetry import logger
+from toolyard.transports.bounds import Bounds
 from toolyard.transports.channels import ModernChannel, Wire, refuse_unaskable
 from toolyard.transports.parking import Parking
 from toolyard.transports.seal import Sealer
@@ -36,12 +37,13 @@ class Edge:
     batches: bool = False
     # What a session hears of before its client has asked for a level.
     log_level: str = "info"
+    bounds: Bounds = field(default_factory=Bounds)
     # Looks at every message before anything else does, and may turn it into an error.
     admit: Callable[[Message], Message] | None = None
 
     def decode(self, data: bytes) -> Message | list[Message]:
         """The messages in these bytes, as far as they are admitted."""
-        message = decode(data)
+        message = decode(data, self.bounds.batch)
         if self.admit is None:
             return message
         return list(map(self.admit, message)) if isinstance(message, list) else self.admit(message)
