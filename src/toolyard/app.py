@@ -45,6 +45,7 @@ from toolyard.transports.parking import Parking
 from toolyard.transports.seal import Sealer
 from toolyard.upstreams.kept import KeptListings, kept_folder
 from toolyard.upstreams.pool import Pool
+from toolyard.upstreams.running import Limits
 from toolyard.upstreams.setup import Setup
 
 if TYPE_CHECKING:
@@ -255,7 +256,14 @@ def federation_of(
     known = scripts.read() if scripts is not None else Entries()
     files = RegistryFiles(paths, lock=lock_path(plan) if plan.locked else None)
     registries = files.load(known)
+    settings = plan.settings
     setup = Setup(
+        limits=Limits(
+            message=settings.max_upstream_message_bytes,
+            entries=settings.max_upstream_entries,
+            unasked=settings.max_upstream_messages_per_sec,
+            told=settings.max_call_messages_per_sec,
+        ),
         kept=KeptListings(kept_folder(paths[0])),
         authorize=logins.authorize,
         on_challenge=logins.on_challenge,

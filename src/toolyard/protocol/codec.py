@@ -13,6 +13,7 @@ from toolyard.errors import INVALID_REQUEST, PARSE_ERROR, ProtocolError
 from toolyard.protocol.values import Json
 
 MAX_DEPTH = 200
+MAX_CONTAINERS = 1_000_000
 # To encode that many takes about a millisecond.
 PART = 500
 # Fewer bytes cannot be nested deeper: each level opens and closes.
@@ -31,11 +32,15 @@ class TooDeep(ValueError):
     """JSON that is nested deeper than MAX_DEPTH levels."""
 
 
+class TooMany(ValueError):
+    """JSON with more than MAX_CONTAINERS objects and lists in it."""
+
+
 def loads(data: bytes) -> Json:
     """What a message says, or the error that its sender is answered with."""
     try:
         return exact(data)
-    except TooDeep as error:
+    except (TooDeep, TooMany) as error:
         raise ProtocolError(INVALID_REQUEST, str(error)) from None
     except ValueError as error:
         if data.startswith(_BOM) and not data.startswith(_BOM, len(_BOM)):
@@ -45,6 +50,8 @@ def loads(data: bytes) -> Json:
 
 def exact(data: bytes) -> Json:
     """Parse JSON text: exact integers, at most MAX_DEPTH levels. Raises ValueError."""
+    if len(data) > 2 * MAX_CONTAINERS and _too_many(data):
+        raise TooMany(f"More than {MAX_CONTAINERS:,} objects and lists")
     try:
         value = orjson.loads(data)
     except ValueError:
@@ -57,6 +64,14 @@ def exact(data: bytes) -> Json:
     if _LONG_NUMBER in data.translate(_ONLY_DIGITS):
         return json.loads(data)
     return value
+
+
+def _too_many(data: bytes) -> bool:
+    """Each takes up to 30 times the memory of its text."""
+    if data.count(b"[") + data.count(b"{") <= MAX_CONTAINERS:
+        return False
+    own = _outside_strings(data)
+    return own.count(b"[") + own.count(b"{") > MAX_CONTAINERS
 
 
 def _slowly(data: bytes) -> Json:

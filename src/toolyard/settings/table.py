@@ -13,6 +13,7 @@ from toolyard.settings.knob import (
     OBJECTS,
     PATH,
     PATHS,
+    RATE,
     SECONDS,
     SWITCH,
     TEXT,
@@ -117,6 +118,14 @@ class Settings:
     max_batch = Knob(WHOLE, 100, "Messages in a JSON-RPC batch; a longer one is refused whole.")
     replay_session_bytes = Knob(WHOLE, 16777216, "Answers kept for a session to resume, in bytes.")
     replay_bytes = Knob(WHOLE, 268435456, "The same for all sessions together.")
+    max_upstream_message_bytes = Knob(WHOLE, 67108864, "Largest message of another server.")
+    max_upstream_entries = Knob(
+        WHOLE, 10000, "Entries in a list of another server; others are cut."
+    )
+    max_upstream_messages_per_sec = Knob(
+        RATE, 1000, "Unasked messages of one; it is read no faster."
+    )
+    max_call_messages_per_sec = Knob(RATE, 100, "Progress and logs of one call there; more is cut.")
     # Page
     page_traffic = Knob(SWITCH, True, "Keep the last calls in memory for the page to show.")
     page_read_only = Knob(SWITCH, False, "The page cannot change the registry file.")

@@ -11,6 +11,8 @@ from toolyard.upstreams.pool import Pool
 SETTLE_SECONDS = 5.0
 # How often a server that could not list is asked again.
 FIRST_WAIT, MOST_WAIT = 2.0, 60.0
+# How soon after an announcement it is asked: a flood of them is asked about a few times a second.
+AGAIN_AFTER = 0.1
 
 
 class UpstreamListings:
@@ -88,6 +90,7 @@ class UpstreamListings:
                 async with asyncio.timeout(wait if failed else None):
                     await stirred.wait()
                 wait = FIRST_WAIT
+                await asyncio.sleep(AGAIN_AFTER)  # what it announces meanwhile is seen as well
             except TimeoutError:
                 wait = min(wait * 2, MOST_WAIT)
 

@@ -16,6 +16,7 @@ from toolyard.upstreams.http import StreamableLink
 from toolyard.upstreams.http_post import Requester
 from toolyard.upstreams.kept import Learnt
 from toolyard.upstreams.link import Link, LinkError, Lost, Refused, TimedOut
+from toolyard.upstreams.pacing import Pace
 from toolyard.upstreams.running import Owner
 from toolyard.upstreams.session import UpstreamSession
 from toolyard.upstreams.setup import Setup
@@ -98,6 +99,7 @@ class Connector:
         self, attempt: Attempt, owner: Owner, caller: Caller, heard: Heard
     ) -> UpstreamSession:
         link = self._link(attempt.transport, caller)
+        link.pace = Pace(self._setup.limits.unasked)
         session = UpstreamSession(
             self._definition.name,
             link,
@@ -118,13 +120,14 @@ class Connector:
         if transport == "stdio":
             program = definition.command or ""
             command = Command(program, definition.args, definition.cwd, definition.env)
-            return StdioLink(command, guard=setup.guard)
+            return StdioLink(command, max_message=setup.limits.message, guard=setup.guard)
         try:
             url = Url.parse(definition.url or "")
         except ValueError as error:
             raise CannotConnect(str(error)) from None
         credentials = Credentials(definition, caller, setup.authorize, setup.on_challenge)
         requester = Requester(url, definition.headers, setup.http, credentials)
+        requester.max_message = setup.limits.message
         return SseLink(requester) if transport == "sse" else StreamableLink(requester)
 
     def _explained(self, error: BaseException, link: Link) -> BaseException:

@@ -68,6 +68,10 @@ async def _all_pages(session: UpstreamSession, method: str, key: str) -> Pages:
             [item for item in listed if isinstance(item, dict)] if isinstance(listed, list) else []
         )
         times += _time_of(page) if session.modern else []
+        if len(items) > session.limits.entries:
+            del items[session.limits.entries :]
+            log.warning("%s: lists more than %d with %s", session.server, len(items), method)
+            break
         cursor = page.get("nextCursor")
         if not isinstance(cursor, str) or cursor in seen:
             break

@@ -17,6 +17,7 @@ from toolyard.protocol.revisions import LATEST, Revision
 from toolyard.telemetry import logger
 from toolyard.upstreams.envelope import protocol_error, result_of, seal, unstamped
 from toolyard.upstreams.link import NO_HEADERS, Link, LinkError, Outgoing, Refused, TimedOut
+from toolyard.upstreams.pacing import Pace
 from toolyard.upstreams.running import Deadlines, Limits, Owner, Running, latest_of_one_caller
 
 log = logger("upstreams")
@@ -28,6 +29,8 @@ QUESTIONS = {
     "roots/list": "roots",
 }
 NOBODY = Owner({})
+# Questions that wait for their answer; more of them are not answered.
+MOST_QUESTIONS = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +71,7 @@ class UpstreamSession:
         self._questions: dict[str, asyncio.Task[None]] = {}
         self._listens: dict[int, asyncio.Future[JsonObject]] = {}
         self._tasks: set[asyncio.Task[Any]] = set()
+        self._stray = Pace(limits.told)  # what it logs outside of calls
         self._level: str | None = None
         self._logged: set[str] = set()  # the levels from which on it is heard as it should be
         link.receive = self._receive
@@ -136,6 +140,7 @@ class UpstreamSession:
         if running is not None:
             self._running[out.id] = running
             running.deadline = deadline
+            running.told = self.limits.told
         try:
             result = result_of(await self.link.exchange(out))
         except Refused as refused:
@@ -209,11 +214,13 @@ class UpstreamSession:
         params = params if isinstance(params, dict) else {}
         if not isinstance(method, str):
             return
-        if "id" in message:
+        if "id" in message and len(self._questions) >= MOST_QUESTIONS:
+            log.warning("%s asks more than %d things at once", self.server, MOST_QUESTIONS)
+        elif "id" in message:
             task = self._spawn(self._answer(message["id"], method, params, related))
             self._questions[_key(message["id"])] = task
-            return
-        self._on_notification(method, params, related)
+        else:
+            self._on_notification(method, params, related)
 
     def _on_notification(self, method: str, params: JsonObject, related: int | None) -> None:
         if method == "notifications/progress":
@@ -240,7 +247,8 @@ class UpstreamSession:
         if running is not None:
             running.message(params)
         elif self.owner.session is not None:
-            self.owner.session.notify("notifications/message", params)
+            if self._stray.admits():
+                self.owner.session.notify("notifications/message", params)
         else:
             log.debug("%s: %s", self.server, params.get("data"))
 

@@ -20,6 +20,7 @@ from toolyard.upstreams.link import (
     Pending,
     messages_in,
 )
+from toolyard.upstreams.pacing import units_of
 
 log = logger("upstreams")
 SHOWN_GARBAGE = 200
@@ -85,18 +86,28 @@ class StdioLink(Link):
             value = loads(line)  # type: ignore[arg-type]
         except ProtocolError:
             self._on_garbage(line)
+            self._slow_down(len(line))
             return
         if isinstance(value, dict):
-            self._on_message(value)
+            if not self._on_message(value):
+                self._slow_down(len(line))
             return
-        for message in messages_in(value):
+        messages = messages_in(value)
+        for message in messages:
             self._on_message(message)
+        self._slow_down(len(line), len(messages))
 
-    def _on_message(self, message: JsonObject) -> None:
-        if "method" in message:
-            self.receive(message, None)
-        else:
-            self._pending.settle(message)
+    def _on_message(self, message: JsonObject) -> bool:
+        """Was it asked for?"""
+        if "method" not in message:
+            return self._pending.settle(message)
+        self.receive(message, None)
+        return False
+
+    def _slow_down(self, size: int, messages: int = 0) -> None:
+        seconds = self.pace.take(units_of(size) + messages)
+        if seconds:
+            self._child.hold("out", seconds)
 
     def _on_garbage(self, line: bytes | bytearray) -> None:
         if not line or line.isspace():
