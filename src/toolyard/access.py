@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from toolyard.auth.oauth.config import Server
     from toolyard.auth.resource import ProtectedResource
     from toolyard.auth.tokens import StaticToken
+    from toolyard.policy.limits import Limits
     from toolyard.policy.refusals import Refusals
     from toolyard.policy.rules import Allowed
 
@@ -107,12 +108,20 @@ def _allowed(token: StaticToken) -> Allowed:
     return Allowed(*(globs(part or ()) for part in (token.tools, token.resources, token.prompts)))
 
 
-def guarded(handler: Handler, settings: Settings) -> Handler:
-    """The handler, counted and recorded as the settings ask."""
-    if settings.limits:
-        from toolyard.policy.limits import Limits, limited, read_limits
+def limits_of(settings: Settings) -> Limits | None:
+    if not settings.limits:
+        return None
+    from toolyard.policy.limits import Limits, read_limits
 
-        handler = limited(handler, Limits(read_limits(settings.limits, FILE_NAME)))
+    return Limits(read_limits(settings.limits, FILE_NAME))
+
+
+def guarded(handler: Handler, settings: Settings, limits: Limits | None) -> Handler:
+    """The handler, counted and recorded as the settings ask."""
+    if limits is not None:
+        from toolyard.policy.limits import limited
+
+        handler = limited(handler, limits)
     if settings.audit_log:
         from toolyard.policy.audit import Audit, Lines, audited
 

@@ -8,13 +8,14 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from toolyard.access import Logins, admit_of, guarded, refusals_of, view_of
+from toolyard.access import Logins, admit_of, guarded, limits_of, refusals_of, view_of
 from toolyard.catalog.entries import Entries, Tool
 from toolyard.catalog.keeper import Keeper
 from toolyard.catalog.snapshot import Catalog
 from toolyard.catalog.source import Source
 from toolyard.methods.offer import Offer, PageSizes
 from toolyard.methods.roots import RootsMethods, RootsSettings
+from toolyard.methods.subscriptions import Room
 from toolyard.methods.table import Methods, methods_of
 from toolyard.methods.tools import Permit
 from toolyard.policy.allowlist import allowlist
@@ -169,10 +170,14 @@ def build(plan: Plan, taps: Taps | None = None) -> App:
     refusals = refusals_of(plan.settings)
     methods = methods_over(plan, offer_of(plan, keeper, federation, own), yard)
     asking = methods if federation is None else logins.asking(methods, federation.pool.definition)
+    limits = limits_of(plan.settings)
+    edge = edge_of(plan, taps.handler(guarded(asking, plan.settings, limits)), refusals)
+    if limits is not None:
+        edge = replace(edge, count=limits.count)
     return App(
         keeper,
         methods,
-        edge_of(plan, taps.handler(guarded(asking, plan.settings)), refusals),
+        edge,
         guard,
         runner=yard.runner if yard is not None else None,
         pool=federation.pool if federation is not None else None,
@@ -206,10 +211,11 @@ def offer_of(
 
 
 def methods_over(plan: Plan, offer: Offer, yard: Scripts | None) -> Methods:
-    minimal = plan.settings.force_minimal
+    minimal, room = plan.settings.force_minimal, Room(plan.settings.max_subscriptions)
     if yard is None:
-        return methods_of(offer, permit_of(plan), minimal=minimal)
-    return methods_of(offer, permit_of(plan, yard.policy), yard.roots, minimal=minimal)
+        return methods_of(offer, permit_of(plan), minimal=minimal, room=room)
+    permit = permit_of(plan, yard.policy)
+    return methods_of(offer, permit, yard.roots, minimal=minimal, room=room)
 
 
 def edge_of(plan: Plan, handler: Handler, refusals: Refusals | None) -> Edge:

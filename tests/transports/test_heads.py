@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from toolyard.asgi import Receive, Scope, Send, read_body, respond
 from toolyard.net.heads import learned
 from toolyard.transports.heads import Repeated
-from toolyard.transports.http1 import Connection, Shared
+from toolyard.transports.http1 import Connection
+from toolyard.transports.shared import Shared
 
 POST = b"POST /mcp HTTP/1.1\r\nHost: a\r\nContent-Length: %d\r\nX: y\r\n\r\n%b"
 OTHERS = (

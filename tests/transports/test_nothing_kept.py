@@ -11,7 +11,8 @@ import pytest
 
 from toolyard.asgi import Receive, Scope, Send, respond
 from toolyard.net.http_client import HttpClient, Url
-from toolyard.transports.http1 import Connection, Shared
+from toolyard.transports.http1 import Connection
+from toolyard.transports.shared import Shared
 
 
 @pytest.fixture

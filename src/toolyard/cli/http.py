@@ -21,8 +21,10 @@ from toolyard.cli.other import Other
 from toolyard.cli.output import counted
 from toolyard.cli.page import Page
 from toolyard.errors import ConfigError
+from toolyard.settings import Settings
 from toolyard.transports.guard import LOOPBACK, Guard
 from toolyard.transports.http import HttpSettings, HttpTransport
+from toolyard.transports.patience import Patience
 from toolyard.transports.serving import listen
 from toolyard.transports.serving import serve as serve_asgi
 from toolyard.upstreams.definition import ServerDefinition
@@ -77,7 +79,12 @@ async def _serve(
     extra |= registry_endpoint(app, page.authenticator if page else authenticator)
     if site is not None:
         extra["/"] = site
-    settings = HttpSettings(guard=guard, authenticator=authenticator)
+    settings = HttpSettings(
+        guard=guard,
+        authenticator=authenticator,
+        max_sessions=plan.settings.max_sessions,
+        max_sessions_per_caller=plan.settings.max_sessions_per_caller,
+    )
     private = {"/status": status_endpoint(plan, app)}
     transport = HttpTransport(app.edge, settings, extra, private)
     refusals = app.refusals
@@ -89,10 +96,22 @@ async def _serve(
             sock,
             lambda: _wind_down(app, transport, site),
             plan.settings.shutdown_timeout,
+            _patience(plan.settings),
         )
     finally:
         watching.cancel()
         await app.close()
+
+
+def _patience(settings: Settings) -> Patience:
+    return Patience(
+        head=settings.head_timeout,
+        body=settings.body_timeout,
+        stall=settings.stall_timeout,
+        idle=settings.keep_alive,
+        connections=settings.max_connections,
+        per_address=settings.max_connections_per_address,
+    )
 
 
 def _page(plan: Plan, address: Address, authenticator: Authenticator) -> Page:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 
-from toolyard.cli.scaffolding import write_file
+from toolyard.durable import write_whole
 from toolyard.errors import ConfigError
 from toolyard.protocol.call import JsonObject
 from toolyard.sources.project.layout import Project
@@ -42,8 +42,5 @@ def _read(file: str) -> JsonObject:
 
 
 def _replace(file: str, content: JsonObject) -> None:
-    beside = f"{file}.new"
-    if os.path.lexists(beside):
-        os.unlink(beside)
-    write_file(beside, json.dumps(content, indent=2, ensure_ascii=False) + "\n")
-    os.replace(beside, file)
+    text = json.dumps(content, indent=2, ensure_ascii=False) + "\n"
+    write_whole(file, text.encode(), 0o644)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from dataclasses import dataclass
 
 from toolyard.app import App
 from toolyard.catalog.snapshot import Catalog, assemble
+from toolyard.durable import write_whole
 from toolyard.protocol.call import Json, JsonObject
 from toolyard.sources.gateway import GatewaySource
 from toolyard.sources.registry import masking
@@ -33,21 +33,8 @@ class OnDisk:
     def save(self, text: str) -> None:
         """Whole or not at all: a reader sees the file from before or the new one."""
         real = os.path.realpath(self.path)
-        folder, name = os.path.split(real)
-        mode = os.stat(real).st_mode & 0o7777
-        handle, temporary = tempfile.mkstemp(prefix=f".{name}.", dir=folder)
-        try:
-            with open(
-                handle, "w", encoding="utf-8", errors="surrogateescape", newline=""
-            ) as stream:
-                stream.write(text)
-                stream.flush()
-                os.fsync(stream.fileno())
-            os.chmod(temporary, mode)
-            os.replace(temporary, real)
-        except BaseException:
-            os.unlink(temporary)
-            raise
+        data = text.encode("utf-8", "surrogateescape")
+        write_whole(real, data, os.stat(real).st_mode & 0o7777)
 
     def parse(self, text: str) -> Json:
         return parse(text.encode("utf-8", "surrogateescape"))

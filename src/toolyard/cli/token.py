@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 import os
 import sys
-import tempfile
 from argparse import ArgumentParser, Namespace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from toolyard.auth.tokens import hash_of, new_token, read_tokens
+from toolyard.durable import alone_in, write_whole
 from toolyard.errors import ConfigError
 from toolyard.settings import FILE_NAME
 
@@ -35,8 +35,11 @@ def add(parser: ArgumentParser) -> None:
 
 def run(options: Namespace) -> int:
     path = options.config or FILE_NAME
-    content = _read(path)
-    return int(_ACTIONS[options.action](options, path, content))
+    try:
+        with alone_in(os.path.dirname(path)):  # what is read is what is written back
+            return int(_ACTIONS[options.action](options, path, _read(path)))
+    except FileNotFoundError:
+        raise ConfigError.at(path, "its folder does not exist") from None
 
 
 def _new(options: Namespace, path: str, content: dict[str, Any]) -> int:
@@ -101,13 +104,8 @@ def _read(path: str) -> dict[str, Any]:
 def _write(path: str, content: dict[str, Any]) -> None:
     """Whole or not at all, with the rights that the file had."""
     mode = os.stat(path).st_mode & 0o777 if os.path.exists(path) else 0o600
-    folder = os.path.dirname(os.path.abspath(path))
+    text = json.dumps(content, indent=2, ensure_ascii=False) + "\n"
     try:
-        handle, temporary = tempfile.mkstemp(dir=folder, prefix=".toolyard-")
-        with os.fdopen(handle, "w", encoding="utf-8") as stream:
-            json.dump(content, stream, indent=2, ensure_ascii=False)
-            stream.write("\n")
-        os.chmod(temporary, mode)
-        os.replace(temporary, path)
+        write_whole(os.path.realpath(path), text.encode(), mode)
     except OSError as error:
         raise ConfigError.at(path, f"cannot be written: {error.strerror}") from None

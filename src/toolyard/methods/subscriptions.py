@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
@@ -11,14 +12,16 @@ from typing import Protocol, runtime_checkable
 
 from toolyard.catalog.announcer import LIST_CHANGED, RESOURCE_UPDATED
 from toolyard.catalog.entries import Resource, Template
-from toolyard.errors import INVALID_PARAMS, METHOD_NOT_FOUND, ProtocolError
+from toolyard.catalog.snapshot import Catalog
+from toolyard.errors import INVALID_PARAMS, METHOD_NOT_FOUND, RATE_LIMITED, ProtocolError
 from toolyard.methods.offer import Offer
 from toolyard.methods.resources import find, is_known, uri_of
-from toolyard.protocol.call import Call, Channel, Json, JsonObject, Result, Session
+from toolyard.protocol.call import Call, Caller, Channel, Json, JsonObject, Result, Session
 from toolyard.protocol.keys import SUBSCRIPTION_ID
 from toolyard.telemetry import logger
 
 log = logger("subscriptions")
+MOST_SUBSCRIPTIONS = 1000
 _FILTERS = {
     "toolsListChanged": LIST_CHANGED["tools"],
     "promptsListChanged": LIST_CHANGED["prompts"],
@@ -57,17 +60,48 @@ class Watched(Protocol):
     ) -> None: ...
 
 
+@runtime_checkable
+class Guarded(Protocol):
+    """A target that not everything may be watched through."""
+
+    def admit(self, arguments: JsonObject) -> None:
+        """Raises ProtocolError where this may not be watched."""
+
+
 @dataclass(slots=True)
 class Watch:
     """One URI that somebody listens to, and the task that looks after it."""
 
     task: asyncio.Task[None]
-    holders: int = 1
+    holders: int
+
+
+class Room:
+    """How many subscriptions each caller has, and may have."""
+
+    def __init__(self, most: int = MOST_SUBSCRIPTIONS) -> None:
+        self._most = most
+        self._held: Counter[str] = Counter()
+
+    def enter(self, caller: Caller) -> Callable[[], None]:
+        """Raises ProtocolError where there is none; call what is returned to leave."""
+        if self._held[caller.id] >= self._most:
+            raise ProtocolError(
+                RATE_LIMITED, f"Too many subscriptions: at most {self._most} at the same time"
+            )
+        self._held[caller.id] += 1
+        return partial(self._leave, caller.id)
+
+    def _leave(self, caller: str) -> None:
+        self._held[caller] -= 1
+        if not self._held[caller]:
+            del self._held[caller]
 
 
 @dataclass(slots=True)
 class SubscriptionMethods:
     offer: Offer
+    room: Room = field(default_factory=Room)
     watches: dict[tuple[str, str], Watch] = field(default_factory=dict)
     sessions: dict[str, dict[str, Callable[[], None]]] = field(default_factory=dict)
     closing: asyncio.Event = field(default_factory=asyncio.Event)
@@ -86,7 +120,9 @@ class SubscriptionMethods:
         uri, target, arguments = await self._subject(call)
         held = self.sessions.setdefault(session.key, {})
         if uri not in held:
-            held[uri] = await self._hold(uri, target, arguments, call, _one_uri(session, uri))
+            held[uri] = self._hold(uri, target, arguments, call, _one_uri(session, uri))
+            # The watch looks first: a change right after our answer must not be missed.
+            await asyncio.sleep(0)
         session.notify(RESOURCE_UPDATED, {"uri": uri})
         return {"subscriptionId": subscription_id(session.key, uri)}
 
@@ -114,10 +150,11 @@ class SubscriptionMethods:
             if method in methods or (method == RESOURCE_UPDATED and params.get("uri") in uris):
                 stream.say(method, params)
 
-        leave = [self.offer.keeper.announcer.join(hear)]
+        leave = [self.room.enter(call.caller), self.offer.keeper.announcer.join(hear)]
         try:
             for uri, (target, arguments) in uris.items():
-                leave.append(await self._hold(uri, target, arguments, call, None))
+                leave.append(self._hold(uri, target, arguments, call, None))
+            await asyncio.sleep(0)
             stream.open(honoured)
             await self.closing.wait()
         finally:
@@ -132,7 +169,7 @@ class SubscriptionMethods:
         honoured = {name: True for name in _FILTERS if asked.get(name) is True}
         uris = {}
         for uri in asked.get("resourceSubscriptions") or ():
-            if isinstance(uri, str) and catalog.find_resource(uri) is not None:
+            if isinstance(uri, str) and _may_be_watched(catalog, uri):
                 uris[uri] = find(catalog, uri)
         if uris:
             return {**honoured, "resourceSubscriptions": list(uris)}, uris
@@ -144,7 +181,7 @@ class SubscriptionMethods:
         entry, arguments = find(catalog, uri)
         return uri, entry, arguments
 
-    async def _hold(
+    def _hold(
         self,
         uri: str,
         entry: Resource | Template,
@@ -152,21 +189,25 @@ class SubscriptionMethods:
         call: Call,
         hear: Callable[[str, JsonObject], None] | None,
     ) -> Callable[[], None]:
-        """Keep one watch a URI and caller alive while anybody listens."""
+        """Keep one watch a URI and caller alive while anybody listens. Raises ProtocolError.
+
+        Nothing is awaited in here: two who come at once would both find no watch.
+        """
         key = (call.caller.id, uri)
         watch = self.watches.get(key)
         if watch is None:
+            _admit(entry, arguments)
+        leave_room = self.room.enter(call.caller)
+        if watch is None:
             task = asyncio.get_running_loop().create_task(self._look_after(entry, arguments, call))
-            self.watches[key] = Watch(task)
-            # The watch looks first: a change right after our answer must not be missed.
-            await asyncio.sleep(0)
-        else:
-            watch.holders += 1
+            watch = self.watches[key] = Watch(task, holders=0)
+        watch.holders += 1
         leave = self.offer.keeper.announcer.join(hear) if hear is not None else None
 
         def end() -> None:
             if leave is not None:
                 leave()
+            leave_room()
             self._release(key)
 
         return end
@@ -204,8 +245,21 @@ class SubscriptionMethods:
             watch.task.cancel()
 
 
+def _admit(entry: Resource | Template, arguments: JsonObject) -> None:
+    if isinstance(entry.target, Guarded):
+        entry.target.admit(arguments)
+
+
 def subscription_id(session_key: str, uri: str) -> str:
     return hashlib.sha256(f"{session_key}\n{uri}".encode()).hexdigest()[:24]
+
+
+def _may_be_watched(catalog: Catalog, uri: str) -> bool:
+    try:
+        _admit(*find(catalog, uri))
+    except ProtocolError:
+        return False
+    return True
 
 
 def _session(channel: Channel) -> Session:

@@ -12,7 +12,7 @@ from toolyard.methods.offer import Offer
 from toolyard.methods.prompts import PromptMethods
 from toolyard.methods.resources import ResourceMethods
 from toolyard.methods.roots import RootsMethods
-from toolyard.methods.subscriptions import SubscriptionMethods
+from toolyard.methods.subscriptions import Room, SubscriptionMethods
 from toolyard.methods.tools import Permit, ToolMethods
 from toolyard.protocol.call import Call, Channel, Handler, Result
 
@@ -40,9 +40,10 @@ def methods_of(
     roots: RootsMethods | None = None,
     *,
     minimal: bool = False,
+    room: Room | None = None,
 ) -> Methods:
     """`minimal`: lifecycle, ping and logging only, which are the transports' own."""
-    subscriptions = SubscriptionMethods(offer)
+    subscriptions = SubscriptionMethods(offer, room or Room())
     if minimal:
         return Methods({"notifications/initialized": subscriptions.initialized}, subscriptions)
     table: dict[str, Handler] = {

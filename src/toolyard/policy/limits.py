@@ -51,6 +51,16 @@ class Limits:
         self._clock = clock
         self._buckets: dict[tuple[int, str], Bucket] = {}
 
+    def count(self, call: Call) -> None:
+        """Raises ToolError or ProtocolError where the caller has to wait."""
+        wait = self.wait(call)
+        if wait == 0:
+            return
+        text = f"Too many calls: try again in {ceil(wait)} s"
+        if call.method == "tools/call":
+            raise ToolError(text)
+        raise ProtocolError(RATE_LIMITED, text, {"retryAfter": ceil(wait)})
+
     def wait(self, call: Call) -> float:
         """Seconds until this call would be allowed; 0 when it is, and then it counts."""
         subject, now = subject_of(call), self._clock()
@@ -87,13 +97,8 @@ def _wait(bucket: Bucket, limit: Limit) -> float:
 
 def limited(handler: Handler, limits: Limits) -> Handler:
     async def handle(call: Call, channel: Channel) -> Result:
-        wait = limits.wait(call)
-        if wait == 0:
-            return await handler(call, channel)
-        text = f"Too many calls: try again in {ceil(wait)} s"
-        if call.method == "tools/call":
-            raise ToolError(text)
-        raise ProtocolError(RATE_LIMITED, text, {"retryAfter": ceil(wait)})
+        limits.count(call)
+        return await handler(call, channel)
 
     return handle
 

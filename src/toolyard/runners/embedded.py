@@ -11,6 +11,7 @@ from typing import NamedTuple
 import orjson
 
 from toolyard.protocol.call import Json, JsonObject
+from toolyard.runners.beneath import open_real
 from toolyard.runners.environ import file_uri
 
 
@@ -49,7 +50,10 @@ def embed(named: Named, folder: str, roots: Sequence[str], limit: int) -> JsonOb
     """
     if "\0" in named.path:
         raise Refused("a path with a NUL in it names no file")
-    real = os.path.realpath(os.path.join(folder, named.path))
+    try:
+        real = os.path.realpath(os.path.join(folder, named.path))
+    except OSError as error:  # a link was taken away while it was followed
+        raise Refused(f"{named.path} cannot be read: {error.strerror}") from error
     if not any(is_below(real, root) for root in roots):
         raise Refused(f"{named.path} is outside the allowed roots")
     data = read_plain_file(real, limit)
@@ -83,7 +87,7 @@ def read_plain_file(path: str, limit: int) -> bytes:
 
 
 def _opened(path: str, flags: int) -> int:
-    return os.open(path, flags | os.O_NOFOLLOW | os.O_NONBLOCK)
+    return open_real(path, flags)
 
 
 def guessed(path: str, data: bytes) -> str:

@@ -6,12 +6,16 @@ import asyncio
 import os
 import stat
 from collections.abc import Sequence
+from errno import ELOOP
 from urllib.parse import unquote_to_bytes
 
 from toolyard.errors import INVALID_PARAMS, ProtocolError
 from toolyard.protocol.call import Call, Channel, JsonObject
+from toolyard.runners.beneath import open_real
 from toolyard.runners.contents import Body, not_found, unreadable
 from toolyard.runners.embedded import is_below
+
+OUTSIDE = "Resource outside allowed roots"
 
 
 class FileProvider:
@@ -26,13 +30,21 @@ class FileProvider:
         return await asyncio.to_thread(self.read_path, path_of(uri), uri)
 
     def paths(self, arguments: JsonObject) -> tuple[str, ...]:
-        return (os.path.realpath(path_of(arguments["uri"])),)
+        uri = arguments["uri"]
+        return (self.real_path(path_of(uri), uri),)
+
+    def real_path(self, path: str, uri: str) -> str:
+        """Where the path leads. Raises ProtocolError where that is outside the roots."""
+        try:
+            real = os.path.realpath(path)
+        except OSError:
+            raise not_found(uri) from None  # a link was taken away while it was followed
+        if not any(is_below(real, root) for root in self._roots):
+            raise unreadable(uri, OUTSIDE)
+        return real
 
     def read_path(self, path: str, uri: str) -> Body:
-        real = os.path.realpath(path)
-        if not any(is_below(real, root) for root in self._roots):
-            raise unreadable(uri, "Resource outside allowed roots")
-        return Body(read_file(real, self._max_bytes, uri))
+        return Body(read_file(self.real_path(path, uri), self._max_bytes, uri))
 
 
 class DataFile:
@@ -46,7 +58,7 @@ class DataFile:
         return await asyncio.to_thread(self._files.read_path, self._path, arguments["uri"])
 
     def paths(self, arguments: JsonObject) -> tuple[str, ...]:
-        return (self._path,)
+        return (self._files.real_path(self._path, arguments["uri"]),)
 
 
 def path_of(uri: str) -> str:
@@ -67,17 +79,20 @@ def path_of(uri: str) -> str:
 
 
 def read_file(real: str, limit: int, uri: str) -> bytes:
-    """`real` has been checked: what is opened must still be that very file."""
+    """`real` has been checked: what is opened is that very file, or nothing is."""
     try:
-        descriptor = os.open(real, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        descriptor = open_real(real)
     except (FileNotFoundError, NotADirectoryError):
         raise not_found(uri) from None
     except OSError as error:
-        raise unreadable(uri, f"Resource cannot be read: {error.strerror}") from None
+        why = OUTSIDE if error.errno == ELOOP else f"Resource cannot be read: {error.strerror}"
+        raise unreadable(uri, why) from None
     try:
-        _check(real, os.fstat(descriptor), limit, uri)
+        _check(os.fstat(descriptor), limit, uri)
         with open(descriptor, "rb", closefd=False) as stream:
             data = stream.read(limit + 1)
+    except OSError as error:
+        raise unreadable(uri, f"Resource cannot be read: {error.strerror}") from None
     finally:
         os.close(descriptor)
     if len(data) > limit:
@@ -85,10 +100,8 @@ def read_file(real: str, limit: int, uri: str) -> bytes:
     return data
 
 
-def _check(real: str, status: os.stat_result, limit: int, uri: str) -> None:
+def _check(status: os.stat_result, limit: int, uri: str) -> None:
     if not stat.S_ISREG(status.st_mode):
         raise unreadable(uri, "Resource is not a plain file")
-    if os.path.realpath(real) != real:
-        raise unreadable(uri, "Resource outside allowed roots")
     if status.st_size > limit:
         raise unreadable(uri, f"Resource exceeds {limit} bytes")

@@ -6,27 +6,23 @@ import asyncio
 import os
 
 from toolyard.protocol.call import Call, Channel, JsonObject
-from toolyard.runners.contents import Body, unreadable
-from toolyard.runners.files import read_file
+from toolyard.runners.contents import Body
+from toolyard.runners.files import FileProvider
 from toolyard.runners.page_templates import page_of
 
 
 class StaticPage:
-    """One file in the folder of a page; no link, nothing above the folder."""
+    """One file in the folder of a page; no link that leads out of it."""
 
     def __init__(self, folder: str, entrypoint: str, max_bytes: int) -> None:
-        self._folder = folder
         self._path = os.path.join(folder, entrypoint)
-        self._max_bytes = max_bytes
+        self._files = FileProvider((folder,), max_bytes)
 
     async def read(self, arguments: JsonObject, call: Call | None, channel: Channel | None) -> Body:
-        uri = arguments["uri"]
-        if os.path.dirname(os.path.realpath(self._path)) != self._folder:
-            raise unreadable(uri, "Resource outside allowed roots")
-        return Body(await asyncio.to_thread(read_file, self._path, self._max_bytes, uri))
+        return await asyncio.to_thread(self._files.read_path, self._path, arguments["uri"])
 
     def paths(self, arguments: JsonObject) -> tuple[str, ...]:
-        return (self._path,)
+        return (self._files.real_path(self._path, arguments["uri"]),)
 
 
 class TemplatePage:

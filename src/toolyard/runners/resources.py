@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
-import os
 from collections.abc import Callable, Mapping
 from typing import Protocol
 
 from toolyard.errors import INVALID_PARAMS, ProtocolError
 from toolyard.protocol.call import Call, Channel, JsonObject
+from toolyard.runners.beneath import stat_real
 from toolyard.runners.changes import FileChanges
 from toolyard.runners.contents import About, Body, printed_result, read_result, unreadable
 from toolyard.runners.environ import compact
@@ -26,13 +27,24 @@ class Reader(Protocol):
     ) -> Body | JsonObject: ...
 
     def paths(self, arguments: JsonObject) -> tuple[str, ...]:
-        """The files that decide what is read; none where it cannot be known."""
+        """The files that decide what is read; none where it cannot be known.
+
+        Raises ProtocolError where they may not be read.
+        """
 
 
 class ResourceTarget:
+    """`looks`: how many may look again at the same time at what no file tells of."""
+
     def __init__(
-        self, reader: Reader, about: About, poll_interval: float, changes: FileChanges
+        self,
+        reader: Reader,
+        about: About,
+        poll_interval: float,
+        changes: FileChanges,
+        looks: asyncio.Semaphore,
     ) -> None:
+        self._looks = looks
         self._reader = reader
         self._about = about
         self._poll_interval = poll_interval
@@ -43,6 +55,10 @@ class ResourceTarget:
         if isinstance(body, dict):
             return body
         return read_result(arguments["uri"], body, self._about)
+
+    def admit(self, arguments: JsonObject) -> None:
+        """May this be watched? Raises ProtocolError where it could not be read either."""
+        self._reader.paths(arguments)
 
     async def watch(self, arguments: JsonObject, call: Call, changed: Callable[[], None]) -> None:
         """Call `changed` whenever the content has: on an event, or found by looking again."""
@@ -61,7 +77,8 @@ class ResourceTarget:
         if paths:
             return ",".join(map(_stamp, paths))
         try:
-            body = await self._reader.read(arguments, None, None)
+            async with self._looks:
+                body = await self._reader.read(arguments, None, None)
         except ProtocolError as error:
             return f"error: {error.message}"
         data = compact(body) if isinstance(body, dict) else body.data
@@ -76,7 +93,7 @@ class ResourceTarget:
 
 def _stamp(path: str) -> str:
     try:
-        status = os.stat(path)
+        status = stat_real(path)
     except OSError:
         return "missing"
     return f"{status.st_ino}:{status.st_size}:{status.st_ctime_ns}"

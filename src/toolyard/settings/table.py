@@ -134,6 +134,17 @@ class Settings:
     remote_token_key = Knob(TEXT, "mcpbash/remoteToken", "Where in `_meta` it is looked for.")
     remote_token_fallback_key = Knob(TEXT, "remoteToken", "Where else.")
     remote_token_max_failures_per_min = Knob(WHOLE, 10, "Failures before attempts are throttled.")
+    # What one caller may take
+    max_subscriptions = Knob(WHOLE, 1000, "Subscriptions of one caller at the same time.")
+    max_sessions = Knob(WHOLE, 10000, "Sessions over HTTP at the same time.")
+    max_sessions_per_caller = Knob(WHOLE, 1000, "Those of one caller; his oldest end first.")
+    # Connections over HTTP
+    max_connections = Knob(WHOLE, 4096, "Connections at the same time.")
+    max_connections_per_address = Knob(WHOLE, 256, "From one address, but for this machine's own.")
+    head_timeout = Knob(SECONDS, 10, "Seconds for the head of a request to arrive.")
+    body_timeout = Knob(SECONDS, 60, "Seconds for its body, once the head is here.")
+    stall_timeout = Knob(SECONDS, 60, "Seconds that a client may take nothing of its answer.")
+    keep_alive = Knob(SECONDS, 75, "Seconds that a connection may stay without a request.")
     # Who may call, and what
     tokens = Knob(OBJECTS, (), "Callers by token; `toolyard token new` makes them.", secret=True)
     oauth = Knob(OBJECT, {}, "Accept tokens of this `issuer` for our URL, `resource`.")

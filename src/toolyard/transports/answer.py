@@ -40,6 +40,8 @@ class Edge:
     bounds: Bounds = field(default_factory=Bounds)
     # Looks at every message before anything else does, and may turn it into an error.
     admit: Callable[[Message], Message] | None = None
+    # Counts what no handler sees: the opening of a session. Raises ProtocolError.
+    count: Callable[[Call], None] = lambda _call: None
 
     def decode(self, data: bytes) -> Message | list[Message]:
         """The messages in these bytes, as far as they are admitted."""

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from urllib.parse import urlsplit
 
 from toolyard.asgi import Header
 
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
+# Nothing that another reader could take for something else: no user, path, query or blank.
+_AUTHORITY = re.compile(r"(?:\[(?P<v6>[0-9A-Fa-f:.]+)\]|(?P<name>[0-9A-Za-z_.-]+))(?::[0-9]{1,5})?")
 _ALLOWED_HEADERS = (
     b"content-type, accept, authorization, last-event-id, mcp-session-id, "
     b"mcp-protocol-version, mcp-method, mcp-name"
@@ -33,12 +35,13 @@ class Guard:
         return None
 
     def _knows(self, host: str) -> bool:
-        return host != "" and not self.hosts.isdisjoint(("*", host, host_name(host)))
+        name = host_name(host)
+        return name != "" and not self.hosts.isdisjoint(("*", host, name))
 
     def allows_origin(self, origin: str) -> bool:
         if origin in self.origins or "*" in self.origins:
             return True
-        return origin.startswith(("http://", "https://")) and host_name(origin) in LOOPBACK
+        return _host_of_origin(origin) in LOOPBACK
 
     def cors(self, headers: Mapping[str, str]) -> tuple[Header, ...]:
         """What a browser on an allowed origin needs to see."""
@@ -65,9 +68,11 @@ class Guard:
 
 @lru_cache(maxsize=256)
 def host_name(authority: str) -> str:
-    """The host in `host:port`, `[v6]:port` or a URL; empty when it is none of them."""
-    try:
-        parts = urlsplit(authority if "://" in authority else f"//{authority}")
-        return (parts.hostname or "") if not parts.path.strip("/") else ""
-    except ValueError:
-        return ""
+    """The host in `host`, `host:port` or `[v6]:port`; empty when it is none of them."""
+    found = _AUTHORITY.fullmatch(authority)
+    return (found["v6"] or found["name"]).lower() if found else ""
+
+
+def _host_of_origin(origin: str) -> str:
+    scheme, mark, authority = origin.partition("://")
+    return host_name(authority) if mark and scheme in ("http", "https") else ""

@@ -33,7 +33,7 @@ from toolyard.transports.heads import HEAD, read_head
 from toolyard.transports.http_legacy import LegacyEndpoint
 from toolyard.transports.http_modern import ModernEndpoint
 from toolyard.transports.http_pair import PairEndpoint
-from toolyard.transports.http_sessions import HttpSessions
+from toolyard.transports.http_sessions import HttpSessions, Most
 
 log = logger("http")
 HEALTH = "/healthz"  # says that the process lives, and nothing else, to everybody
@@ -49,6 +49,8 @@ class HttpSettings:
     max_body: int = 16 * 1024 * 1024
     guard: Guard = field(default_factory=Guard)
     authenticator: Authenticator = field(default_factory=Anyone)
+    max_sessions: int = 10_000
+    max_sessions_per_caller: int = 1_000
 
 
 class HttpTransport:
@@ -69,7 +71,8 @@ class HttpTransport:
         self._settings = settings
         self._extra = extra or {}
         self._private = private or {}
-        self.sessions = HttpSessions(edge)
+        most = Most(settings.max_sessions, settings.max_sessions_per_caller)
+        self.sessions = HttpSessions(edge, most)
         self._tasks: set[asyncio.Task[None]] = set()
         self._legacy = LegacyEndpoint(edge, self.sessions)
         self._modern = ModernEndpoint(edge)
@@ -91,7 +94,8 @@ class HttpTransport:
             return _ignore()
         head = scope.get(HEAD) or read_head(scope["headers"])
         if head.route is None:
-            head.route = self._route(scope, head.headers)
+            twice = not _ONLY_ONCE.isdisjoint(head.repeated)
+            head.route = _TWICE if twice else self._route(scope, head.headers)
         answered: Awaitable[None] = head.route(
             Exchange(scope, receive, send, head.headers, head.repeated)
         )
@@ -255,6 +259,11 @@ async def _ignore() -> None:
 
 def _always(status: int, body: bytes, headers: tuple[Header, ...]) -> Route:
     return lambda exchange: respond(exchange.send, status, body, headers)
+
+
+# Which of them would be meant? Whoever stands before us may have read the other one.
+_ONLY_ONCE = frozenset({"host", "origin", "content-type", "mcp-session-id"})
+_TWICE = _always(400, b"A header may not be repeated\n", (TEXT_TYPE,))
 
 
 def _refusing(status: int, error: ProtocolError) -> Route:

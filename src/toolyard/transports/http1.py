@@ -7,11 +7,10 @@ what is hard about HTTP/1.1, the parsing, is llhttp's.
 from __future__ import annotations
 
 import asyncio
+import math
 from collections import deque
 from collections.abc import MutableMapping
-from dataclasses import dataclass, field
 from functools import lru_cache
-from http import HTTPStatus
 from typing import Any
 from urllib.parse import unquote
 
@@ -21,48 +20,18 @@ from toolyard.asgi import CANCEL_WHEN_LEFT, AsgiApp, Header, Scope
 from toolyard.telemetry import logger
 from toolyard.transports.body import Body
 from toolyard.transports.heads import HEAD, Repeated, read_head
+from toolyard.transports.patience import Patience
+from toolyard.transports.shared import Shared, lines, status_line
 
 log = logger("http")
 MOST_HEADER_BYTES = 64 * 1024
 MOST_PIPELINED = 16
-MOST_HEADS = 64
 BODY_HIGH_WATER = 256 * 1024
-_STATUS_LINES = {
-    status.value: f"HTTP/1.1 {status.value} {status.phrase}\r\n".encode() for status in HTTPStatus
-}
 _ASGI = {"version": "3.0"}
 _TOO_LARGE = httptools.HttpParserError("headers too large")
 _LAST_CHUNK = b"0\r\n\r\n"
 _KEEP, _CLOSE = b"\r\n", b"connection: close\r\n\r\n"
 Message = MutableMapping[str, Any]
-
-
-@dataclass(slots=True)
-class Shared:
-    """What all connections of a server have in common."""
-
-    app: AsgiApp
-    loop: asyncio.AbstractEventLoop
-    date: bytes = b""
-    closing: bool = False
-    connections: set[Connection] = field(default_factory=set)
-    tasks: set[asyncio.Task[None]] = field(default_factory=set)
-    # Of whole responses, up to the number of bytes, of this second.
-    _heads: dict[tuple[int, tuple[Header, ...]], bytes] = field(default_factory=dict)
-
-    def tick(self, now: str) -> None:
-        self.date = f"date: {now}\r\n".encode()
-        self._heads.clear()
-
-    def head(self, status: int, headers: tuple[Header, ...]) -> bytes:
-        known = self._heads.get((status, headers))
-        if known is not None:
-            return known
-        parts = (_status_line(status), self.date, _lines(headers), b"content-length: ")
-        head = self._heads[status, headers] = b"".join(parts)
-        if len(self._heads) > MOST_HEADS:
-            self._heads.clear()
-        return head
 
 
 class Connection(asyncio.Protocol):
@@ -84,15 +53,25 @@ class Connection(asyncio.Protocol):
         self._repeated = Repeated()
         # To be awaited before more is written; None where nothing stands in the way.
         self.writable: asyncio.Future[None] | None = None
-        self._client: object = None
+        self._client: Any = None
         self.last_active = shared.loop.time()
+        # Since when a head, a body, or room for more of an answer is awaited.
+        self._since = self.last_active
+        self._unread = 0  # bytes of the answer, at that time
 
     # -- events of the transport -------------------------------------------------------
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = transport  # type: ignore[assignment]  # always a TCP transport
         self._client = transport.get_extra_info("peername")
-        self.shared.connections.add(self)
+        shared = self.shared
+        shared.connections.add(self)
+        if not (shared.addresses.enter(self._address) and shared.has_room()):
+            self._refuse(503)
+
+    @property
+    def _address(self) -> str:
+        return str(self._client[0]) if self._client else ""
 
     def data_received(self, data: bytes) -> None:
         between = self._between
@@ -122,6 +101,7 @@ class Connection(asyncio.Protocol):
 
     def connection_lost(self, error: Exception | None) -> None:
         self.shared.connections.discard(self)
+        self.shared.addresses.leave(self._address)
         del self._parser  # it holds us: nothing is left for the collector of cycles
         self.resume_writing()
         for exchange in (self._current, *self._waiting):
@@ -132,6 +112,7 @@ class Connection(asyncio.Protocol):
 
     def on_message_begin(self) -> None:
         self._between = False
+        self._since = self.shared.loop.time()
         self._url, self._headers, self._header_bytes = b"", [], 0
 
     def on_url(self, url: bytes) -> None:
@@ -161,10 +142,11 @@ class Connection(asyncio.Protocol):
             "client": self._client,
             HEAD: read_head(self._headers),
         }
+        self._since = self.shared.loop.time()
         keep = self._parser.should_keep_alive()
         self._parsed = {**scope} if keep else None
         self._arriving = Exchange(self, scope, Body(self.read_on), keep_alive=keep)
-        if (b"expect", b"100-continue") in self._headers:
+        if scope[HEAD].headers.get("expect", "").lower() == "100-continue":
             self._arriving.wait_for_go_ahead()
         self._enter(self._arriving)
 
@@ -203,6 +185,7 @@ class Connection(asyncio.Protocol):
         if not keep or (shared.closing and not self._waiting):
             self._transport.close()
         elif self._waiting:
+            self._since = self.last_active
             self._begin(self._waiting.popleft())
             self.read_on()
 
@@ -222,6 +205,27 @@ class Connection(asyncio.Protocol):
     def idle(self) -> bool:
         return self._current is None and not self._waiting
 
+    def hurry(self, now: float, patience: Patience) -> None:
+        """Hang up on a client that has kept us waiting for too long."""
+        if self.writable is not None:
+            unread = self._transport.get_write_buffer_size()
+            if unread != self._unread:
+                self._unread, self._since = unread, now
+            elif now - self._since > patience.stall:
+                self.abort()
+        elif self._between:
+            if self.idle and now - self.last_active > patience.idle:
+                self.close()
+        elif now - self._since > self._may_take(patience):
+            self._refuse(408)
+
+    def _may_take(self, patience: Patience) -> float:
+        """What of a request is here; a body that nobody reads is not its client's fault."""
+        if self._arriving is None:
+            return patience.head
+        read = self._arriving is self._current and not self._paused
+        return patience.body if read else math.inf
+
     def close(self) -> None:
         self._transport.close()
 
@@ -230,18 +234,10 @@ class Connection(asyncio.Protocol):
 
     def _refuse(self, status: int) -> None:
         """Not HTTP that we understand: say so, if nothing is being said, and hang up."""
-        if self._current is None and not self._transport.is_closing():
-            self.write(_STATUS_LINES[status] + b"content-length: 0\r\nconnection: close\r\n\r\n")
+        silent = self._current is None or not self._current.begun
+        if silent and not self._transport.is_closing():
+            self.write(status_line(status) + b"content-length: 0\r\nconnection: close\r\n\r\n")
         self._transport.close()
-
-
-@lru_cache(maxsize=64)
-def _lines(headers: tuple[Header, ...]) -> bytes:
-    return b"".join([b"%b: %b\r\n" % header for header in headers])
-
-
-def _status_line(status: int) -> bytes:
-    return _STATUS_LINES.get(status) or b"HTTP/1.1 %d \r\n" % status
 
 
 @lru_cache(maxsize=64)
@@ -268,7 +264,7 @@ class Exchange:
         self._left_is_cancelled = False
         scope[CANCEL_WHEN_LEFT] = self._cancel_when_left
         self._start: Message | None = None
-        self._begun = False
+        self.begun = False
         self._chunked = False
         self._done = False
 
@@ -307,7 +303,7 @@ class Exchange:
 
     def _continue(self) -> None:
         """Tell a client that asked first to go ahead with its body."""
-        if not self._begun:
+        if not self.begun:
             self._connection.write(b"HTTP/1.1 100 Continue\r\n\r\n")
 
     # -- the response ------------------------------------------------------------------
@@ -335,7 +331,7 @@ class Exchange:
         shared = connection.shared
         if shared.closing or not self.body.whole:
             self._keep = False
-        self._begun = self._done = True
+        self.begun = self._done = True
         head = shared.head(status, headers)
         end = _KEEP if self._keep else _CLOSE
         said = b"" if self._scope["method"] == "HEAD" else body
@@ -344,8 +340,8 @@ class Exchange:
 
     def _framed(self, body: bytes, more: bool) -> bytes:
         """The head before the first part; chunk marks where the length is not known."""
-        head = b"" if self._begun else self._head(more)
-        self._begun = True
+        head = b"" if self.begun else self._head(more)
+        self.begun = True
         if self._scope["method"] == "HEAD":
             return head
         if not self._chunked:
@@ -361,11 +357,11 @@ class Exchange:
         self._chunked = more and not any(name == b"content-length" for name, _ in headers)
         if self._connection.shared.closing or not self.body.whole:
             self._keep = False
-        lines = [_status_line(status), self._connection.shared.date, _lines(tuple(headers))]
+        head = [status_line(status), self._connection.shared.date, lines(tuple(headers))]
         if self._chunked:
-            lines.append(self._chunk_header())
-        lines.append(_KEEP if self._keep else _CLOSE)
-        return b"".join(lines)
+            head.append(self._chunk_header())
+        head.append(_KEEP if self._keep else _CLOSE)
+        return b"".join(head)
 
     def _chunk_header(self) -> bytes:
         """HTTP/1.0 knows no chunks: there the end of the connection ends the body."""
@@ -376,7 +372,7 @@ class Exchange:
 
     def _fail(self) -> None:
         """The app ended without an answer: say that, or cut off what it began."""
-        if self._begun:
+        if self.begun:
             self._connection.abort()
             return
         self._start = None

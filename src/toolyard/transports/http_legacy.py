@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from toolyard.asgi import EVENT_HEADERS, JSON_TYPE, KEEP_ALIVE, event, respond
 from toolyard.errors import INVALID_REQUEST, ProtocolError
+from toolyard.protocol.call import Call, JsonObject
 from toolyard.protocol.jsonrpc import (
     Malformed,
     Message,
@@ -15,7 +16,7 @@ from toolyard.protocol.jsonrpc import (
     Response,
     encode_batch,
 )
-from toolyard.protocol.revisions import HANDSHAKE
+from toolyard.protocol.revisions import HANDSHAKE, LATEST_HANDSHAKE
 from toolyard.transports.answer import Edge
 from toolyard.transports.exchange import Exchange
 from toolyard.transports.http_sessions import HttpSession, HttpSessions
@@ -56,6 +57,11 @@ class LegacyEndpoint:
         return self._hear(exchange, session, message)
 
     async def _initialize(self, exchange: Exchange, request: Request) -> None:
+        try:
+            self.edge.count(opening(exchange, request.params))
+        except ProtocolError as error:
+            await exchange.refuse(429, error, request.id)
+            return
         session = self.sessions.open(exchange.caller)
         answer = await session.handshake.answer(request)
         if not session.handshake.greeted.done:
@@ -145,6 +151,11 @@ class LegacyEndpoint:
         else:
             self.sessions.end(session)
             await respond(exchange.send, 204)
+
+
+def opening(exchange: Exchange, params: JsonObject) -> Call:
+    """What opens a session, as a call that can be counted."""
+    return Call("initialize", params, LATEST_HANDSHAKE, caller=exchange.caller)
 
 
 async def stream(exchange: Exchange, outbox: Outbox, after: int, *, primed: bool) -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from urllib.parse import parse_qs
 
 from toolyard.asgi import EVENT_HEADERS, KEEP_ALIVE, event
-from toolyard.errors import INVALID_REQUEST, ProtocolError
+from toolyard.errors import INVALID_REQUEST, RATE_LIMITED, ProtocolError
 from toolyard.protocol.jsonrpc import (
     Malformed,
     Message,
@@ -19,10 +19,14 @@ from toolyard.protocol.jsonrpc import (
 )
 from toolyard.transports.answer import Edge
 from toolyard.transports.exchange import Exchange
+from toolyard.transports.http_legacy import opening
 from toolyard.transports.http_sessions import HttpSession, HttpSessions
 from toolyard.transports.reply import KEEP_ALIVE_AFTER
 from toolyard.transports.sessions import answer_batch
 from toolyard.transports.waiting import while_connected
+
+# A POST is accepted before it is answered: nothing else would stop whoever sends on and on.
+MOST_WAITING = 1000
 
 
 @dataclass(slots=True)
@@ -32,6 +36,11 @@ class PairEndpoint:
     tasks: set[asyncio.Task[None]]
 
     async def get(self, exchange: Exchange) -> None:
+        try:
+            self.edge.count(opening(exchange, {}))
+        except ProtocolError as error:
+            await exchange.refuse(429, error)
+            return
         session = self.sessions.open(exchange.caller)
         session.followers += 1
         await exchange.send(
@@ -63,6 +72,10 @@ class PairEndpoint:
         session = self.sessions.find(query.get("session_id", [""])[0], exchange.caller)
         if session is None:
             await exchange.refuse(404, ProtocolError(INVALID_REQUEST, "Session not found"))
+            return
+        if len(self.tasks) >= MOST_WAITING:
+            why = "Too many requests wait for their answers"
+            await exchange.refuse(503, ProtocolError(RATE_LIMITED, why))
             return
         task = asyncio.get_running_loop().create_task(self._deliver(session, message))
         self.tasks.add(task)

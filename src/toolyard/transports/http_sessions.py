@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import secrets
 from collections import OrderedDict
+from itertools import takewhile
 from time import monotonic
+from typing import NamedTuple
 
 from toolyard.asgi import Send
 from toolyard.protocol.call import Caller
@@ -76,24 +78,37 @@ class HttpSession:
         self._replay.close()
 
 
+class Most(NamedTuple):
+    """How many sessions there may be."""
+
+    in_all: int = 10_000
+    per_caller: int = 1_000
+
+
+MOST = Most()
+
+
 class HttpSessions:
     """All sessions, by id; a session is found by the caller that opened it and nobody else."""
 
-    def __init__(self, edge: Edge, idle_limit: float = 3600, most: int = 10_000) -> None:
+    def __init__(self, edge: Edge, most: Most = MOST, idle_limit: float = 3600) -> None:
         self._edge = edge
         self._idle_limit = idle_limit
         self._most = most
         self._ledger = Ledger(edge.bounds)
-        self._sessions: OrderedDict[str, HttpSession] = OrderedDict()
+        self._sessions: dict[str, HttpSession] = {}
+        # By caller, the one that was used least recently first.
+        self._of: dict[str, OrderedDict[str, HttpSession]] = {}
 
     def __len__(self) -> int:
         return len(self._sessions)
 
     def open(self, caller: Caller) -> HttpSession:
-        self._sweep()
+        self._make_room(caller)
         session = HttpSession(self._edge, caller, self._ledger)
         session.last_used = monotonic()
         self._sessions[session.id] = session
+        self._of.setdefault(caller.id, OrderedDict())[session.id] = session
         return session
 
     def find(self, session_id: str, caller: Caller) -> HttpSession | None:
@@ -101,26 +116,44 @@ class HttpSessions:
         if session is None or session.handshake.caller.id != caller.id:
             return None
         session.last_used = monotonic()
+        self._of[caller.id].move_to_end(session_id)
         return session
 
     def end(self, session: HttpSession) -> None:
-        self._sessions.pop(session.id, None)
+        if self._sessions.pop(session.id, None) is not None:
+            caller = session.handshake.caller.id
+            del self._of[caller][session.id]
+            if not self._of[caller]:
+                del self._of[caller]
         session.close()
 
-    def _sweep(self) -> None:
-        """End what nobody has used for long, and the oldest when there are too many."""
+    def _make_room(self, caller: Caller) -> None:
+        """End what nobody has used for long; then his own oldest, or that of who has most."""
         oldest = monotonic() - self._idle_limit
-        idle = [s for s in self._sessions.values() if s.last_used < oldest and not s.in_use]
-        for session in idle:
-            self.end(session)
-        while len(self._sessions) >= self._most:
-            self.end(next(iter(self._sessions.values())))
+        for own in tuple(self._of.values()):
+            for session in _unused(own, oldest):
+                self.end(session)
+        own = self._of.get(caller.id, OrderedDict())
+        if len(own) >= self._most.per_caller:
+            self._end_oldest(own)
+        elif len(self._sessions) >= self._most.in_all:
+            self._end_oldest(max(self._of.values(), key=len))
+
+    def _end_oldest(self, own: OrderedDict[str, HttpSession]) -> None:
+        """The one that has been without use for longest; if all are in use, the oldest."""
+        idle = next((session for session in own.values() if not session.in_use), None)
+        self.end(idle or next(iter(own.values())))
 
     def end_idle(self) -> None:
         """Nothing new will come: end the streams that only wait for news."""
-        for session in self._sessions.values():
+        for session in tuple(self._sessions.values()):
             session.general.close()
 
     def close(self) -> None:
         for session in tuple(self._sessions.values()):
             self.end(session)
+
+
+def _unused(own: OrderedDict[str, HttpSession], oldest: float) -> list[HttpSession]:
+    waiting = takewhile(lambda session: session.last_used < oldest, own.values())
+    return [session for session in waiting if not session.in_use]

@@ -40,11 +40,13 @@ class Parking:
 
     async def resume(self, ticket: str, call: Call, wire: Wire) -> Result:
         """Go on with a parked call, now that its client is back on another request."""
-        parked = self._parked.pop(ticket, None)
+        parked = self._parked.get(ticket)
         if parked is None or parked.call.caller.id != call.caller.id or parked.task.done():
             raise invalid_state()
-        parked.channel.wire = wire
+        # An answer that is refused leaves the call where it waits, and counted.
         answers = _fitting(call.input_responses, parked.channel)
+        del self._parked[ticket]
+        parked.channel.wire = wire
         if answers is None:
             return self._park(parked)
         parked.channel.answer(answers)

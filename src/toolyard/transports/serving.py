@@ -10,10 +10,12 @@ from collections.abc import Awaitable, Callable
 from email.utils import formatdate
 
 from toolyard.asgi import AsgiApp
-from toolyard.transports.http1 import Connection, Shared
+from toolyard.transports.http1 import Connection
+from toolyard.transports.patience import Patience
+from toolyard.transports.shared import Shared
 
-KEEP_ALIVE = 75.0
 TICK = 1.0
+PATIENCE = Patience()
 
 
 def listen(host: str, port: int) -> socket.socket:
@@ -34,7 +36,11 @@ def listen(host: str, port: int) -> socket.socket:
 
 
 async def serve(
-    app: AsgiApp, sock: socket.socket, stopping: Callable[[], Awaitable[None]], grace: float
+    app: AsgiApp,
+    sock: socket.socket,
+    stopping: Callable[[], Awaitable[None]],
+    grace: float,
+    patience: Patience = PATIENCE,
 ) -> None:
     """Serve until SIGINT or SIGTERM, then let running requests finish."""
     loop = asyncio.get_running_loop()
@@ -42,7 +48,7 @@ async def serve(
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, told.set)
     _spare_the_collector()
-    shared = Shared(app, loop)
+    shared = Shared(app, loop, patience=patience)
     ticking = loop.create_task(_tick(shared))
     server = await loop.create_server(lambda: Connection(shared), sock=sock)
     try:
@@ -77,11 +83,10 @@ async def _finish(shared: Shared, stopping: Callable[[], Awaitable[None]], grace
 
 
 async def _tick(shared: Shared) -> None:
-    """Once a second: the Date header, and connections that nobody uses."""
+    """Once a second: the Date header, and connections that keep us waiting."""
     while True:
         shared.tick(formatdate(usegmt=True))
-        oldest = shared.loop.time() - KEEP_ALIVE
+        now = shared.loop.time()
         for connection in tuple(shared.connections):
-            if connection.idle and connection.last_active < oldest:
-                connection.close()
+            connection.hurry(now, shared.patience)
         await asyncio.sleep(TICK)

@@ -9,6 +9,7 @@ from pathlib import Path
 import orjson
 
 from toolyard.catalog.listing import Listing
+from toolyard.durable import write_whole
 from toolyard.protocol.call import Json, JsonObject
 from toolyard.protocol.codec import dumps, exact
 from toolyard.telemetry import logger
@@ -60,11 +61,9 @@ class KeptListings:
         if self._folder is None:
             return
         path = self._folder / f"{identity}.json"
-        fresh = path.with_suffix(f".{os.getpid()}.tmp")
         try:
             self._folder.mkdir(parents=True, exist_ok=True)
-            fresh.write_bytes(_written(kept))
-            fresh.replace(path)
+            write_whole(str(path), _written(kept), sync=False)
         except (OSError, TypeError) as error:
             log.warning("the listing of %s was not kept: %s", kept.listing.server, error)
 

@@ -80,10 +80,20 @@ class Account:
 
     async def _renewed(self, old: Grant) -> Grant | None:
         async with self._lock:
-            grant = self.grant
-            if grant is None or grant.access != old.access:
-                return grant  # another call was faster
-            return await self._renew(grant)
+            return await self._renew_alone(old)
+
+    async def _renew_alone(self, old: Grant) -> Grant | None:
+        """A refresh token is good for one use: of all processes, one may use it."""
+        try:
+            async with self._granting.store.alone(self._place.key):
+                grant = self.grant
+                if grant is None or grant.access != old.access:
+                    return grant  # another call, or another process, was faster
+                return await self._renew(grant)
+        except TimeoutError:
+            raise self._failed(OAuthError("another process does not end renewing it")) from None
+        except OSError as error:
+            raise self._failed(OAuthError(f"it cannot be kept: {error.strerror}")) from None
 
     async def _renew(self, grant: Grant) -> Grant | None:
         """None, and forgotten, when the grant has come to its end."""
@@ -141,7 +151,7 @@ class Account:
     async def _try_renewing(self, grant: Grant) -> bool:
         if not grant.refresh or self._now() - grant.obtained < FRESH:
             return False
-        return await self._renew(grant) is not None
+        return await self._renew_alone(grant) is not None
 
     async def _obtain(self, found: Found, scopes: tuple[str, ...]) -> None:
         interactive = self._granting.config.interactive

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import hmac
 import sys
 import webbrowser
 from collections.abc import Callable, Mapping
@@ -62,6 +63,7 @@ class Loopback:
         self._wait = wait
         self._server: asyncio.Server | None = None
         self._answer: asyncio.Future[Mapping[str, str]] | None = None
+        self._state = ""
 
     async def ready(self, preferred: str = "") -> str:
         self._answer = asyncio.get_running_loop().create_future()
@@ -76,6 +78,7 @@ class Loopback:
         assert self._answer is not None
         if not is_web_url(url):
             raise OAuthError("the login page is no http(s) URL")
+        self._state = query_of(url).get("state", "")
         self._show(url)
         try:
             async with asyncio.timeout(self._wait):
@@ -111,8 +114,14 @@ class Loopback:
         target = rest.partition(" ")[0]
         if method != "GET" or urlsplit(target).path != "/callback":
             return False
+        answer = query_of(target)
+        # Anybody on this machine, and any page in its browser, can come here: who does not
+        # know the login that we wait for does not end it.
+        given = answer.get("state", "").encode()
+        if not self._state or not hmac.compare_digest(given, self._state.encode()):
+            return False
         if self._answer is not None and not self._answer.done():
-            self._answer.set_result(query_of(target))
+            self._answer.set_result(answer)
         return True
 
 

@@ -5,21 +5,24 @@ Knows nothing of what is inside them.
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import os
 import stat
-import tempfile
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Protocol
 
 import orjson
 
+from toolyard.durable import alone_in, create_whole, try_lock, write_whole
 from toolyard.errors import ConfigError
 from toolyard.protocol.call import JsonObject
 
 _NONCE = 12
+LOCK_WITHIN, LOCK_AGAIN = 60.0, 0.05
 _SUFFIX = ".sealed"
 
 
@@ -30,6 +33,8 @@ class Store(Protocol):
     def put(self, key: str, value: JsonObject) -> None: ...
     def drop(self, key: str) -> None: ...
     def keys(self) -> Iterator[str]: ...
+    def alone(self, key: str) -> AbstractAsyncContextManager[None]:
+        """One process at a time. Raises TimeoutError, and OSError."""
 
 
 class MemoryStore:
@@ -48,6 +53,9 @@ class MemoryStore:
 
     def keys(self) -> Iterator[str]:
         return iter(tuple(self._values))
+
+    def alone(self, key: str) -> AbstractAsyncContextManager[None]:
+        return nullcontext()
 
 
 class SealedStore:
@@ -79,15 +87,21 @@ class SealedStore:
         nonce = os.urandom(_NONCE)
         plain = orjson.dumps({"key": key, "value": value})
         sealed = nonce + self._cipher.encrypt(nonce, plain, path.name.encode())
-        handle, temporary = tempfile.mkstemp(dir=self._folder, prefix=".new-")
-        try:
-            with os.fdopen(handle, "wb") as stream:
-                stream.write(sealed)
-            os.replace(temporary, path)
-        except BaseException:
-            os.unlink(temporary)
-            raise
+        write_whole(str(path), sealed)
         self._read.pop(path, None)
+
+    @asynccontextmanager
+    async def alone(self, key: str) -> AsyncIterator[None]:
+        """A lock file beside it: the system lets go of it when its process ends."""
+        self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        path = str(self._path(key).with_suffix(".lock"))
+        async with asyncio.timeout(LOCK_WITHIN):
+            while (held := try_lock(path)) is None:
+                await asyncio.sleep(LOCK_AGAIN)
+        try:
+            yield
+        finally:
+            os.close(held)
 
     def drop(self, key: str) -> None:
         path = self._path(key)
@@ -125,14 +139,20 @@ class SealedStore:
     def _key(self) -> bytes:
         self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         path = self._folder / "key"
+        key = os.urandom(32)
         try:
-            handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+            create_whole(str(path), key)
         except FileExistsError:
-            return _private_bytes(path)
-        with os.fdopen(handle, "wb") as stream:
-            key = os.urandom(32)
-            stream.write(key)
+            return _private_bytes(path) or self._mended(path, key)
         return key
+
+    def _mended(self, path: Path, key: bytes) -> bytes:
+        """A disk was full when the key was to be written: nothing has been sealed with it."""
+        with alone_in(str(self._folder)):
+            found = _private_bytes(path)
+            if not found:
+                write_whole(str(path), key)
+            return found or key
 
 
 def _private_bytes(path: Path) -> bytes:
@@ -141,6 +161,6 @@ def _private_bytes(path: Path) -> bytes:
     if not stat.S_ISREG(found.st_mode) or found.st_uid != os.getuid() or found.st_mode & 0o077:
         raise ConfigError.at(str(path), "must be a file of yours that only you can read (0600)")
     key = path.read_bytes()
-    if len(key) != 32:
+    if len(key) not in (0, 32):
         raise ConfigError.at(str(path), "is no key; remove its folder to log in anew")
     return key

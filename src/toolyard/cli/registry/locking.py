@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import sys
 from argparse import ArgumentParser, Namespace
 
@@ -16,6 +15,7 @@ from toolyard.cli.registry.chosen import (
     registries_of,
     scripts_of,
 )
+from toolyard.durable import write_whole
 from toolyard.errors import ConfigError
 from toolyard.protocol.call import LOCAL
 from toolyard.sources.registry.lock import Lock, lock, read_lock, verify
@@ -35,11 +35,9 @@ def run_lock(options: Namespace) -> int:
     plan = plan_for(options)
     found = asyncio.run(_now(plan))
     path = lock_path(plan)
-    fresh = f"{path}.{os.getpid()}.tmp"
+    text = pretty(found.document()) + "\n"
     try:
-        with open(fresh, "w", encoding="utf-8") as file:
-            file.write(pretty(found.document()) + "\n")
-        os.replace(fresh, path)
+        write_whole(path, text.encode(), 0o644)
     except OSError as error:
         raise ConfigError.at(path, f"cannot be written: {error.strerror}") from None
     said = {"file": path, "servers": len(found.servers), "tools": len(found.tools)}

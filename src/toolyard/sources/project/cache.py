@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import orjson
 
+from toolyard.durable import write_whole
 from toolyard.protocol.codec import dumps, exact, in_parts
 from toolyard.protocol.values import JsonObject
 
@@ -50,20 +51,9 @@ def write(path: str, items: list[JsonObject]) -> str:
     digest = hash_of(items)
     if _holds(path, digest):
         return digest
-    # Brings half of the standard library along: a project's first list does not wait for it.
-    import tempfile  # noqa: PLC0415
-
     folder = os.path.dirname(path)
     os.makedirs(folder, mode=0o700, exist_ok=True)
-    content = envelope(items, digest)
-    descriptor, temporary = tempfile.mkstemp(dir=folder, prefix=".writing-")  # mode 0600
-    try:
-        with os.fdopen(descriptor, "wb") as stream:
-            stream.write(content)
-        os.replace(temporary, path)
-    except BaseException:
-        os.unlink(temporary)
-        raise
+    write_whole(path, envelope(items, digest), sync=False)
     return digest
 
 

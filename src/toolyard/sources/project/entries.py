@@ -157,6 +157,9 @@ class LaterResource:
     async def watch(self, arguments: JsonObject, call: Call, changed: Callable[[], None]) -> None:
         await self._target().watch(arguments, call, changed)
 
+    def admit(self, arguments: JsonObject) -> None:
+        self._target().admit(arguments)
+
     def _target(self) -> ResourceTarget:
         if self._made is None:
             self._made = self.make()

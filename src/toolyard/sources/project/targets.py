@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 from collections.abc import Mapping
 
@@ -37,6 +38,8 @@ class Targets:
         self._runner = runner
         self._changes = changes
         self._issued = IssuedCursors()
+        # Scripts that are run only to see whether something changed leave room for calls.
+        self._looks = asyncio.Semaphore(max(1, settings.max_concurrent_requests // 4))
 
     def resource(self, item: JsonObject) -> ResourceTarget:
         return self._target(self._reader(item), item)
@@ -116,7 +119,7 @@ class Targets:
             meta=meta or {},
         )
         interval = self._settings.resources_poll_interval_secs
-        return ResourceTarget(reader, about, interval, self._changes)
+        return ResourceTarget(reader, about, interval, self._changes, self._looks)
 
     def _place(self, root: str, item: Mapping[str, object]) -> str:
         return os.path.join(root, str(item.get("path", "")))

@@ -1,0 +1,83 @@
+"""Files that are there whole or not at all, and one process at a time. Knows no content.
+
+What is written lies beside its place until it is complete: a full disk leaves nothing, and
+what a killed writer left is taken away by the next one.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+
+_SUFFIX = ".new"
+# Nobody takes this long to write: who began it is gone.
+ABANDONED = 60.0
+
+
+def write_whole(path: str, data: bytes, mode: int = 0o600, *, sync: bool = True) -> None:
+    """Replace a file, or make it. Raises OSError, and then nothing has changed."""
+    with _beside(path, data, mode, sync=sync) as temporary:
+        os.replace(temporary, path)
+
+
+def create_whole(path: str, data: bytes, mode: int = 0o600) -> None:
+    """Raises FileExistsError where there is one, whole, already; OSError otherwise."""
+    with _beside(path, data, mode, sync=True) as temporary:
+        os.link(temporary, path)
+
+
+@contextmanager
+def _beside(path: str, data: bytes, mode: int, *, sync: bool) -> Iterator[str]:
+    folder, name = os.path.split(os.path.abspath(path))
+    _sweep(folder, name)
+    temporary = os.path.join(folder, f".{name}.{os.urandom(6).hex()}{_SUFFIX}")
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
+    try:
+        with open(os.open(temporary, flags, 0o600), "wb") as stream:
+            stream.write(data)
+            stream.flush()
+            os.fchmod(stream.fileno(), mode)
+            if sync:
+                os.fsync(stream.fileno())
+        yield temporary
+    finally:
+        with suppress(FileNotFoundError):
+            os.unlink(temporary)
+
+
+def _sweep(folder: str, name: str) -> None:
+    start, oldest = f".{name}.", time.time() - ABANDONED
+    for left in os.listdir(folder):
+        if left.startswith(start) and left.endswith(_SUFFIX):
+            with suppress(OSError):
+                path = os.path.join(folder, left)
+                if os.lstat(path).st_mtime < oldest:
+                    os.unlink(path)
+
+
+@contextmanager
+def alone_in(folder: str) -> Iterator[None]:
+    """No other process is in here for this folder at the same time. Raises OSError."""
+    descriptor = os.open(folder or ".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def try_lock(path: str) -> int | None:
+    """A descriptor that holds the lock until it is closed, or its process has ended."""
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(descriptor)
+        return None
+    except BaseException:
+        os.close(descriptor)
+        raise
+    return descriptor
