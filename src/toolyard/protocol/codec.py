@@ -81,11 +81,10 @@ def in_parts(items: Sequence[Json], option: int = 0) -> Iterator[bytes]:
         yield orjson.dumps(items[start : start + PART], option=option)[1:-1]
 
 
-def dumps(value: Json) -> bytes:
+def dumps(value: Json, *, sort_keys: bool = False) -> bytes:
     """JSON text of any value; integers beyond 64 bits take the slow road."""
     try:
-        return orjson.dumps(value)
+        return orjson.dumps(value, option=orjson.OPT_SORT_KEYS if sort_keys else None)
     except (TypeError, orjson.JSONEncodeError):
-        return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode(
-            "utf-8", "replace"
-        )
+        text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), sort_keys=sort_keys)
+        return text.encode("utf-8", "replace")

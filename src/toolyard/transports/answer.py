@@ -12,6 +12,7 @@ from toolyard.protocol.call import Call, Caller, Channel, Encoded, Handler, Json
 from toolyard.protocol.identity import Identity
 from toolyard.protocol.jsonrpc import Message, Request, decode, encode_result
 from toolyard.protocol.modern import MAY_ASK, Envelope, discover, stamp
+from toolyard.protocol.questions import asked_by
 from toolyard.protocol.shape import shape_result
 from toolyard.telemetry import logger
 from toolyard.transports.channels import ModernChannel, Wire, refuse_unaskable
@@ -52,7 +53,7 @@ class Edge:
 
 
 async def handle(edge: Edge, call: Call, channel: Channel) -> Result:
-    """Run the handler. The one catch-all: what escapes is a ProtocolError or a bug, logged."""
+    """Run the handler: what escapes is a ProtocolError, or was a bug and is logged."""
     try:
         return await edge.handler(call, channel)
     except ProtocolError:
@@ -62,8 +63,13 @@ async def handle(edge: Edge, call: Call, channel: Channel) -> Result:
             raise ProtocolError(INTERNAL_ERROR, error.message) from None
         return failed(error)
     except Exception:
-        log.exception("%s failed", call.method)
-        raise ProtocolError(INTERNAL_ERROR, "Internal error") from None
+        raise bug(call.method) from None
+
+
+def bug(method: str) -> ProtocolError:
+    """What the client reads of what nobody foresaw; we read all of it."""
+    log.exception("%s failed", method)
+    return ProtocolError(INTERNAL_ERROR, "Internal error")
 
 
 def failed(error: ToolError) -> JsonObject:
@@ -83,7 +89,7 @@ async def in_rounds(edge: Edge, call: Call, channel: Channel) -> Result:
         if not _asks(result):
             return result
         try:
-            answers = await channel.ask(result.get("inputRequests") or {})
+            answers = await channel.ask(asked_by(result))
         except ToolError as error:
             if call.method != "tools/call":
                 raise ProtocolError(INTERNAL_ERROR, error.message) from None
@@ -148,7 +154,7 @@ async def _handle_sealed(edge: Edge, call: Call, channel: Channel) -> Result:
     result = await handle(edge, call, channel)
     if not _asks(result):
         return result
-    refuse_unaskable(result.get("inputRequests") or {}, call.client, call.revision)
+    refuse_unaskable(asked_by(result), call.client, call.revision)
     state = result.get("requestState")
     if not isinstance(state, str):
         return result

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple, Protocol, TypeAlias
 
@@ -26,6 +26,8 @@ from toolyard.protocol.call import (
 )
 from toolyard.protocol.forms import PlainForm, plain_form
 from toolyard.protocol.jsonrpc import encode_notification
+from toolyard.protocol.modern import MAY_ASK
+from toolyard.protocol.questions import CAPABILITY
 from toolyard.protocol.revisions import Revision
 
 Send: TypeAlias = Callable[[bytes], None]
@@ -45,6 +47,10 @@ class Wire:
 
     def notify(self, method: str, params: JsonObject) -> None:
         self.send(encode_notification(method, params))
+
+    def muted(self) -> Wire:
+        """Says nothing any more."""
+        return replace(self, send=lambda message: None)
 
     def progress(self, progress: float, total: float | None, message: str | None) -> None:
         if self.token is None:
@@ -137,24 +143,17 @@ def _fitted(question: JsonObject, revision: Revision) -> _Fitted:
     return _Fitted(method, {**params, "requestedSchema": form.schema}, form)
 
 
-_CAPABILITY: Mapping[str, str] = {
-    "elicitation/create": "elicitation",
-    "sampling/createMessage": "sampling",
-    "roots/list": "roots",
-}
-
-
 def refuse_unaskable(questions: Questions, client: Client, revision: Revision) -> None:
     """Only what the client declared may be asked."""
     missing: JsonObject = {}
     for question in questions.values():
         method, params = question.get("method", ""), question.get("params") or {}
         mode = params.get("mode", "form")
-        if method not in _CAPABILITY:
+        if method not in CAPABILITY:
             raise ProtocolError(INTERNAL_ERROR, f"{method!r} is no question for a client")
         known = method != "elicitation/create" or mode in revision.elicitation
         if not known or not client.supports(method, mode):
-            missing[_CAPABILITY[method]] = {} if mode == "form" else {mode: {}}
+            missing[CAPABILITY[method]] = {} if mode == "form" else {mode: {}}
     if not missing:
         return
     names = ", ".join(missing)
@@ -195,6 +194,12 @@ class ModernChannel:
         """A modern stream is the call itself: there is nothing to come back to."""
 
     async def ask(self, questions: Questions, timeout: float | None = None) -> JsonObject:
+        if not questions:
+            return {}  # nobody would come back with nothing
+        if self._call.method not in MAY_ASK:
+            raise Unaskable(
+                f"a client of {self._call.revision} is not asked in {self._call.method}"
+            )
         refuse_unaskable(questions, self._call.client, self._call.revision)
         self._one_at_a_time = self._one_at_a_time or asyncio.Lock()
         async with self._one_at_a_time:

@@ -32,7 +32,7 @@ from toolyard.protocol.jsonrpc import (
 )
 from toolyard.protocol.revisions import LATEST_HANDSHAKE, Revision
 from toolyard.telemetry import logger
-from toolyard.transports.answer import Edge, encode, handle, in_rounds
+from toolyard.transports.answer import Edge, bug, encode, handle, in_rounds
 from toolyard.transports.channels import SessionChannel, Wire
 
 log = logger("transports")
@@ -111,7 +111,8 @@ class HandshakeSession:
             return encode(
                 self._edge, call, await in_rounds(self._edge, call, SessionChannel(call, self))
             )
-        except ProtocolError as error:
+        except Exception as raised:
+            error = raised if isinstance(raised, ProtocolError) else bug(request.method)
             return encode_error(request.id, error)
         except asyncio.CancelledError:
             if task not in self._cancelled:

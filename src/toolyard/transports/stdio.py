@@ -28,7 +28,7 @@ from toolyard.protocol.modern import is_modern, open_envelope
 from toolyard.protocol.revisions import ALL, Revision
 from toolyard.protocol.shape import shape_error
 from toolyard.telemetry import logger
-from toolyard.transports.answer import Edge, answer_modern, encode, modern_call
+from toolyard.transports.answer import Edge, answer_modern, bug, encode, modern_call
 from toolyard.transports.channels import Wire
 from toolyard.transports.lines import CHUNK, LineSplitter, LineWriter, TooLong, can_poll, has_reader
 from toolyard.transports.sessions import HandshakeSession, answer_batch
@@ -197,7 +197,8 @@ class StdioTransport:
                 self.send, revision, envelope.meta.get("progressToken"), lambda: envelope.level
             )
             return encode(self._edge, call, await answer_modern(self._edge, call, wire))
-        except ProtocolError as error:
+        except Exception as raised:
+            error = raised if isinstance(raised, ProtocolError) else bug(request.method)
             return encode_error(request.id, shape_error(error, revision) if revision else error)
 
     async def _answer_on_session(self, request: Request) -> None:

@@ -13,6 +13,7 @@ from typing import Any
 
 from toolyard.errors import INTERNAL_ERROR, METHOD_NOT_FOUND, ProtocolError, ToolError
 from toolyard.protocol.call import LOG_LEVELS, Json, JsonObject
+from toolyard.protocol.questions import CAPABILITY
 from toolyard.protocol.revisions import LATEST, Revision
 from toolyard.telemetry import logger
 from toolyard.upstreams.envelope import protocol_error, result_of, seal, unstamped
@@ -21,12 +22,7 @@ from toolyard.upstreams.running import Deadlines, Limits, Owner, Running, latest
 
 log = logger("upstreams")
 
-# The capability that answers each question.
-QUESTIONS = {
-    "elicitation/create": "elicitation",
-    "sampling/createMessage": "sampling",
-    "roots/list": "roots",
-}
+QUESTIONS = CAPABILITY
 NOBODY = Owner({})
 
 
