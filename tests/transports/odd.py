@@ -1,7 +1,7 @@
 """A program whose tools ask in odd ways; what they do goes to stderr.
 
-    python -m tests.transports.odd stdio
-    python -m tests.transports.odd http
+python -m tests.transports.odd stdio
+python -m tests.transports.odd http
 """
 
 from __future__ import annotations

@@ -15,6 +15,7 @@ from toolyard.errors import (
     ToolError,
 )
 from toolyard.protocol.call import Call, Caller, Client, Json, JsonObject
+from toolyard.protocol.cancelling import reason_in, reason_of
 from toolyard.protocol.client import UNKNOWN
 from toolyard.protocol.handshake import gate, greet, log_level
 from toolyard.protocol.jsonrpc import (
@@ -189,7 +190,7 @@ class HandshakeSession:
     async def hear(self, notification: Notification) -> None:
         """A notification from the client. Unknown ones are let pass, as JSON-RPC asks."""
         if notification.method == "notifications/cancelled":
-            self.cancel(notification.params.get("requestId"))
+            self.cancel(notification.params)
             return
         if notification.method == "notifications/initialized":
             if not self.greeted.done or self.greeted.ready:
@@ -202,12 +203,13 @@ class HandshakeSession:
         except ProtocolError as error:
             log.debug("notification %s: %s", notification.method, error)
 
-    def cancel(self, request_id: Json) -> None:
+    def cancel(self, params: JsonObject) -> None:
         """The client gave a request up: stop it, and say nothing more about it."""
+        request_id: Json = params.get("requestId")
         task = self._inflight.pop(request_id, None) if is_request_id(request_id) else None
         if task is not None:
             self._cancelled.add(task)
-            task.cancel()
+            task.cancel(reason_in(params))
 
     def settle(self, response: Response) -> None:
         """The client's answer to something that we asked."""
@@ -243,8 +245,8 @@ class HandshakeSession:
         try:
             async with asyncio.timeout(timeout):
                 return await answer
-        except (TimeoutError, asyncio.CancelledError):
-            params = {"requestId": request_id, "reason": "no longer needed"}
+        except (TimeoutError, asyncio.CancelledError) as ended:
+            params = {"requestId": request_id, "reason": reason_of(ended, "no longer needed")}
             self._outlet.send(encode_notification("notifications/cancelled", params), related)
             raise
         finally:

@@ -13,6 +13,7 @@ from typing import Any
 
 from toolyard.errors import INTERNAL_ERROR, METHOD_NOT_FOUND, ProtocolError, ToolError
 from toolyard.protocol.call import LOG_LEVELS, Json, JsonObject
+from toolyard.protocol.cancelling import reason_in, reason_of
 from toolyard.protocol.questions import CAPABILITY
 from toolyard.protocol.revisions import LATEST, Revision
 from toolyard.telemetry import logger
@@ -24,6 +25,8 @@ log = logger("upstreams")
 
 QUESTIONS = CAPABILITY
 NOBODY = Owner({})
+# How long the end of a connection waits for what is still to be told.
+FAREWELL = 2.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +67,8 @@ class UpstreamSession:
         self._questions: dict[str, asyncio.Task[None]] = {}
         self._listens: dict[int, asyncio.Future[JsonObject]] = {}
         self._tasks: set[asyncio.Task[Any]] = set()
+        # What it is told of calls that nobody waits for any more.
+        self._farewells: set[asyncio.Task[None]] = set()
         self._level: str | None = None
         self._logged: set[str] = set()  # the levels from which on it is heard as it should be
         link.receive = self._receive
@@ -138,12 +143,12 @@ class UpstreamSession:
             if refused.error is None:
                 raise
             raise protocol_error(refused.error) from None
-        except asyncio.CancelledError:
+        except asyncio.CancelledError as cancelled:
             self.link.forget(out.id)
             if deadline is not None and deadline.caused():
                 self._cancel(out, "timed out")
                 raise TimedOut(f"did not answer {out.method} within {timeout:g} s") from None
-            self._cancel(out, "the client cancelled the call")
+            self._cancel(out, reason_of(cancelled, "the client cancelled the call"))
             raise
         finally:
             if deadline is not None:
@@ -157,7 +162,9 @@ class UpstreamSession:
         if self.link.lost is not None or (self.modern and self.link.transport != "stdio"):
             return
         params = {"requestId": out.id, "reason": reason}
-        self._spawn(self.notify("notifications/cancelled", params))
+        task = self._spawn(self.notify("notifications/cancelled", params))
+        self._farewells.add(task)
+        task.add_done_callback(self._farewells.discard)
 
     async def notify(self, method: str, params: JsonObject) -> None:
         message: JsonObject = {"jsonrpc": "2.0", "method": method}
@@ -219,17 +226,18 @@ class UpstreamSession:
         elif method == "notifications/message":
             self._on_message(params, related)
         elif method == "notifications/cancelled":
-            self._on_cancelled(params.get("requestId"))
+            self._on_cancelled(params)
         elif method == "notifications/elicitation/complete":
             self._tell_client(method, params, related)
         else:
             self.on_notification(method, params)
 
-    def _on_cancelled(self, request_id: Json) -> None:
+    def _on_cancelled(self, params: JsonObject) -> None:
         """It takes back a question, or ends a listen of ours."""
+        request_id: Json = params.get("requestId")
         task = self._questions.get(_key(request_id)) or self._listens.get(_int(request_id))
         if task is not None:
-            task.cancel()
+            task.cancel(reason_in(params))
 
     def _on_message(self, params: JsonObject, related: int | None) -> None:
         running = self._meant(related)
@@ -294,6 +302,9 @@ class UpstreamSession:
         return task
 
     async def close(self) -> None:
+        if self._farewells and self.link.lost is None:
+            # It would go on with what it does for nobody.
+            await asyncio.wait(tuple(self._farewells), timeout=FAREWELL)
         for task in tuple(self._tasks):
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
