@@ -8,6 +8,7 @@
     {"until": FILE}                             wait for a file, and read what comes meanwhile
     {"cancel": REASON}                          take the last question back
     {"notify": {"method": ..., "params": ...}}
+    {"refuse": {"error": {...}, "unless": FILE}}
     {"error": {...}} or {"result": {...}}       how the call ends
 It ends with the answers as JSON in a text otherwise. In the modern era questions are asked with
 `input_required`. Every message that it receives is a line of LOG.
@@ -114,6 +115,10 @@ class Play:
     def error(self, error: JsonObject) -> object:
         write({"id": self.request["id"], "error": error})
         return ENDED
+
+    def refuse(self, refusal: JsonObject) -> object:
+        """An error for as long as there is no such file."""
+        return None if os.path.exists(refusal["unless"]) else self.error(refusal["error"])
 
     def result(self, result: JsonObject) -> object:
         reply(self.request, result)

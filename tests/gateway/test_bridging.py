@@ -5,14 +5,16 @@ from __future__ import annotations
 import asyncio
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from tests.gateway.bridged import EVERYTHING, bridge, registry
+from tests.gateway.bridged import EVERYTHING, Bridges, registry
 from tests.peers.raw_http import over_http
 from tests.peers.serving import serving
 from tests.upstreams.fake_http import Handshake, Request, fake_http
 
+pytestmark = pytest.mark.asyncio(loop_scope="module")
 NEW = "2026-07-28"
 OLD = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
 ROOTS = {"roots": [{"uri": "file:///here"}]}
@@ -20,13 +22,17 @@ ROOTS = {"roots": [{"uri": "file:///here"}]}
 
 @pytest.mark.parametrize("upstream", OLD)
 async def test_the_retry_gets_the_result_of_a_call_that_did_not_wait_for_its_answer(
-    tmp_path: Path, upstream: str
+    bridged: Bridges, tmp_path: Path, upstream: str
 ) -> None:
-    async with bridge(tmp_path, NEW, upstream) as between:
+    async with bridged.between(NEW, upstream) as between:
         go = tmp_path / "go"
         result = {"content": [{"type": "text", "text": "written"}]}
-        steps = [{"ask": {"method": "roots/list"}}, {"until": str(go)}, {"result": result}]
-        params = {"name": "play", "arguments": {"steps": steps}}
+        steps: list[Any] = [
+            {"ask": {"method": "roots/list"}},
+            {"until": str(go)},
+            {"result": result},
+        ]
+        params = between.playing(*steps)
         asked = await between.client.result("tools/call", params)
         assert asked["resultType"] == "input_required"
         go.touch()
@@ -82,25 +88,34 @@ async def test_an_upstream_over_http_is_told_before_the_connection_goes(
 
 
 @pytest.mark.parametrize("upstream", ["2025-11-25", NEW])
-async def test_the_reason_of_a_cancellation_is_passed_on(tmp_path: Path, upstream: str) -> None:
-    async with bridge(tmp_path, "2025-11-25", upstream) as between:
+async def test_the_reason_of_a_cancellation_is_passed_on(
+    bridged: Bridges, tmp_path: Path, upstream: str
+) -> None:
+    async with bridged.between("2025-11-25", upstream) as between:
         client = between.client
-        steps = [{"until": str(tmp_path / "never")}]
-        params = {"name": "play", "arguments": {"steps": steps}}
+        end = tmp_path / "end"
+        params = between.playing({"until": str(end)})
         calling = asyncio.create_task(client.exchange(client.message("tools/call", params, id=7)))
         await between.arrives("tools/call")
         await client.notify("notifications/cancelled", {"requestId": 7, "reason": "bored"})
         told = await between.arrives("notifications/cancelled")
+        end.touch()
         assert told["params"]["reason"] == "bored"
         calling.cancel()
         await asyncio.gather(calling, return_exceptions=True)
 
 
-async def test_the_reason_for_taking_a_question_back_is_passed_on(tmp_path: Path) -> None:
-    async with bridge(tmp_path, "2025-11-25", "2025-11-25") as between:
+async def test_the_reason_for_taking_a_question_back_is_passed_on(
+    bridged: Bridges, tmp_path: Path
+) -> None:
+    async with bridged.between("2025-11-25", "2025-11-25") as between:
         client, go = between.client, tmp_path / "go"
-        steps = [{"ask": {"method": "roots/list"}}, {"until": str(go)}, {"cancel": "too late"}]
-        params = {"name": "play", "arguments": {"steps": steps}}
+        steps: list[Any] = [
+            {"ask": {"method": "roots/list"}},
+            {"until": str(go)},
+            {"cancel": "too late"},
+        ]
+        params = between.playing(*steps)
         async with client.stream(client.message("tools/call", params)) as reply:
             heard = []
             async for event in reply.events():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from toolyard.errors import INTERNAL_ERROR, ProtocolError
+from toolyard.errors import INTERNAL_ERROR, URL_REQUIRED, ProtocolError
 from toolyard.protocol.values import Json, JsonObject
 
 # The questions there are, and the capability that answers each.
@@ -26,6 +26,24 @@ def asked_by(result: JsonObject) -> dict[str, JsonObject]:
     for key, question in questions.items():
         _check(key, question)
     return questions
+
+
+def urls_of(error: ProtocolError) -> dict[str, JsonObject]:
+    """The questions in an error of 2025-11-25 that asks for URLs to be opened first."""
+    listed = error.data.get("elicitations") if isinstance(error.data, dict) else None
+    if error.code != URL_REQUIRED or not isinstance(listed, list):
+        return {}
+    wanted = [one for one in listed if _is_url(one)]
+    return {
+        f"elicitation-{number}": {"method": "elicitation/create", "params": {**one, "mode": "url"}}
+        for number, one in enumerate(wanted, 1)
+    }
+
+
+def _is_url(elicitation: Json) -> bool:
+    if not isinstance(elicitation, dict) or elicitation.get("mode", "url") != "url":
+        return False
+    return isinstance(elicitation.get("url"), str) and isinstance(elicitation.get("message"), str)
 
 
 def _check(key: str, question: Json) -> None:

@@ -32,9 +32,10 @@ from toolyard.protocol.jsonrpc import (
     is_request_id,
 )
 from toolyard.protocol.revisions import LATEST_HANDSHAKE, Revision
+from toolyard.protocol.shape import shape_error
 from toolyard.telemetry import logger
 from toolyard.transports.answer import Edge, bug, encode, handle, in_rounds
-from toolyard.transports.channels import SessionChannel, Wire
+from toolyard.transports.channels import SessionChannel, Wire, fit_all, refuse_unaskable
 
 log = logger("transports")
 _ENDS_PROCESS = frozenset({"shutdown", "exit"})
@@ -114,7 +115,7 @@ class HandshakeSession:
             )
         except Exception as raised:
             error = raised if isinstance(raised, ProtocolError) else bug(request.method)
-            return encode_error(request.id, error)
+            return encode_error(request.id, shape_error(error, self.revision))
         except asyncio.CancelledError:
             if task not in self._cancelled:
                 raise
@@ -227,11 +228,14 @@ class HandshakeSession:
         )
 
     def notify(self, method: str, params: JsonObject) -> None:
-        if self.greeted.ready:
+        if self.greeted.ready and self.revision.may_hear(method):
             self._outlet.send(encode_notification(method, params), None)
 
     async def ask(self, method: str, params: JsonObject, timeout: float) -> Json:
-        return await self.request(method, params, None, timeout)
+        question = {"q": {"method": method, "params": params}}
+        refuse_unaskable(question, self.greeted.client, self.revision)
+        fitted = fit_all(question, self.revision)["q"]
+        return fitted.answer(await self.request(method, fitted.params, None, timeout))
 
     async def request(
         self, method: str, params: JsonObject | None, related: RequestId | None, timeout: float

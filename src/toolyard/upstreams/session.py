@@ -14,6 +14,7 @@ from typing import Any
 from toolyard.errors import INTERNAL_ERROR, METHOD_NOT_FOUND, ProtocolError, ToolError
 from toolyard.protocol.call import LOG_LEVELS, Json, JsonObject
 from toolyard.protocol.cancelling import reason_in, reason_of
+from toolyard.protocol.fitting import fit_answer
 from toolyard.protocol.questions import CAPABILITY
 from toolyard.protocol.revisions import LATEST, Revision
 from toolyard.telemetry import logger
@@ -267,7 +268,8 @@ class UpstreamSession:
     ) -> None:
         answer: JsonObject = {"jsonrpc": "2.0", "id": question_id}
         try:
-            answer["result"] = await self._ask(method, params, related)
+            said = await self._ask(method, params, related)
+            answer["result"] = fit_answer(method, said, self.peer.revision)
         except ProtocolError as error:
             answer["error"] = _error_object(error)
         except ToolError as error:
