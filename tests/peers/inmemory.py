@@ -144,7 +144,7 @@ HEADED = {
     "properties": {"region": {"type": "string", "x-mcp-header": "Region"}},
 }
 OUTPUT = {"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]}
-TOOLS = (
+TOOLS: tuple[Tool, ...] = (
     tool("echo", echo, NAME, outputSchema=OUTPUT),
     tool("fail", fail),
     tool("crash", crash),

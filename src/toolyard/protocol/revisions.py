@@ -26,6 +26,9 @@ _SESSION_METHODS = {
 }
 
 
+ELICITATION_COMPLETE = "notifications/elicitation/complete"
+
+
 class Revision(NamedTuple):
     """What one dated revision of MCP has. Fields grow with the table below."""
 
@@ -46,12 +49,20 @@ class Revision(NamedTuple):
     progress_message: bool
     elicitation: frozenset[str]
     plain_forms: bool
+    # URLs to be opened have ids, an error of their own, and are told to be done with.
+    tracked_urls: bool
+    # What a sampling message may hold, and whether several of it.
+    sampling_kinds: frozenset[str]
+    sampling_lists: bool
     version_header: bool
     resumable_priming: bool
     tool_errors_validate: bool
 
     def __str__(self) -> str:
         return self.date
+
+    def may_hear(self, notification: str) -> bool:
+        return self.tracked_urls or notification != ELICITATION_COMPLETE
 
 
 R2026_07_28 = Revision(
@@ -73,6 +84,9 @@ R2026_07_28 = Revision(
     progress_message=True,
     elicitation=frozenset({"form", "url"}),
     plain_forms=False,
+    tracked_urls=False,
+    sampling_kinds=frozenset({"text", "image", "audio", "tool_use", "tool_result"}),
+    sampling_lists=True,
     version_header=True,
     resumable_priming=False,
     tool_errors_validate=True,
@@ -84,6 +98,7 @@ R2025_11_25 = R2026_07_28._replace(
     later_tool_fields=frozenset(),
     structured="object",
     capabilities=(R2026_07_28.capabilities - {"extensions"}) | {"tasks"},
+    tracked_urls=True,
     resumable_priming=True,
 )
 R2025_06_18 = R2025_11_25._replace(
@@ -94,6 +109,9 @@ R2025_06_18 = R2025_11_25._replace(
     capabilities=R2025_11_25.capabilities - {"tasks"},
     elicitation=frozenset({"form"}),
     plain_forms=True,
+    tracked_urls=False,
+    sampling_kinds=frozenset({"text", "image", "audio"}),
+    sampling_lists=False,
     resumable_priming=False,
 )
 R2025_03_26 = R2025_06_18._replace(
@@ -113,6 +131,7 @@ R2024_11_05 = R2025_03_26._replace(
     batches=False,
     later_tool_fields=R2025_03_26.later_tool_fields | {"annotations"},
     content_kinds=frozenset({"text", "image", "resource"}),
+    sampling_kinds=frozenset({"text", "image"}),
     capabilities=R2025_03_26.capabilities - {"completions"},
     instructions=True,
     progress_message=False,

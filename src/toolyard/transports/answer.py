@@ -7,15 +7,22 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TypeGuard
 
-from toolyard.errors import INTERNAL_ERROR, METHOD_NOT_FOUND, ProtocolError, ToolError
+from toolyard.errors import (
+    INTERNAL_ERROR,
+    METHOD_NOT_FOUND,
+    URL_REQUIRED,
+    ProtocolError,
+    ToolError,
+)
 from toolyard.protocol.call import Call, Caller, Channel, Encoded, Handler, JsonObject, Result
 from toolyard.protocol.identity import Identity
 from toolyard.protocol.jsonrpc import Message, Request, decode, encode_result
 from toolyard.protocol.modern import MAY_ASK, Envelope, discover, stamp
+from toolyard.protocol.questions import asked_by, urls_of
 from toolyard.protocol.shape import shape_result
 from toolyard.telemetry import logger
 from toolyard.transports.bounds import Bounds
-from toolyard.transports.channels import ModernChannel, Wire, refuse_unaskable
+from toolyard.transports.channels import ModernChannel, Wire, fit_all, refuse_unaskable
 from toolyard.transports.parking import Parking
 from toolyard.transports.seal import Sealer
 
@@ -56,7 +63,7 @@ class Edge:
 
 
 async def handle(edge: Edge, call: Call, channel: Channel) -> Result:
-    """Run the handler. The one catch-all: what escapes is a ProtocolError or a bug, logged."""
+    """Run the handler: what escapes is a ProtocolError, or was a bug and is logged."""
     try:
         return await edge.handler(call, channel)
     except ProtocolError:
@@ -66,8 +73,13 @@ async def handle(edge: Edge, call: Call, channel: Channel) -> Result:
             raise ProtocolError(INTERNAL_ERROR, error.message) from None
         return failed(error)
     except Exception:
-        log.exception("%s failed", call.method)
-        raise ProtocolError(INTERNAL_ERROR, "Internal error") from None
+        raise bug(call.method) from None
+
+
+def bug(method: str) -> ProtocolError:
+    """What the client reads of what nobody foresaw; we read all of it."""
+    log.exception("%s failed", method)
+    return ProtocolError(INTERNAL_ERROR, "Internal error")
 
 
 def failed(error: ToolError) -> JsonObject:
@@ -87,7 +99,7 @@ async def in_rounds(edge: Edge, call: Call, channel: Channel) -> Result:
         if not _asks(result):
             return result
         try:
-            answers = await channel.ask(result.get("inputRequests") or {})
+            answers = await channel.ask(asked_by(result))
         except ToolError as error:
             if call.method != "tools/call":
                 raise ProtocolError(INTERNAL_ERROR, error.message) from None
@@ -135,7 +147,11 @@ def answer_modern(edge: Edge, call: Call, wire: Wire) -> Awaitable[Result]:
         state = edge.parking.sealer.open(call.request_state, call)
         if "parked" in state:
             return edge.parking.resume(state["parked"], call, wire)
-        call = replace(call, request_state=state["inner"])
+        if "opening" in state:
+            if _declined(call.input_responses or {}):
+                return _not_opened(call)
+            call = replace(call, input_responses=None)
+        call = replace(call, request_state=state.get("inner"))
     channel = ModernChannel(call, wire)
     handling = _handle_sealed(edge, call, channel)
     if call.method in MAY_ASK and not _ASKABLE.isdisjoint(call.client.capabilities):
@@ -147,16 +163,48 @@ async def _discover(edge: Edge, call: Call) -> Result:
     return discover(edge.identity, call.revision, call.client)
 
 
+def _declined(answers: JsonObject) -> bool:
+    return any(
+        not isinstance(one, dict) or one.get("action") != "accept" for one in answers.values()
+    )
+
+
+async def _not_opened(call: Call) -> Result:
+    error = ToolError("the user did not open what this call needs to be opened first")
+    if call.method != "tools/call":
+        raise ProtocolError(INTERNAL_ERROR, error.message)
+    return failed(error)
+
+
 async def _handle_sealed(edge: Edge, call: Call, channel: Channel) -> Result:
     """State that a script or an upstream gave us leaves here only under our seal."""
-    result = await handle(edge, call, channel)
+    try:
+        result = await handle(edge, call, channel)
+    except ProtocolError as error:
+        if error.code != URL_REQUIRED or call.method not in MAY_ASK:
+            raise
+        return _ask_to_open(edge, call, error)
     if not _asks(result):
         return result
-    refuse_unaskable(result.get("inputRequests") or {}, call.client, call.revision)
+    refuse_unaskable(asked_by(result), call.client, call.revision)
     state = result.get("requestState")
     if not isinstance(state, str):
         return result
     return {**result, "requestState": edge.parking.sealer.seal({"inner": state}, call)}
+
+
+def _ask_to_open(edge: Edge, call: Call, error: ProtocolError) -> Result:
+    """What 2025-11-25 says with an error: open these URLs, and call again."""
+    questions = urls_of(error)
+    if not questions:
+        raise error
+    refuse_unaskable(questions, call.client, call.revision)
+    fitted = fit_all(questions, call.revision)
+    return {
+        "resultType": "input_required",
+        "inputRequests": {key: one.as_question() for key, one in fitted.items()},
+        "requestState": edge.parking.sealer.seal({"opening": True}, call),
+    }
 
 
 def encode(edge: Edge, call: Call, result: Result) -> bytes:

@@ -23,7 +23,7 @@ class Sealer:
 
     def __init__(self, key: bytes | None = None, lifetime: float = 600) -> None:
         self._key = key or os.urandom(32)
-        self._lifetime = lifetime
+        self.lifetime = lifetime
 
     @cached_property
     def _cipher(self) -> Any:
@@ -34,7 +34,7 @@ class Sealer:
 
     def seal(self, payload: JsonObject, call: Call) -> str:
         nonce = os.urandom(_NONCE)
-        text = orjson.dumps({**payload, "exp": time.time() + self._lifetime})
+        text = orjson.dumps({**payload, "exp": time.time() + self.lifetime})
         sealed = nonce + self._cipher.encrypt(nonce, text, binding(call))
         return base64.urlsafe_b64encode(sealed).rstrip(b"=").decode()
 

@@ -15,6 +15,7 @@ from toolyard.errors import (
     ToolError,
 )
 from toolyard.protocol.call import Call, Caller, Client, Json, JsonObject
+from toolyard.protocol.cancelling import reason_in, reason_of
 from toolyard.protocol.client import UNKNOWN
 from toolyard.protocol.handshake import gate, greet, log_level
 from toolyard.protocol.jsonrpc import (
@@ -31,9 +32,10 @@ from toolyard.protocol.jsonrpc import (
     is_request_id,
 )
 from toolyard.protocol.revisions import LATEST_HANDSHAKE, Revision
+from toolyard.protocol.shape import shape_error
 from toolyard.telemetry import logger
-from toolyard.transports.answer import Edge, encode, handle, in_rounds
-from toolyard.transports.channels import SessionChannel, Wire
+from toolyard.transports.answer import Edge, bug, encode, handle, in_rounds
+from toolyard.transports.channels import SessionChannel, Wire, fit_all, refuse_unaskable
 
 log = logger("transports")
 _ENDS_PROCESS = frozenset({"shutdown", "exit"})
@@ -111,8 +113,9 @@ class HandshakeSession:
             return encode(
                 self._edge, call, await in_rounds(self._edge, call, SessionChannel(call, self))
             )
-        except ProtocolError as error:
-            return encode_error(request.id, error)
+        except Exception as raised:
+            error = raised if isinstance(raised, ProtocolError) else bug(request.method)
+            return encode_error(request.id, shape_error(error, self.revision))
         except asyncio.CancelledError:
             if task not in self._cancelled:
                 raise
@@ -188,7 +191,7 @@ class HandshakeSession:
     async def hear(self, notification: Notification) -> None:
         """A notification from the client. Unknown ones are let pass, as JSON-RPC asks."""
         if notification.method == "notifications/cancelled":
-            self.cancel(notification.params.get("requestId"))
+            self.cancel(notification.params)
             return
         if notification.method == "notifications/initialized":
             if not self.greeted.done or self.greeted.ready:
@@ -201,12 +204,13 @@ class HandshakeSession:
         except ProtocolError as error:
             log.debug("notification %s: %s", notification.method, error)
 
-    def cancel(self, request_id: Json) -> None:
+    def cancel(self, params: JsonObject) -> None:
         """The client gave a request up: stop it, and say nothing more about it."""
+        request_id: Json = params.get("requestId")
         task = self._inflight.pop(request_id, None) if is_request_id(request_id) else None
         if task is not None:
             self._cancelled.add(task)
-            task.cancel()
+            task.cancel(reason_in(params))
 
     def settle(self, response: Response) -> None:
         """The client's answer to something that we asked."""
@@ -224,11 +228,14 @@ class HandshakeSession:
         )
 
     def notify(self, method: str, params: JsonObject) -> None:
-        if self.greeted.ready:
+        if self.greeted.ready and self.revision.may_hear(method):
             self._outlet.send(encode_notification(method, params), None)
 
     async def ask(self, method: str, params: JsonObject, timeout: float) -> Json:
-        return await self.request(method, params, None, timeout)
+        question = {"q": {"method": method, "params": params}}
+        refuse_unaskable(question, self.greeted.client, self.revision)
+        fitted = fit_all(question, self.revision)["q"]
+        return fitted.answer(await self.request(method, fitted.params, None, timeout))
 
     async def request(
         self, method: str, params: JsonObject | None, related: RequestId | None, timeout: float
@@ -242,8 +249,8 @@ class HandshakeSession:
         try:
             async with asyncio.timeout(timeout):
                 return await answer
-        except (TimeoutError, asyncio.CancelledError):
-            params = {"requestId": request_id, "reason": "no longer needed"}
+        except (TimeoutError, asyncio.CancelledError) as ended:
+            params = {"requestId": request_id, "reason": reason_of(ended, "no longer needed")}
             self._outlet.send(encode_notification("notifications/cancelled", params), related)
             raise
         finally:

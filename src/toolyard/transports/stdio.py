@@ -13,7 +13,8 @@ from toolyard.errors import (
     METHOD_NOT_FOUND,
     ProtocolError,
 )
-from toolyard.protocol.call import Caller, Client, Json
+from toolyard.protocol.call import Caller, Client, Json, JsonObject
+from toolyard.protocol.cancelling import reason_in
 from toolyard.protocol.jsonrpc import (
     Message,
     Notification,
@@ -28,7 +29,7 @@ from toolyard.protocol.modern import is_modern, open_envelope
 from toolyard.protocol.revisions import ALL, Revision
 from toolyard.protocol.shape import shape_error
 from toolyard.telemetry import logger
-from toolyard.transports.answer import Edge, answer_modern, encode, modern_call
+from toolyard.transports.answer import Edge, answer_modern, bug, encode, modern_call
 from toolyard.transports.channels import Wire
 from toolyard.transports.lines import CHUNK, LineSplitter, LineWriter, TooLong, can_poll, has_reader
 from toolyard.transports.sessions import HandshakeSession, answer_batch
@@ -197,7 +198,8 @@ class StdioTransport:
                 self.send, revision, envelope.meta.get("progressToken"), lambda: envelope.level
             )
             return encode(self._edge, call, await answer_modern(self._edge, call, wire))
-        except ProtocolError as error:
+        except Exception as raised:
+            error = raised if isinstance(raised, ProtocolError) else bug(request.method)
             return encode_error(request.id, shape_error(error, revision) if revision else error)
 
     async def _answer_on_session(self, request: Request) -> None:
@@ -220,19 +222,21 @@ class StdioTransport:
 
     def _notification(self, notification: Notification) -> None:
         if notification.method == "notifications/cancelled":
-            self._cancel(notification.params.get("requestId"))
+            # After the requests that came in the same read have begun.
+            asyncio.get_running_loop().call_soon(self._cancel, notification.params)
             return
         if notification.method == "exit" and self._session.greeted.shutting_down:
             self.stop()
             return
         self._start(self._session.hear(notification))
 
-    def _cancel(self, request_id: Json) -> None:
+    def _cancel(self, params: JsonObject) -> None:
+        request_id: Json = params.get("requestId")
         task = self._modern.pop(request_id, None) if is_request_id(request_id) else None
         if task is not None:
-            task.cancel()
+            task.cancel(reason_in(params))
         else:
-            self._session.cancel(request_id)
+            self._session.cancel(params)
 
     async def _batch(self, messages: list[Message]) -> None:
         """One array in, one array out, where the revision has batches."""

@@ -12,10 +12,14 @@ from toolyard.upstreams.link import Lost
 OUR_INFO: JsonObject = {"name": "toolyard", "version": __version__}
 TASKS_EXTENSION = "io.modelcontextprotocol/tasks"
 _OURS = ENVELOPE_KEYS | {"progressToken"}
+# What only modern requests carry: the second round of a question.
+_ROUNDS = frozenset({"inputResponses", "requestState"})
 
 
 def seal(params: JsonObject, revision: Revision, call: Call | None) -> JsonObject:
     """The params as they go out: the client's own `_meta`, and this hop's envelope."""
+    if not revision.modern and not _ROUNDS.isdisjoint(params):
+        params = {key: value for key, value in params.items() if key not in _ROUNDS}
     meta: JsonObject = {}
     if call is not None and call.meta:
         meta = {k: v for k, v in call.meta.items() if k not in _OURS}

@@ -13,6 +13,9 @@ from typing import Any
 
 from toolyard.errors import INTERNAL_ERROR, METHOD_NOT_FOUND, ProtocolError, ToolError
 from toolyard.protocol.call import LOG_LEVELS, Json, JsonObject
+from toolyard.protocol.cancelling import reason_in, reason_of
+from toolyard.protocol.fitting import fit_answer
+from toolyard.protocol.questions import CAPABILITY
 from toolyard.protocol.revisions import LATEST, Revision
 from toolyard.telemetry import logger
 from toolyard.upstreams.envelope import protocol_error, result_of, seal, unstamped
@@ -22,15 +25,12 @@ from toolyard.upstreams.running import Deadlines, Limits, Owner, Running, latest
 
 log = logger("upstreams")
 
-# The capability that answers each question.
-QUESTIONS = {
-    "elicitation/create": "elicitation",
-    "sampling/createMessage": "sampling",
-    "roots/list": "roots",
-}
+QUESTIONS = CAPABILITY
 NOBODY = Owner({})
 # Questions that wait for their answer; more of them are not answered.
 MOST_QUESTIONS = 100
+# How long the end of a connection waits for what is still to be told.
+FAREWELL = 2.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +72,8 @@ class UpstreamSession:
         self._listens: dict[int, asyncio.Future[JsonObject]] = {}
         self._tasks: set[asyncio.Task[Any]] = set()
         self._stray = Pace(limits.told)  # what it logs outside of calls
+        # What it is told of calls that nobody waits for any more.
+        self._farewells: set[asyncio.Task[None]] = set()
         self._level: str | None = None
         self._logged: set[str] = set()  # the levels from which on it is heard as it should be
         link.receive = self._receive
@@ -147,12 +149,12 @@ class UpstreamSession:
             if refused.error is None:
                 raise
             raise protocol_error(refused.error) from None
-        except asyncio.CancelledError:
+        except asyncio.CancelledError as cancelled:
             self.link.forget(out.id)
             if deadline is not None and deadline.caused():
                 self._cancel(out, "timed out")
                 raise TimedOut(f"did not answer {out.method} within {timeout:g} s") from None
-            self._cancel(out, "the client cancelled the call")
+            self._cancel(out, reason_of(cancelled, "the client cancelled the call"))
             raise
         finally:
             if deadline is not None:
@@ -166,7 +168,9 @@ class UpstreamSession:
         if self.link.lost is not None or (self.modern and self.link.transport != "stdio"):
             return
         params = {"requestId": out.id, "reason": reason}
-        self._spawn(self.notify("notifications/cancelled", params))
+        task = self._spawn(self.notify("notifications/cancelled", params))
+        self._farewells.add(task)
+        task.add_done_callback(self._farewells.discard)
 
     async def notify(self, method: str, params: JsonObject) -> None:
         message: JsonObject = {"jsonrpc": "2.0", "method": method}
@@ -230,17 +234,18 @@ class UpstreamSession:
         elif method == "notifications/message":
             self._on_message(params, related)
         elif method == "notifications/cancelled":
-            self._on_cancelled(params.get("requestId"))
+            self._on_cancelled(params)
         elif method == "notifications/elicitation/complete":
             self._tell_client(method, params, related)
         else:
             self.on_notification(method, params)
 
-    def _on_cancelled(self, request_id: Json) -> None:
+    def _on_cancelled(self, params: JsonObject) -> None:
         """It takes back a question, or ends a listen of ours."""
+        request_id: Json = params.get("requestId")
         task = self._questions.get(_key(request_id)) or self._listens.get(_int(request_id))
         if task is not None:
-            task.cancel()
+            task.cancel(reason_in(params))
 
     def _on_message(self, params: JsonObject, related: int | None) -> None:
         running = self._meant(related)
@@ -271,7 +276,8 @@ class UpstreamSession:
     ) -> None:
         answer: JsonObject = {"jsonrpc": "2.0", "id": question_id}
         try:
-            answer["result"] = await self._ask(method, params, related)
+            said = await self._ask(method, params, related)
+            answer["result"] = fit_answer(method, said, self.peer.revision)
         except ProtocolError as error:
             answer["error"] = _error_object(error)
         except ToolError as error:
@@ -306,6 +312,9 @@ class UpstreamSession:
         return task
 
     async def close(self) -> None:
+        if self._farewells and self.link.lost is None:
+            # It would go on with what it does for nobody.
+            await asyncio.wait(tuple(self._farewells), timeout=FAREWELL)
         for task in tuple(self._tasks):
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
