@@ -181,7 +181,7 @@ def made() -> tuple[Edge, Methods]:
 
 async def over_stdio() -> None:
     edge, _ = made()
-    await StdioTransport(edge, StdioSettings(grace=1), Answered()).serve()
+    await StdioTransport(edge, StdioSettings(grace=1, patience=1), Answered()).serve()
 
 
 async def over_http(port: int) -> None:

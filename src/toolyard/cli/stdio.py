@@ -45,6 +45,8 @@ def _settings(settings: Settings, stdout: int) -> StdioSettings:
         stdin=0,
         stdout=stdout,
         grace=settings.shutdown_timeout,
+        # A call ends by its own limit; none outlasts this one.
+        patience=settings.max_timeout_secs + settings.shutdown_timeout,
         idle_timeout=settings.idle_timeout if settings.idle_timeout_enabled else None,
         orphan_check=settings.orphan_check_interval if settings.orphan_check_enabled else None,
     )

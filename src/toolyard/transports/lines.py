@@ -93,12 +93,12 @@ class LineWriter:
         if self._drained is not None and not self._drained.done():
             self._drained.set_result(None)
 
-    async def drain(self, timeout: float) -> None:
-        """Wait until everything is written, or nobody reads it."""
-        if not self._waiting:
-            return
-        self._drained = asyncio.get_running_loop().create_future()
-        await asyncio.wait([self._drained], timeout=timeout)
+    async def drain(self, timeout: float) -> bool:
+        """Wait until everything is written, or nobody reads it; is something left?"""
+        if self._waiting:
+            self._drained = asyncio.get_running_loop().create_future()
+            await asyncio.wait([self._drained], timeout=timeout)
+        return bool(self._waiting)
 
 
 def can_poll(fd: int) -> bool:

@@ -81,6 +81,8 @@ class HandshakeSession:
         self._cancelled: set[asyncio.Task[object]] = set()
         self._pending: dict[RequestId, asyncio.Future[Json]] = {}
         self._next_id = 0
+        self._deaf = False
+        self._last_word: ProtocolError | None = None
         self.closed = False
         self._closers: list[Callable[[], None]] = []
 
@@ -97,7 +99,7 @@ class HandshakeSession:
         self.greeted = Greeted(revision, client, done=True)
 
     async def answer(self, request: Request) -> bytes | None:
-        """The answer to a request; None when it was cancelled, or the session was ended."""
+        """The answer to a request; None when it was cancelled, or nobody is there to hear it."""
         if request.id in self._inflight:
             return encode_error(
                 request.id, ProtocolError(INVALID_REQUEST, "This id is already in use")
@@ -120,7 +122,8 @@ class HandshakeSession:
             if task not in self._cancelled:
                 raise
             task.uncancel()
-            return None
+            ended = self._last_word if self._inflight.get(request.id) is task else None
+            return encode_error(request.id, ended) if ended is not None else None
         finally:
             if self._inflight.get(request.id) is task:
                 del self._inflight[request.id]
@@ -241,6 +244,8 @@ class HandshakeSession:
         self, method: str, params: JsonObject | None, related: RequestId | None, timeout: float
     ) -> Json:
         """Send a request to the client and wait for its answer."""
+        if self._deaf:
+            raise ToolError("the client has ended its input: it cannot answer")
         self._next_id += 1
         request_id = self._next_id
         answer: asyncio.Future[Json] = asyncio.get_running_loop().create_future()
@@ -263,8 +268,17 @@ class HandshakeSession:
     def busy(self) -> bool:
         return bool(self._inflight)
 
-    def close(self) -> None:
-        """The client is gone: nobody waits for its calls, its answers or its news."""
+    def hear_no_more(self) -> None:
+        """The client says nothing any more, but still listens."""
+        self._deaf = True
+        self._fail_pending("the client has ended its input: it cannot answer")
+
+    def close(self, last_word: ProtocolError | None = None) -> None:
+        """The client is gone: nobody waits for its calls, its answers or its news.
+
+        Where it is not, and we are the ones who go, every call ends with the last word.
+        """
+        self._last_word = last_word
         closers, self._closers = self._closers, []
         for callback in closers:
             callback()
@@ -272,9 +286,12 @@ class HandshakeSession:
         for task in tuple(self._inflight.values()):
             self._cancelled.add(task)
             task.cancel()
+        self._fail_pending("the client is gone")
+
+    def _fail_pending(self, why: str) -> None:
         for waiting in tuple(self._pending.values()):
             if not waiting.done():
-                waiting.set_exception(ToolError("the client is gone"))
+                waiting.set_exception(ToolError(why))
 
 
 _OWN: Mapping[str, Callable[[HandshakeSession, JsonObject], JsonObject]] = {

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from toolyard.errors import (
     INVALID_REQUEST,
     METHOD_NOT_FOUND,
+    SHUTTING_DOWN,
     ProtocolError,
 )
 from toolyard.protocol.call import Caller, Client, Json, JsonObject
@@ -23,8 +24,10 @@ from toolyard.protocol.jsonrpc import (
     Response,
     encode_batch,
     encode_error,
+    encode_result,
     is_request_id,
 )
+from toolyard.protocol.keys import SUBSCRIPTION_ID
 from toolyard.protocol.modern import is_modern, open_envelope
 from toolyard.protocol.revisions import ALL, Revision
 from toolyard.protocol.shape import shape_error
@@ -39,6 +42,11 @@ if TYPE_CHECKING:
 
 log = logger("stdio")
 _KNOWN_METHODS = frozenset[str]().union(*(revision.methods for revision in ALL.values()))
+_LISTEN = "subscriptions/listen"
+# What a request is told that gets no result because of our end.
+_LAST_WORD = ProtocolError(SHUTTING_DOWN, "Server shutting down", "ended before there was a result")
+LAST_WORDS = 1.0  # how long saying so may take
+LOOK = 0.2  # how often we look whether somebody still reads, once the input has ended
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,8 +65,10 @@ class StdioSettings:
     stdin: int = 0
     stdout: int = 1
     max_line: int = 16 * 1024 * 1024
-    # How long running calls may go on after the input has ended.
+    # How long running calls may go on after we were told to stop.
     grace: float = 5.0
+    # How long they may, and how long a reader may take, once the input has ended.
+    patience: float = 600.0
     idle_timeout: float | None = None
     orphan_check: float | None = None
 
@@ -68,12 +78,14 @@ class StdioTransport:
         self._edge = edge
         self._settings = settings
         self._ended = asyncio.Event()
+        self._stopped = asyncio.Event()
         self._broken = False
         self._hurried = False
         self._splitter = LineSplitter(settings.max_line)
         self._writer = LineWriter(settings.stdout, self._lost)
         self._tasks: set[asyncio.Task[None]] = set()
         self._modern: dict[RequestId, asyncio.Task[None]] = {}
+        self._listening: set[asyncio.Task[None]] = set()
         self._caller = Caller()
         self._session = HandshakeSession(edge, "stdio", self._caller, self, owns_process=True)
         self._last_heard = 0.0
@@ -112,6 +124,7 @@ class StdioTransport:
             await self._finish()
 
     def stop(self) -> None:
+        self._stopped.set()
         self._ended.set()
 
     def _readable(self) -> None:
@@ -168,7 +181,10 @@ class StdioTransport:
             error = ProtocolError(INVALID_REQUEST, "This id is already in use")
             self.send(encode_error(request.id, error))
         elif self._is_modern(request):
-            self._modern[request.id] = self._start(self._answer_modern(request))
+            task = self._modern[request.id] = self._start(self._answer_modern(request))
+            if request.method == _LISTEN:
+                self._listening.add(task)
+                task.add_done_callback(self._listening.discard)
         else:
             self._start(self._answer_on_session(request))
 
@@ -182,7 +198,9 @@ class StdioTransport:
         try:
             answer = await self._modern_answer(request)
         except asyncio.CancelledError:
-            return  # given up by its client, or by our end: nothing more is said about it
+            if self._modern.get(request.id) is not asyncio.current_task():
+                return  # given up by its client: nothing more is said about it
+            answer = _last_word(request)
         finally:
             if self._modern.get(request.id) is asyncio.current_task():
                 del self._modern[request.id]
@@ -287,15 +305,54 @@ class StdioTransport:
     def _lost(self) -> None:
         """Nobody reads our answers any more."""
         self._broken = True
-        self._ended.set()
+        self.stop()
 
     async def _finish(self) -> None:
-        waits = not (self._broken or self._hurried) and has_reader(self._settings.stdout)
-        if self._tasks and waits:
-            await asyncio.wait(tuple(self._tasks), timeout=self._settings.grace)
+        if self._has_reader():
+            if not self._stopped.is_set():
+                await self._see_through()
+            elif self._tasks and not self._hurried:
+                await asyncio.wait(tuple(self._tasks), timeout=self._settings.grace)
+        if self._tasks and self._has_reader():
+            await self._say_that_we_end()
         self._session.close()
         running = tuple(self._tasks)
         for task in running:
             task.cancel()
         await asyncio.gather(*running, return_exceptions=True)
         await self._writer.drain(self._settings.grace)
+
+    def _has_reader(self) -> bool:
+        return not self._broken and has_reader(self._settings.stdout)
+
+    async def _see_through(self) -> None:
+        """The input has ended: what it asked for is answered, within the limits of each call."""
+        self._session.hear_no_more()
+        for task in self._listening:
+            task.cancel()
+        stopped = asyncio.create_task(self._stopped.wait())
+        clock = asyncio.get_running_loop().time
+        until = clock() + self._settings.patience
+        while self._has_reader() and not stopped.done() and clock() < until:
+            if self._tasks:
+                awaited = {*self._tasks, stopped}
+                await asyncio.wait(awaited, timeout=LOOK, return_when=asyncio.FIRST_COMPLETED)
+            elif not await self._writer.drain(LOOK):
+                break
+        stopped.cancel()
+
+    async def _say_that_we_end(self) -> None:
+        """Whoever waits for a result is told that there will be none."""
+        await asyncio.sleep(0)  # a request that has just been read is under way then
+        self._session.close(_LAST_WORD)
+        for task in tuple(self._modern.values()):
+            task.cancel()
+        if self._tasks:
+            await asyncio.wait(tuple(self._tasks), timeout=LAST_WORDS)
+
+
+def _last_word(request: Request) -> bytes:
+    if request.method == _LISTEN:
+        result = {"resultType": "complete", "_meta": {SUBSCRIPTION_ID: request.id}}
+        return encode_result(request.id, result)
+    return encode_error(request.id, _LAST_WORD)
