@@ -10,6 +10,8 @@ from toolyard.protocol.codec import dumps, loads
 
 RequestId: TypeAlias = str | int
 _ID_TYPES = frozenset({str, int})  # and no bool
+# What tells one kind of message from another.
+_TELLING = ("method", "result", "error")
 
 
 class Request(NamedTuple):
@@ -71,6 +73,8 @@ def classify(value: Json) -> Message:
 def _unusual(value: JsonObject) -> Message:
     message_id = value.get("id")
     known_id = message_id if is_request_id(message_id) else None
+    if value.keys().isdisjoint(_TELLING):
+        return invalid(known_id, "Missing method")
     if value.get("jsonrpc") != "2.0":
         return invalid(known_id, 'jsonrpc must be "2.0"')
     if "method" not in value:

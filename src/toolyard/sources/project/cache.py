@@ -48,7 +48,7 @@ def envelope(items: list[JsonObject], digest: str) -> bytes:
 def write(path: str, items: list[JsonObject]) -> str:
     """Write the file unless it already holds these items; the hash."""
     digest = hash_of(items)
-    if _holds(path, digest):
+    if holds(path, digest):
         return digest
     # Brings half of the standard library along: a project's first list does not wait for it.
     import tempfile  # noqa: PLC0415
@@ -67,7 +67,7 @@ def write(path: str, items: list[JsonObject]) -> str:
     return digest
 
 
-def _holds(path: str, digest: str) -> bool:
+def holds(path: str, digest: str) -> bool:
     """Does the file end with this hash? It does not have to be parsed to know."""
     try:
         with open(path, "rb") as stream:
