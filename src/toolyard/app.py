@@ -6,13 +6,16 @@ import asyncio
 import os
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
+from toolyard import MCP_BASH_VERSION, __version__
 from toolyard.access import Logins, admit_of, guarded, limits_of, refusals_of, view_of
 from toolyard.catalog.entries import Entries, Tool
 from toolyard.catalog.keeper import Keeper
 from toolyard.catalog.snapshot import Catalog
 from toolyard.catalog.source import Source
+from toolyard.methods.news import News
 from toolyard.methods.offer import Offer, PageSizes
 from toolyard.methods.roots import RootsMethods, RootsSettings
 from toolyard.methods.subscriptions import Room
@@ -21,6 +24,7 @@ from toolyard.methods.tools import Permit
 from toolyard.policy.allowlist import allowlist
 from toolyard.protocol.call import LOCAL, Call, Caller, Handler, JsonObject, Target
 from toolyard.protocol.identity import Identity
+from toolyard.protocol.manner import manner_of
 from toolyard.protocol.modern import stamp
 from toolyard.protocol.paging import page_size
 from toolyard.runners.guard import Guard
@@ -38,6 +42,7 @@ from toolyard.sources.project.running import project_paths, runner_settings
 from toolyard.sources.project.scan import Scan
 from toolyard.sources.project.server_env import read_server_env
 from toolyard.sources.project.source import ProjectSource
+from toolyard.sources.project.warned import logger_of
 from toolyard.sources.registry.lock import LOCK_NAME
 from toolyard.sources.registry.targets import UpstreamTargets
 from toolyard.transports.answer import Edge
@@ -68,6 +73,8 @@ class Plan:
     scanned: Scan | None = None
     # One client, which started us, instead of any number over the network.
     own_client: bool = False
+    # Read server.d/env.sh, where that is allowed.
+    server_env: bool = True
     # Offer only what is as the lock has it.
     locked: bool = False
 
@@ -144,6 +151,7 @@ class Scripts:
     roots: RootsMethods
     policy: PolicyScript | None
     source: Source
+    project: ProjectSource
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,10 +220,17 @@ def offer_of(
 
 def methods_over(plan: Plan, offer: Offer, yard: Scripts | None) -> Methods:
     minimal, room = plan.settings.force_minimal, Room(plan.settings.max_subscriptions)
-    if yard is None:
+    if yard is None or plan.project is None:
         return methods_of(offer, permit_of(plan), minimal=minimal, room=room)
+    unseen = yard.project.unseen if plan.like_mcp_bash else None
+    news = News(offer.keeper, logger_for(plan, plan.project), unseen)
     permit = permit_of(plan, yard.policy)
-    return methods_of(offer, permit, yard.roots, minimal=minimal, room=room)
+    return methods_of(offer, permit, yard.roots, news=news, minimal=minimal, room=room)
+
+
+def logger_for(plan: Plan, project: Project) -> Callable[[str], str | None]:
+    """Where rules say who sees what, a warning could name what its hearer may not see."""
+    return (lambda _: None) if plan.settings.rules else partial(logger_of, project)
 
 
 def edge_of(plan: Plan, handler: Handler, refusals: Refusals | None) -> Edge:
@@ -223,7 +238,7 @@ def edge_of(plan: Plan, handler: Handler, refusals: Refusals | None) -> Edge:
         handler,
         plan.identity,
         Parking(Sealer()),
-        strict_revisions=plan.like_mcp_bash,
+        manner=manner_of(like_mcp_bash=plan.like_mcp_bash),
         batches=plan.settings.compat_batches,
         log_level=plan.settings.log_level_default,
         admit=admit_of(plan.settings, refusals),
@@ -244,12 +259,16 @@ def scripts_of(plan: Plan, project: Project, taps: Taps, guard: Guard) -> Script
             settings.roots_debounce_interval, settings.roots_request_timeout, plan.own_client
         ),
     )
-    paths = project_paths(project, settings, plan.identity, configured)
-    runner = Runner(runner_settings(settings), paths, roots.of, guard)
-    server_env = read_server_env(project, settings)
-    runner.server_env, runner.problem = server_env.variables, server_env.problem
-    source = locked(plan, project_source(plan, project, runner, taps), held_scripts)
-    return Scripts(runner, roots, policy_of(project, runner), source)
+    version = MCP_BASH_VERSION if plan.like_mcp_bash else __version__
+    paths = project_paths(project, settings, plan.identity, configured, version)
+    run_with = runner_settings(settings, like_mcp_bash=plan.like_mcp_bash)
+    runner = Runner(run_with, paths, roots.of, guard)
+    if plan.server_env:
+        server_env = read_server_env(project, settings)
+        runner.server_env, runner.problem = server_env.variables, server_env.problem
+    scripts = project_source(plan, project, runner, taps)
+    source = locked(plan, scripts, held_scripts)
+    return Scripts(runner, roots, policy_of(project, runner), source, scripts)
 
 
 def federation_of(
@@ -315,6 +334,7 @@ def project_source(plan: Plan, project: Project, runner: Runner, taps: Taps) -> 
     )
     if plan.like_mcp_bash:
         source.show_providers()
+        source.compare_with_cache()
     return source
 
 

@@ -218,7 +218,9 @@ def test_a_template_may_not_take_the_name_of_a_resource(folder: Folder, read: Re
     folder.write("resources/t.meta.json", {"name": "same", "uriTemplate": "x:{a}"})
     entries = read()
     assert (names(entries), entries.templates) == (["same"], ())
-    assert entries.warnings == ("template 'same': a resource has the same name; skipped",)
+    assert entries.warnings == (
+        f"{folder.root}/resources: template 'same': a resource has the same name; skipped",
+    )
 
 
 async def test_a_template_with_a_path_runs_its_script_with_the_variables(

@@ -23,6 +23,7 @@ RESOURCE_UPDATED = "notifications/resources/updated"
 class Announcer:
     def __init__(self) -> None:
         self._listeners: dict[object, Listener] = {}
+        self._warned: dict[object, Callable[[str], None]] = {}
 
     def join(self, listener: Listener) -> Callable[[], None]:
         """Hear every announcement from now on; call what is returned to leave."""
@@ -32,6 +33,19 @@ class Announcer:
 
     def _leave(self, ticket: object) -> None:
         self._listeners.pop(ticket, None)
+
+    def hear_warnings(self, listener: Callable[[str], None]) -> Callable[[], None]:
+        """Hear what is found to be wrong with what is on offer; call the result to leave."""
+        ticket = object()
+        self._warned[ticket] = listener
+        return lambda: self._stop_warning(ticket)
+
+    def _stop_warning(self, ticket: object) -> None:
+        self._warned.pop(ticket, None)
+
+    def warned(self, warning: str) -> None:
+        for listener in tuple(self._warned.values()):
+            listener(warning)
 
     def changed(self, kinds: Iterable[Kind]) -> None:
         for method in sorted({LIST_CHANGED[kind] for kind in kinds}):

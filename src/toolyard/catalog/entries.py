@@ -91,6 +91,8 @@ class Entries:
     templates: tuple[Template, ...] = ()
     prompts: tuple[Prompt, ...] = ()
     completions: tuple[Completion, ...] = ()
+    # Answer for URIs that nothing else does, and are in no list.
+    unlisted: tuple[Template, ...] = ()
     # Lists that cannot be served at all, and why: answered as -32603.
     broken: Mapping[Kind, str] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()

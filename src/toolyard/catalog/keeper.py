@@ -42,6 +42,11 @@ class Keeper:
         """The catalog, once the first list misses nothing."""
         return self._current if self._settled else None
 
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What has been warned of so far; nothing before there is a catalog."""
+        return self._current.warnings[:MOST_WARNINGS] if self._current is not None else ()
+
     async def catalog(self) -> Catalog:
         """The same, after waiting briefly for what a first list should not miss."""
         if not self._settled:
@@ -90,6 +95,7 @@ class Keeper:
         new = [warning for warning in catalog.warnings if warning not in seen]
         for warning in new[:MOST_WARNINGS]:
             log.warning("%s", warning)
+            self.announcer.warned(warning)
         if len(new) > MOST_WARNINGS:
             log.warning("and %d more like these", len(new) - MOST_WARNINGS)
 

@@ -67,7 +67,7 @@ def run(options: Namespace) -> int:
     found = scan(project, chosen.settings, Metadata())
     if found.broken:
         raise ConfigError.at(project.root, "; ".join(sorted(set(found.broken.values()))))
-    bundled = _bundled(options, project, found)
+    bundled = _bundled(options, chosen, found)
     if options.validate:
         print(orjson.dumps(manifest(bundled, options.manifest)).decode())
         return 0
@@ -77,8 +77,10 @@ def run(options: Namespace) -> int:
     return 0
 
 
-def _bundled(options: Namespace, project: Project, found: Scan) -> Bundled:
-    info, meta, conf = read_identity(project).info, _server_meta(project), _conf(project)
+def _bundled(options: Namespace, chosen: Chosen, found: Scan) -> Bundled:
+    project = project_of(chosen)
+    info = read_identity(project, chosen.settings).info
+    meta, conf = _server_meta(project), _conf(project)
     icon = next((name for name in ("icon.png", "server.d/icon.png") if _has(project, name)), None)
     return Bundled(
         name=options.name or conf.get("MCPB_NAME") or info["name"],

@@ -40,7 +40,7 @@ class Finding(NamedTuple):
 
 def examine(project: Project, settings: Settings) -> Iterator[Finding]:
     """Everything there is to say of a project, worst and best alike."""
-    yield from _server(project)
+    yield from _server(project, settings)
     unreadable = list(_metadata_files(project))
     yield from unreadable
     found = scan(project, settings, Metadata())
@@ -52,9 +52,9 @@ def examine(project: Project, settings: Settings) -> Iterator[Finding]:
     yield from _of_the_scan(found, unreadable)
 
 
-def _server(project: Project) -> Iterator[Finding]:
+def _server(project: Project, settings: Settings) -> Iterator[Finding]:
     path = os.path.join(project.server, "server.meta.json")
-    identity = read_identity(project)
+    identity = read_identity(project, settings)
     for warning in identity.warnings:
         yield Finding("error", "server", warning)
     if not os.path.exists(path):

@@ -48,10 +48,10 @@ def add(parser: ArgumentParser) -> None:
 
 def run(options: Namespace) -> int:
     chosen = chosen_by(options)
-    findings = [*_machine(), *_temporary(chosen), *_project(chosen, options.program)]
+    findings = [*_machine(), *_temporary(chosen), *_project(chosen, options)]
     failed = any(finding.severity == "error" for finding in findings)
     if options.json:
-        print(orjson.dumps(report_of(findings, chosen, options.program)).decode())
+        print(orjson.dumps(report_of(findings, chosen, options)).decode())
     else:
         for finding in findings:
             hint = f"\n    {finding.suggested}" if finding.suggested else ""
@@ -104,7 +104,8 @@ def _temporary(chosen: Chosen) -> Iterator[Finding]:
         yield Finding("tmp", "error", text, "set MCPBASH_TMP_ROOT to a folder of yours")
 
 
-def _project(chosen: Chosen, program: str) -> Iterator[Finding]:
+def _project(chosen: Chosen, options: Namespace) -> Iterator[Finding]:
+    program = options.program
     if chosen.project is None:
         yield Finding("project", "info", "there is no project here", f"{program} new NAME")
         return
@@ -117,12 +118,12 @@ def _project(chosen: Chosen, program: str) -> Iterator[Finding]:
         yield Finding("project", severity, text, f"{program} validate")
     else:
         yield Finding("project", "ok", text)
-    if program == "mcp-bash" and not chosen.settings.tool_allowlist:
+    if options.like_mcp_bash and not chosen.settings.tool_allowlist:
         text = "MCPBASH_TOOL_ALLOWLIST is not set: every call is denied under this name"
         yield Finding("allowlist", "warning", text, "MCPBASH_TOOL_ALLOWLIST='*'")
 
 
-def report_of(findings: list[Finding], chosen: Chosen, program: str) -> JsonObject:
+def report_of(findings: list[Finding], chosen: Chosen, options: Namespace) -> JsonObject:
     errors = [finding.message for finding in findings if finding.severity == "error"]
     warnings = [finding.message for finding in findings if finding.severity == "warning"]
     return {
@@ -148,7 +149,7 @@ def report_of(findings: list[Finding], chosen: Chosen, program: str) -> JsonObje
             "bash": shutil.which("bash"),
             "jsonTool": shutil.which("jq") or shutil.which("gojq"),
         },
-        "install": {"command": command_line(program), "python": sys.executable},
+        "install": {"command": command_line(options.program), "python": sys.executable},
         "project": {"root": chosen.project.root} if chosen.project else None,
         "errors": errors,
         "warnings": warnings,

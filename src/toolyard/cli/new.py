@@ -43,5 +43,5 @@ def next_steps(options: Namespace) -> str:
 
 def run_line(options: Namespace, tool: str) -> str:
     """What to type to call a tool; mcp-bash allows none by itself."""
-    allow = " --allow-self" if options.program == "mcp-bash" else ""
+    allow = " --allow-self" if options.like_mcp_bash else ""
     return f"{options.program} run-tool {tool}{allow}"

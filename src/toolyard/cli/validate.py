@@ -12,7 +12,7 @@ import orjson
 
 from toolyard.cli.checks import Finding, examine
 from toolyard.cli.choosing import chosen_by, project_of
-from toolyard.cli.options import add_project
+from toolyard.cli.options import Chosen, add_project
 from toolyard.protocol.call import JsonObject
 from toolyard.sources.project.identity import read_identity
 from toolyard.sources.project.layout import Project
@@ -42,7 +42,7 @@ def run(options: Namespace) -> int:
     fixed = mend(findings) if options.fix else 0
     if fixed:
         findings = list(examine(project, chosen.settings))
-    report = report_of(findings, project, fixed, options)
+    report = report_of(findings, chosen, fixed, options)
     if options.json:
         print(orjson.dumps(report).decode())
     else:
@@ -59,9 +59,10 @@ def mend(findings: Sequence[Finding]) -> int:
 
 
 def report_of(
-    findings: Sequence[Finding], project: Project, fixed: int, options: Namespace
+    findings: Sequence[Finding], chosen: Chosen, fixed: int, options: Namespace
 ) -> JsonObject:
-    info = read_identity(project).info
+    project = project_of(chosen)
+    info = read_identity(project, chosen.settings).info
     return {
         "projectRoot": project.root,
         "errors": sum(finding.level == "error" for finding in findings),

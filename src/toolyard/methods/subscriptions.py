@@ -106,12 +106,12 @@ class SubscriptionMethods:
     sessions: dict[str, dict[str, Callable[[], None]]] = field(default_factory=dict)
     closing: asyncio.Event = field(default_factory=asyncio.Event)
 
-    async def initialized(self, _call: Call, channel: Channel) -> Result:
+    async def initialized(self, call: Call, channel: Channel) -> Result:
         """A session that is ready hears of every list that changes."""
         session = channel.session
         if session is not None:
-            leave = self.offer.keeper.announcer.join(_lists_only(session))
-            session.on_close(leave)
+            if call.revision.list_changed:
+                session.on_close(self.offer.keeper.announcer.join(_lists_only(session)))
             session.on_close(lambda: self._forget(session.key))
         return {}
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from toolyard.errors import METHOD_NOT_FOUND, ProtocolError
 from toolyard.methods.completions import CompletionMethods
 from toolyard.methods.lists import list_method
+from toolyard.methods.news import News
 from toolyard.methods.offer import Offer
 from toolyard.methods.prompts import PromptMethods
 from toolyard.methods.resources import ResourceMethods
@@ -39,6 +40,7 @@ def methods_of(
     permit: Permit | None = None,
     roots: RootsMethods | None = None,
     *,
+    news: News | None = None,
     minimal: bool = False,
     room: Room | None = None,
 ) -> Methods:
@@ -60,6 +62,8 @@ def methods_of(
         "subscriptions/listen": subscriptions.listen,
         "notifications/initialized": subscriptions.initialized,
     }
+    if news is not None:
+        table["notifications/initialized"] = _both(subscriptions.initialized, news.initialized)
     if roots is not None:
         table.update(_with_roots(table, roots))
     return Methods(table, subscriptions)

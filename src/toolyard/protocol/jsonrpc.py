@@ -11,6 +11,8 @@ from toolyard.protocol.codec import dumps, loads
 RequestId: TypeAlias = str | int
 MOST_IN_BATCH = 100
 _ID_TYPES = frozenset({str, int})  # and no bool
+# What tells one kind of message from another.
+_TELLING = ("method", "result", "error")
 
 
 class Request(NamedTuple):
@@ -74,6 +76,8 @@ def classify(value: Json) -> Message:
 def _unusual(value: JsonObject) -> Message:
     message_id = value.get("id")
     known_id = message_id if is_request_id(message_id) else None
+    if value.keys().isdisjoint(_TELLING):
+        return invalid(known_id, "Missing method")
     if value.get("jsonrpc") != "2.0":
         return invalid(known_id, 'jsonrpc must be "2.0"')
     if "method" not in value:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Literal, NamedTuple
 
 Structured = Literal["none", "object", "any"]
@@ -149,10 +150,22 @@ LATEST = R2026_07_28
 ASSUMED_OVER_HTTP = R2025_03_26
 
 
-def negotiate(requested: object) -> Revision:
+# The handshake revisions as the command `mcp-bash` speaks them: its oldest clients hear of no
+# changed lists, and find structured content where their revision has no word for it.
+LIKE_MCP_BASH = {
+    **HANDSHAKE,
+    R2025_03_26.date: R2025_03_26._replace(
+        structured="object",
+        capabilities=R2025_03_26.capabilities - {"completions"},
+        list_changed=False,
+    ),
+    R2024_11_05.date: R2024_11_05._replace(
+        structured="object", list_changed=False, instructions=False
+    ),
+}
+
+
+def negotiate(requested: object, spoken: Mapping[str, Revision] = HANDSHAKE) -> Revision:
     """The revision that `initialize` answers with: the one asked for, or our latest."""
-    return (
-        HANDSHAKE.get(requested, LATEST_HANDSHAKE)
-        if isinstance(requested, str)
-        else LATEST_HANDSHAKE
-    )
+    asked = requested if isinstance(requested, str) else LATEST_HANDSHAKE.date
+    return spoken.get(asked, spoken[LATEST_HANDSHAKE.date])

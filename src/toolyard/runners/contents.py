@@ -28,6 +28,7 @@ class About:
     provider: str
     mime_type: str = "text/plain"
     meta: JsonObject = field(default_factory=dict)  # `_meta` of the contents
+    trim: bool = False  # text loses the newlines at its end
 
 
 def read_result(uri: str, body: Body, about: About) -> JsonObject:
@@ -42,7 +43,8 @@ def content_of(uri: str, body: Body, about: About) -> JsonObject:
     mime_type = body.mime_type or about.mime_type
     content: JsonObject = {"uri": uri, "mimeType": mime_type}
     if is_text(body.data):
-        content["text"] = body.data.decode()
+        text = body.data.decode()
+        content["text"] = text.rstrip("\n") if about.trim else text
     else:
         content["mimeType"] = BINARY if mime_type.startswith("text/") else mime_type
         content["blob"] = base64.b64encode(body.data).decode()

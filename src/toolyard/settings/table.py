@@ -41,6 +41,14 @@ class Settings:
     providers_dir = Knob(PATH, "providers", "Where the project's own resource providers are.")
     ui_dir = Knob(PATH, "ui", "Where shared MCP Apps pages are.")
     completions_dir = Knob(PATH, "completions", "Where completion scripts are, by convention.")
+    # Who the server is, where `server.meta.json` does not say
+    server_name = Knob(TEXT, "", "Its name; unset: the folder's. Also the host of `ui://` URIs.")
+    server_title = Knob(TEXT, "", "Its title; unset: made of the name.")
+    server_version = Knob(TEXT, "", "Its version; unset: of `VERSION` or `package.json`.")
+    server_description = Knob(TEXT, "", "What it is for.")
+    server_website_url = Knob(TEXT, "", "Where to read about it.")
+    server_icons = Knob(OBJECTS, (), "Its icons, as in `server.meta.json`.")
+    server_instructions = Knob(TEXT, "", "Where there is no `server.instructions.md`.")
     # Registry
     registry_dir = Knob(PATH, ".registry", "Where the generated registry files are kept.")
     registry_max_bytes = Knob(WHOLE, 104857600, "Largest registry; a larger cache is ignored.")

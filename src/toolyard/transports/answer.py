@@ -17,6 +17,7 @@ from toolyard.errors import (
 from toolyard.protocol.call import Call, Caller, Channel, Encoded, Handler, JsonObject, Result
 from toolyard.protocol.identity import Identity
 from toolyard.protocol.jsonrpc import Message, Request, decode, encode_result
+from toolyard.protocol.manner import PLAIN, Manner
 from toolyard.protocol.modern import MAY_ASK, Envelope, discover, stamp
 from toolyard.protocol.questions import asked_by, urls_of
 from toolyard.protocol.shape import shape_result
@@ -38,8 +39,7 @@ class Edge:
     handler: Handler
     identity: Identity
     parking: Parking = field(default_factory=lambda: Parking(Sealer()))
-    # Refuse an unknown revision in `initialize` instead of negotiating.
-    strict_revisions: bool = False
+    manner: Manner = PLAIN
     # Accept batches from handshake clients whatever their revision.
     batches: bool = False
     # What a session hears of before its client has asked for a level.

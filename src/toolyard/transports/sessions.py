@@ -143,7 +143,7 @@ class HandshakeSession:
     def _initialize(self, params: JsonObject) -> JsonObject:
         if self.greeted.done:
             raise ProtocolError(INVALID_REQUEST, "Server already initialized")
-        greeting = greet(self._edge.identity, params, strict=self._edge.strict_revisions)
+        greeting = greet(self._edge.identity, params, self._edge.manner)
         self.adopt(greeting.revision, greeting.client)
         return greeting.result
 
@@ -151,7 +151,7 @@ class HandshakeSession:
         return {}
 
     def _set_level(self, params: JsonObject) -> JsonObject:
-        self.level = log_level(params)
+        self.level = log_level(params, self._edge.manner)
         return {}
 
     def _shutdown(self, _params: JsonObject) -> JsonObject:
@@ -233,6 +233,12 @@ class HandshakeSession:
     def notify(self, method: str, params: JsonObject) -> None:
         if self.greeted.ready and self.revision.may_hear(method):
             self._outlet.send(encode_notification(method, params), None)
+
+    def log(self, level: str, data: Json, logger: str) -> None:
+        def send(message: bytes) -> None:
+            self._outlet.send(message, None)
+
+        Wire(send, self.revision, level=lambda: self.level).log(level, data, logger)
 
     async def ask(self, method: str, params: JsonObject, timeout: float) -> Json:
         question = {"q": {"method": method, "params": params}}

@@ -49,7 +49,7 @@ def envelope(items: list[JsonObject], digest: str) -> bytes:
 def write(path: str, items: list[JsonObject]) -> str:
     """Write the file unless it already holds these items; the hash."""
     digest = hash_of(items)
-    if _holds(path, digest):
+    if holds(path, digest):
         return digest
     folder = os.path.dirname(path)
     os.makedirs(folder, mode=0o700, exist_ok=True)
@@ -57,7 +57,7 @@ def write(path: str, items: list[JsonObject]) -> str:
     return digest
 
 
-def _holds(path: str, digest: str) -> bool:
+def holds(path: str, digest: str) -> bool:
     """Does the file end with this hash? It does not have to be parsed to know."""
     try:
         with open(path, "rb") as stream:

@@ -5,13 +5,12 @@ from __future__ import annotations
 import os
 from datetime import UTC, datetime
 
-from toolyard.catalog.kinds import Kind
 from toolyard.protocol.call import JsonObject
 from toolyard.settings import Settings
 from toolyard.sources.project import cache
 from toolyard.sources.project.layout import Project
 from toolyard.sources.project.metadata import Metadata
-from toolyard.sources.project.registry_files import FileKind, apart, paths_in
+from toolyard.sources.project.registry_files import FileKind, apart, listed_with, paths_in
 from toolyard.sources.project.scan import scan
 
 # How the kinds are called in the output of the commands.
@@ -29,7 +28,7 @@ def refresh(project: Project, settings: Settings, only: str = "") -> JsonObject:
     scanned = scan(project, settings, Metadata(), only)
     files = apart(scanned.items)
     status = {
-        _SHOWN[kind]: _refreshed(path, files[kind], scanned.broken.get(_listed_with(kind)))
+        _SHOWN[kind]: _refreshed(path, files[kind], scanned.broken.get(listed_with(kind)))
         for kind, path in paths_in(project).items()
     }
     return {
@@ -38,10 +37,6 @@ def refresh(project: Project, settings: Settings, only: str = "") -> JsonObject:
         "mode": "full",
         "warnings": list(scanned.warnings),
     }
-
-
-def _listed_with(kind: FileKind) -> Kind:
-    return "resources" if kind == "ui" else kind
 
 
 def _refreshed(path: str, items: list[JsonObject], broken: str | None) -> JsonObject:

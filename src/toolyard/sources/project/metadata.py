@@ -30,6 +30,8 @@ class FoundResources(NamedTuple):
     templates: list[JsonObject]
     # Programs without metadata: served by nobody, unless a template names them.
     strays: list[str]
+    # Paths of resources that no metadata describes: metadata elsewhere may do so.
+    bare: list[str]
 
 
 class FoundThen(NamedTuple):
@@ -47,6 +49,8 @@ class Metadata:
         self.known: dict[str, tuple[int, JsonObject]] = {}
         # By script: the stamps of script and metadata, and the item that they make.
         self.items: dict[str, tuple[int, int, JsonObject]] = {}
+        # Scripts, by their path below the folder of tools, whose name is that of their file.
+        self.nameless: set[str] = set()
         # Scripts that were seen to start like a program, with their stamps.
         self.runnable: dict[str, int] = {}
         self.folders = Remembered()

@@ -53,6 +53,7 @@ class _Overlay:
             templates=(*shown.templates, *exposed.templates.values()),
             prompts=(*shown.prompts, *exposed.prompts.values()),
             completions=(*shown.completions, *exposed.completions),
+            unlisted=shown.unlisted,
             broken=self.scripts.broken,
             warnings=(*self.scripts.warnings, *self.registry.warnings, *self._warnings),
         )
@@ -123,6 +124,7 @@ class _Overlay:
             completions=tuple(
                 one for one in scripts.completions if expose == "all" or one.ref in refs
             ),
+            unlisted=scripts.unlisted if expose == "all" else (),
         )
 
 
