@@ -189,7 +189,7 @@ function Editing({
     () => new Map(problems.filter((one) => one.section === part).map((one) => [one.line, one.message])),
     [problems, part],
   );
-  const ready = changed && checked !== null && !checked.problems.length && !refused;
+  const ready = changed && checked !== null && !spoils(checked) && !refused;
   return (
     <div class="editing">
       <div class="editing-text">
@@ -246,8 +246,10 @@ function state(changed: boolean, checked: Checked | null, refused: ApiError | nu
   if (!changed) return saving === "saved" ? "Saved." : "As in the file.";
   if (refused) return "Cannot be saved.";
   if (!checked) return "Checking…";
-  return checked.problems.length ? "Has problems." : "Can be saved.";
+  return spoils(checked) ? "Has problems." : "Can be saved.";
 }
+
+const spoils = (checked: Checked) => checked.problems.some((one) => !one.standing);
 
 function Problems({ problems, choose }: { problems: Problem[]; choose: (one: Problem) => void }) {
   if (!problems.length) return null;

@@ -176,10 +176,11 @@ class GatewaySource:
         """The entries for one caller, to whom OAuth servers list this; scripts as last read."""
         return self._laid(self._scripts_read, *self._taken, own)
 
-    def would_read(self, instead: Mapping[str, bytes]) -> Entries:
+    def would_read(self, instead: Mapping[str, bytes]) -> tuple[Entries, Registries]:
         """The entries if files said this. Starts nothing. Raises ConfigError."""
         scripts = self._read_scripts()
-        return self._laid(scripts, self._files.load(scripts, instead), self._taken[1])
+        registries = self._files.load(scripts, instead)
+        return self._laid(scripts, registries, self._taken[1]), registries
 
     def _read_scripts(self) -> Entries:
         return self._scripts.read() if self._scripts is not None else Entries()

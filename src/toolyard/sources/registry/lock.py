@@ -172,7 +172,9 @@ def file_hash(path: str) -> str:
 def server_parts(server: ServerDefinition, registry: Registry) -> Parts:
     """As the file has it, so that no value of a variable is in it; and its own files."""
     listed = registry.raw.get("servers") or ()
-    raw: JsonObject = next((one for one in listed if one.get("name") == server.name), {})
+    raw: JsonObject = next(
+        (one for one in listed if isinstance(one, dict) and one.get("name") == server.name), {}
+    )
     parts = {"command": json_hash({key: raw[key] for key in _OF_A_COMMAND if key in raw})}
     files = _own_files(server, registry.file)
     return {**parts, "files": json_hash(files)} if files else parts

@@ -39,10 +39,10 @@ def from_mcp_servers(raw: JsonObject, folder: str) -> Converted:
     problems, lost = [], []
     for name, server in servers.items():
         place = f"{base}/{escape(name)}"
-        if not isinstance(server, dict):
-            problems.append((place, "must be an object"))
-            continue
         pointer = f"/servers/{len(native)}"
+        if not isinstance(server, dict):
+            problems.append((pointer, "must be an object"))
+            server = {}
         places |= {
             pointer: place,
             f"{pointer}/stdio": place,
