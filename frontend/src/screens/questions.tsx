@@ -7,6 +7,7 @@ import { isObject, type JsonObject, type Question } from "../types";
 import { ObjectFields } from "../ui/form";
 import { Failure } from "../ui/states";
 import { isWebUrl, LongText, Text } from "../ui/text";
+import "./questions.css";
 
 interface Answering {
   question: Question;
@@ -75,7 +76,9 @@ function Elicit({ question, answer }: Answering) {
 function Buttons({ answer, accept }: { answer: Answering["answer"]; accept: string }) {
   return (
     <p class="question-buttons">
-      <button class="button primary">{accept}</button>
+      <button type="submit" class="button primary">
+        {accept}
+      </button>
       <button type="button" class="button" onClick={() => answer({ action: "decline" })}>
         Decline
       </button>
@@ -120,7 +123,12 @@ function Sampling({ question, answer }: Answering) {
   const messages = asList(question.params?.messages).filter(isObject);
   const submit = (event: Event) => {
     event.preventDefault();
-    answer({ role: "assistant", content: { type: "text", text }, model: "person", stopReason: "endTurn" });
+    answer({
+      role: "assistant",
+      content: { type: "text", text },
+      model: "person",
+      stopReason: "endTurn",
+    });
   };
   return (
     <form class="question" onSubmit={submit}>
@@ -141,7 +149,9 @@ function Sampling({ question, answer }: Answering) {
         onInput={(event) => setText(event.currentTarget.value)}
       />
       <p class="question-buttons">
-        <button class="button primary">Answer</button>
+        <button type="submit" class="button primary">
+          Answer
+        </button>
       </p>
     </form>
   );
@@ -173,7 +183,9 @@ function Roots({ answer }: Answering) {
         onInput={(event) => setText(event.currentTarget.value)}
       />
       <p class="question-buttons">
-        <button class="button primary">Answer</button>
+        <button type="submit" class="button primary">
+          Answer
+        </button>
       </p>
     </form>
   );

@@ -181,7 +181,9 @@ function TextInput({ id, schema, value, change, required, complete, label }: Inp
 
 function placeholder(schema: Schema): string {
   const example = asList(schema.examples)[0];
-  return example === undefined ? "" : `e.g. ${typeof example === "string" ? example : compact(example)}`;
+  return example === undefined
+    ? ""
+    : `e.g. ${typeof example === "string" ? example : compact(example)}`;
 }
 
 function NumberInput({ id, schema, value, change, required, label }: InputProps) {
@@ -331,7 +333,10 @@ function ArrayInput({ id, schema, root, value, change, depth, name }: InputProps
 }
 
 function blank(schema: Schema): Json {
-  return { text: "", number: 0, boolean: false, array: [], object: {} }[shapeOf(schema) as string] ?? null;
+  return (
+    { text: "", number: 0, boolean: false, array: [], object: {} }[shapeOf(schema) as string] ??
+    null
+  );
 }
 
 function ManyOf({
@@ -351,7 +356,9 @@ function ManyOf({
           <input
             type="checkbox"
             checked={has(option)}
-            onChange={() => change(options.filter((one) => (one === option ? !has(one) : has(one))))}
+            onChange={() =>
+              change(options.filter((one) => (one === option ? !has(one) : has(one))))
+            }
           />
           <span>{String(option)}</span>
         </label>
