@@ -6,6 +6,7 @@ import asyncio
 import os
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from toolyard.access import Logins, admit_of, guarded, refusals_of, view_of
@@ -13,19 +14,24 @@ from toolyard.catalog.entries import Entries, Tool
 from toolyard.catalog.keeper import Keeper
 from toolyard.catalog.snapshot import Catalog
 from toolyard.catalog.source import Source
-from toolyard.methods.offer import Offer, PageSizes
+from toolyard.methods.offer import Offer, PageSizes, View
 from toolyard.methods.roots import RootsMethods, RootsSettings
 from toolyard.methods.table import Methods, methods_of
 from toolyard.methods.tools import Permit
 from toolyard.policy.allowlist import allowlist
 from toolyard.protocol.call import LOCAL, Call, Caller, Handler, JsonObject, Target
+from toolyard.protocol.client import UNKNOWN
+from toolyard.protocol.client import Client as Program
+from toolyard.protocol.guise import guise_of
 from toolyard.protocol.identity import Identity
 from toolyard.protocol.modern import stamp
 from toolyard.protocol.paging import page_size
+from toolyard.protocol.revisions import LATEST
 from toolyard.runners.guard import Guard
 from toolyard.runners.runner import Runner
 from toolyard.runners.script import ScriptTarget
 from toolyard.settings import Settings
+from toolyard.sources.announced import announced
 from toolyard.sources.gateway import GatewaySource, RegistryFiles
 from toolyard.sources.locked import Hold, LockedSource, held_scripts, held_tools
 from toolyard.sources.own import OwnListings
@@ -42,6 +48,7 @@ from toolyard.sources.registry.targets import UpstreamTargets
 from toolyard.transports.answer import Edge
 from toolyard.transports.parking import Parking
 from toolyard.transports.seal import Sealer
+from toolyard.upstreams.connections import Client
 from toolyard.upstreams.kept import KeptListings, kept_folder
 from toolyard.upstreams.pool import Pool
 from toolyard.upstreams.setup import Setup
@@ -103,10 +110,12 @@ class App:
         if project is not None and self.pool is None:
             os.chdir(project.root)
 
-    async def catalog(self, caller: Caller = LOCAL) -> Catalog:
-        """What a caller could see: everybody's, and what is listed to him alone."""
+    async def catalog(self, caller: Caller = LOCAL, program: Program = UNKNOWN) -> Catalog:
+        """What a caller could see with this client: everybody's, and what is listed to him."""
         catalog = await self.keeper.catalog()
-        return catalog if self.own is None else await self.own(catalog, caller)
+        if self.own is None:
+            return catalog
+        return await self.own.of(catalog, Client(caller, guise_of(LATEST, program)))
 
     async def watch(self) -> None:
         """Keep the catalog up to date, until cancelled."""
@@ -162,12 +171,15 @@ def build(plan: Plan, taps: Taps | None = None) -> App:
     if yard is not None:
         yard.runner.announce = Announced(keeper)
     refusals = refusals_of(plan.settings)
-    methods = methods_over(plan, offer_of(plan, keeper, federation, own), yard)
+    methods = methods_over(plan, offer_of(plan, keeper, federation, own), yard, federation)
     asking = methods if federation is None else logins.asking(methods, federation.pool.definition)
     return App(
         keeper,
         methods,
-        edge_of(plan, taps.handler(guarded(asking, plan.settings)), refusals),
+        replace(
+            edge_of(plan, taps.handler(guarded(asking, plan.settings)), refusals),
+            offered=partial(offered_of, plan, keeper, federation, view_of(plan.settings)),
+        ),
         guard,
         runner=yard.runner if yard is not None else None,
         pool=federation.pool if federation is not None else None,
@@ -200,11 +212,16 @@ def offer_of(
     return replace(offer, arrivals=federation.source, listed=federation.pool.expire)
 
 
-def methods_over(plan: Plan, offer: Offer, yard: Scripts | None) -> Methods:
-    minimal = plan.settings.force_minimal
-    if yard is None:
-        return methods_of(offer, permit_of(plan), minimal=minimal)
-    return methods_of(offer, permit_of(plan, yard.policy), yard.roots, minimal=minimal)
+def methods_over(
+    plan: Plan, offer: Offer, yard: Scripts | None, federation: Federation | None
+) -> Methods:
+    return methods_of(
+        offer,
+        permit_of(plan, yard.policy if yard is not None else None),
+        yard.roots if yard is not None else None,
+        told_roots=federation.pool.roots_changed if federation is not None else None,
+        minimal=plan.settings.force_minimal,
+    )
 
 
 def edge_of(plan: Plan, handler: Handler, refusals: Refusals | None) -> Edge:
@@ -217,6 +234,21 @@ def edge_of(plan: Plan, handler: Handler, refusals: Refusals | None) -> Edge:
         log_level=plan.settings.log_level_default,
         admit=admit_of(plan.settings, refusals),
     )
+
+
+def offered_of(
+    plan: Plan, keeper: Keeper, federation: Federation | None, view: View, caller: Caller
+) -> JsonObject | None:
+    """What upstreams offer to a caller, where there is nothing else; None where nobody knows yet.
+
+    With a project everything is announced: scripts may come at any time.
+    """
+    if plan.project is not None or federation is None or plan.settings.force_minimal:
+        return None
+    source = federation.source
+    if source.unlisted or source.registries.personal:
+        return None
+    return announced(view(keeper.current, caller), source.listed().values())
 
 
 def scripts_of(plan: Plan, project: Project, taps: Taps, guard: Guard) -> Scripts:

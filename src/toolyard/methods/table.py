@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 
 from toolyard.errors import METHOD_NOT_FOUND, ProtocolError
@@ -39,9 +39,13 @@ def methods_of(
     permit: Permit | None = None,
     roots: RootsMethods | None = None,
     *,
+    told_roots: Callable[[str], None] | None = None,
     minimal: bool = False,
 ) -> Methods:
-    """`minimal`: lifecycle, ping and logging only, which are the transports' own."""
+    """`minimal`: lifecycle, ping and logging only, which are the transports' own.
+
+    `told_roots` is told of the sessions whose roots have changed.
+    """
     subscriptions = SubscriptionMethods(offer)
     if minimal:
         return Methods({"notifications/initialized": subscriptions.initialized}, subscriptions)
@@ -59,6 +63,8 @@ def methods_of(
         "subscriptions/listen": subscriptions.listen,
         "notifications/initialized": subscriptions.initialized,
     }
+    if told_roots is not None:
+        table["notifications/roots/list_changed"] = _telling(told_roots)
     if roots is not None:
         table.update(_with_roots(table, roots))
     return Methods(table, subscriptions)
@@ -67,11 +73,24 @@ def methods_of(
 _RUN_SCRIPTS = ("tools/call", "resources/read", "prompts/get", "completion/complete")
 
 
+def _telling(told: Callable[[str], None]) -> Handler:
+    async def answer(_call: Call, channel: Channel) -> Result:
+        if channel.session is not None:
+            told(channel.session.key)
+        return {}
+
+    return answer
+
+
 def _with_roots(table: Mapping[str, Handler], roots: RootsMethods) -> dict[str, Handler]:
     return {
         **{method: roots.awaited(table[method]) for method in _RUN_SCRIPTS},
         "notifications/initialized": _both(roots.initialized, table["notifications/initialized"]),
-        "notifications/roots/list_changed": roots.changed,
+        "notifications/roots/list_changed": (
+            _both(told, roots.changed)
+            if (told := table.get("notifications/roots/list_changed"))
+            else roots.changed
+        ),
     }
 
 

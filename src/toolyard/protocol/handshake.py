@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from toolyard.errors import INVALID_PARAMS, NOT_INITIALIZED, ProtocolError
-from toolyard.protocol.client import Client
+from toolyard.protocol.client import Client, key_of
 from toolyard.protocol.identity import Identity
 from toolyard.protocol.revisions import HANDSHAKE, Revision, negotiate
 from toolyard.protocol.values import LOG_LEVELS, Json, JsonObject
@@ -31,7 +31,8 @@ def greet(identity: Identity, params: JsonObject, *, strict: bool = False) -> Gr
             INVALID_PARAMS, f"Unsupported protocol version: {requested}. Supported: {known}"
         )
     revision = negotiate(requested)
-    client = Client(_object(params.get("clientInfo")), _object(params.get("capabilities")))
+    can_do = _object(params.get("capabilities"))
+    client = Client(_object(params.get("clientInfo")), can_do, key_of(can_do))
     result: JsonObject = {
         "protocolVersion": revision.date,
         "capabilities": identity.capabilities_for(revision, client.capabilities),

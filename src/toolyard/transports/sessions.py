@@ -137,7 +137,8 @@ class HandshakeSession:
     def _initialize(self, params: JsonObject) -> JsonObject:
         if self.greeted.done:
             raise ProtocolError(INVALID_REQUEST, "Server already initialized")
-        greeting = greet(self._edge.identity, params, strict=self._edge.strict_revisions)
+        identity = self._edge.identity_for(self.caller)
+        greeting = greet(identity, params, strict=self._edge.strict_revisions)
         self.adopt(greeting.revision, greeting.client)
         return greeting.result
 

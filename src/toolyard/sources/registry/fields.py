@@ -72,6 +72,7 @@ SERVER: Mapping[str, Kind] = {
     ),
     "prefix": TEXT,
     "share": one_of("safe", "always"),
+    "validate": FLAG,
     "disabled": REASON,
 }
 STDIO: Mapping[str, Kind] = {"command": NAME, "args": TEXTS, "cwd": NAME}
