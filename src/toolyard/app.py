@@ -4,33 +4,44 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
 from toolyard import MCP_BASH_VERSION, __version__
-from toolyard.access import Logins, admit_of, guarded, limits_of, refusals_of, view_of
-from toolyard.catalog.entries import Entries, Tool
+from toolyard.access import (
+    Logins,
+    admit_of,
+    guarded,
+    limits_of,
+    permit_of,
+    refusals_of,
+    view_of,
+)
+from toolyard.catalog.entries import Entries
 from toolyard.catalog.keeper import Keeper
 from toolyard.catalog.snapshot import Catalog
 from toolyard.catalog.source import Source
 from toolyard.methods.news import News
-from toolyard.methods.offer import Offer, PageSizes
+from toolyard.methods.offer import Offer, PageSizes, View
 from toolyard.methods.roots import RootsMethods, RootsSettings
 from toolyard.methods.subscriptions import Room
-from toolyard.methods.table import Methods, methods_of
-from toolyard.methods.tools import Permit
-from toolyard.policy.allowlist import allowlist
-from toolyard.protocol.call import LOCAL, Call, Caller, Handler, JsonObject, Target
+from toolyard.methods.table import Methods, methods_of, minimal_methods_of
+from toolyard.protocol.call import LOCAL, Caller, Handler, JsonObject, Target
+from toolyard.protocol.client import UNKNOWN
+from toolyard.protocol.client import Client as Program
+from toolyard.protocol.guise import guise_of
 from toolyard.protocol.identity import Identity
 from toolyard.protocol.manner import manner_of
 from toolyard.protocol.modern import stamp
 from toolyard.protocol.paging import page_size
+from toolyard.protocol.revisions import LATEST
 from toolyard.runners.guard import Guard
 from toolyard.runners.runner import Runner
 from toolyard.runners.script import ScriptTarget
 from toolyard.settings import Settings
+from toolyard.sources.announced import announced
 from toolyard.sources.gateway import GatewaySource, RegistryFiles
 from toolyard.sources.locked import Hold, LockedSource, held_scripts, held_tools
 from toolyard.sources.own import OwnListings
@@ -49,6 +60,7 @@ from toolyard.transports.answer import Edge
 from toolyard.transports.bounds import Bounds
 from toolyard.transports.parking import Parking
 from toolyard.transports.seal import Sealer
+from toolyard.upstreams.connections import Client
 from toolyard.upstreams.kept import KeptListings, kept_folder
 from toolyard.upstreams.pool import Pool
 from toolyard.upstreams.running import Limits
@@ -113,10 +125,12 @@ class App:
         if project is not None and self.pool is None:
             os.chdir(project.root)
 
-    async def catalog(self, caller: Caller = LOCAL) -> Catalog:
-        """What a caller could see: everybody's, and what is listed to him alone."""
+    async def catalog(self, caller: Caller = LOCAL, program: Program = UNKNOWN) -> Catalog:
+        """What a caller could see with this client: everybody's, and what is listed to him."""
         catalog = await self.keeper.catalog()
-        return catalog if self.own is None else await self.own(catalog, caller)
+        if self.own is None:
+            return catalog
+        return await self.own.of(catalog, Client(caller, guise_of(LATEST, program)))
 
     async def watch(self) -> None:
         """Keep the catalog up to date, until cancelled."""
@@ -176,7 +190,7 @@ def build(plan: Plan, taps: Taps | None = None) -> App:
     if yard is not None:
         yard.runner.announce = Announced(keeper)
     refusals = refusals_of(plan.settings)
-    methods = methods_over(plan, offer_of(plan, keeper, federation, own), yard)
+    methods = methods_over(plan, offer_of(plan, keeper, federation, own), yard, federation)
     asking = methods if federation is None else logins.asking(methods, federation.pool.definition)
     limits = limits_of(plan.settings)
     edge = edge_of(plan, taps.handler(guarded(asking, plan.settings, limits)), refusals)
@@ -185,7 +199,9 @@ def build(plan: Plan, taps: Taps | None = None) -> App:
     return App(
         keeper,
         methods,
-        edge,
+        replace(
+            edge, offered=partial(offered_of, plan, keeper, federation, view_of(plan.settings))
+        ),
         guard,
         runner=yard.runner if yard is not None else None,
         pool=federation.pool if federation is not None else None,
@@ -218,14 +234,27 @@ def offer_of(
     return replace(offer, arrivals=federation.source, listed=federation.pool.expire)
 
 
-def methods_over(plan: Plan, offer: Offer, yard: Scripts | None) -> Methods:
-    minimal, room = plan.settings.force_minimal, Room(plan.settings.max_subscriptions)
+def methods_over(
+    plan: Plan, offer: Offer, yard: Scripts | None, federation: Federation | None
+) -> Methods:
+    if plan.settings.force_minimal:
+        return minimal_methods_of(offer)
+    policy = yard.policy if yard is not None else None
+    return methods_of(
+        offer,
+        permit_of(plan.settings, policy, deny_unnamed=plan.like_mcp_bash),
+        yard.roots if yard is not None else None,
+        news=news_of(plan, offer, yard),
+        told_roots=federation.pool.roots_changed if federation is not None else None,
+        room=Room(plan.settings.max_subscriptions),
+    )
+
+
+def news_of(plan: Plan, offer: Offer, yard: Scripts | None) -> News | None:
     if yard is None or plan.project is None:
-        return methods_of(offer, permit_of(plan), minimal=minimal, room=room)
+        return None
     unseen = yard.project.unseen if plan.like_mcp_bash else None
-    news = News(offer.keeper, logger_for(plan, plan.project), unseen)
-    permit = permit_of(plan, yard.policy)
-    return methods_of(offer, permit, yard.roots, news=news, minimal=minimal, room=room)
+    return News(offer.keeper, logger_for(plan, plan.project), unseen)
 
 
 def logger_for(plan: Plan, project: Project) -> Callable[[str], str | None]:
@@ -248,6 +277,21 @@ def edge_of(plan: Plan, handler: Handler, refusals: Refusals | None) -> Edge:
             replay_all=plan.settings.replay_bytes,
         ),
     )
+
+
+def offered_of(
+    plan: Plan, keeper: Keeper, federation: Federation | None, view: View, caller: Caller
+) -> JsonObject | None:
+    """What upstreams offer to a caller, where there is nothing else; None where nobody knows yet.
+
+    With a project everything is announced: scripts may come at any time.
+    """
+    if plan.project is not None or federation is None or plan.settings.force_minimal:
+        return None
+    source = federation.source
+    if source.unlisted or source.registries.personal:
+        return None
+    return announced(view(keeper.current, caller), source.listed().values())
 
 
 def scripts_of(plan: Plan, project: Project, taps: Taps, guard: Guard) -> Scripts:
@@ -352,28 +396,3 @@ class Announced:
         task: asyncio.Task[object] = asyncio.get_running_loop().create_task(self._keeper.refresh())
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
-
-
-def permit_of(plan: Plan, policy: PolicyScript | None = None) -> Permit:
-    """A policy.sh with a check of its own stands for the default of the allowlist.
-
-    A list that the operator wrote holds beside it.
-    """
-    settings = plan.settings
-    allowed = allowlist(
-        settings.tool_allowlist, settings.tool_allow_default, deny_unnamed=plan.like_mcp_bash
-    )
-
-    def permit(_call: Call, tool: Tool) -> Awaitable[None] | None:
-        if policy is not None:
-            return asked(policy, tool)
-        if tool.origin.source == "project":
-            allowed.check(tool)
-        return None
-
-    async def asked(policy: PolicyScript, tool: Tool) -> None:
-        decided = await policy.permits(tool.name, {**tool.definition, **tool.extra})
-        if tool.origin.source == "project" and (settings.tool_allowlist or not decided):
-            allowed.check(tool)
-
-    return permit

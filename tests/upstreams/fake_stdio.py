@@ -95,6 +95,9 @@ def on_discover(request: JsonObject) -> None:
 
 
 def on_initialize(request: JsonObject) -> None:
+    if mood() == "refuse":
+        fail(request, -32022, "Unsupported protocol version", {"supported": ["2026-07-28"]})
+        return
     misbehave(mood())
     version = OPTIONS.get("version") or request["params"]["protocolVersion"]
     capabilities = OPTIONS.get("capabilities", {"tools": {"listChanged": True}})

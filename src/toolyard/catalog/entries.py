@@ -32,6 +32,8 @@ class Tool:
     unavailable: str | None = None
     # Left out of lists where it is disabled for good: a call still says why.
     listed: bool = True
+    # We check its arguments, or leave that to whoever does the work.
+    check_input: bool = True
     # The target checks its own results (an upstream) or has us do it (a script).
     check_output: bool = False
     # What else the file said of it: version, tags, path; never sent to clients.

@@ -20,7 +20,7 @@ class CompletionMethods:
     async def complete(self, call: Call, channel: Channel) -> Result:
         ref = _ref(call.params.get("ref"))
         _check_argument(call.params.get("argument"))
-        catalog = await self.offer.having(lambda catalog: _is_known(catalog, ref), call)
+        catalog = await self.offer.having(lambda catalog: _is_known(catalog, ref), call, channel)
         completion = _find(catalog, ref)
         if completion is None:
             return NOTHING

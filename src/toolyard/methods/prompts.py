@@ -18,7 +18,7 @@ class PromptMethods:
         name = call.params.get("name")
         if not isinstance(name, str):
             raise ProtocolError(INVALID_PARAMS, "Prompt name is required")
-        catalog = await self.offer.having(lambda catalog: name in catalog.prompts, call)
+        catalog = await self.offer.having(lambda catalog: name in catalog.prompts, call, channel)
         prompt = catalog.prompts.get(name)
         if prompt is None:
             raise ProtocolError(INVALID_PARAMS, "Prompt not found", {"name": name})

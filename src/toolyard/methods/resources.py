@@ -17,7 +17,7 @@ class ResourceMethods:
     offer: Offer
 
     async def read(self, call: Call, channel: Channel) -> Result:
-        catalog = await self.offer.having(partial(is_known, call), call)
+        catalog = await self.offer.having(partial(is_known, call), call, channel)
         entry, arguments = find(catalog, uri_of(call, catalog))
         return await entry.target.call(arguments, call, channel)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 
 from toolyard.errors import METHOD_NOT_FOUND, ProtocolError
@@ -35,19 +35,23 @@ class Methods:
         await self.subscriptions.close()
 
 
+def minimal_methods_of(offer: Offer) -> Methods:
+    """Lifecycle, ping and logging only, which are the transports' own."""
+    subscriptions = SubscriptionMethods(offer)
+    return Methods({"notifications/initialized": subscriptions.initialized}, subscriptions)
+
+
 def methods_of(
     offer: Offer,
     permit: Permit | None = None,
     roots: RootsMethods | None = None,
     *,
     news: News | None = None,
-    minimal: bool = False,
+    told_roots: Callable[[str], None] | None = None,
     room: Room | None = None,
 ) -> Methods:
-    """`minimal`: lifecycle, ping and logging only, which are the transports' own."""
+    """`told_roots` is told of the sessions whose roots have changed."""
     subscriptions = SubscriptionMethods(offer, room or Room())
-    if minimal:
-        return Methods({"notifications/initialized": subscriptions.initialized}, subscriptions)
     table: dict[str, Handler] = {
         "tools/list": list_method(offer, "tools"),
         "tools/call": ToolMethods(offer, permit).call,
@@ -64,6 +68,8 @@ def methods_of(
     }
     if news is not None:
         table["notifications/initialized"] = _both(subscriptions.initialized, news.initialized)
+    if told_roots is not None:
+        table["notifications/roots/list_changed"] = _telling(told_roots)
     if roots is not None:
         table.update(_with_roots(table, roots))
     return Methods(table, subscriptions)
@@ -72,11 +78,24 @@ def methods_of(
 _RUN_SCRIPTS = ("tools/call", "resources/read", "prompts/get", "completion/complete")
 
 
+def _telling(told: Callable[[str], None]) -> Handler:
+    async def answer(_call: Call, channel: Channel) -> Result:
+        if channel.session is not None:
+            told(channel.session.key)
+        return {}
+
+    return answer
+
+
 def _with_roots(table: Mapping[str, Handler], roots: RootsMethods) -> dict[str, Handler]:
     return {
         **{method: roots.awaited(table[method]) for method in _RUN_SCRIPTS},
         "notifications/initialized": _both(roots.initialized, table["notifications/initialized"]),
-        "notifications/roots/list_changed": roots.changed,
+        "notifications/roots/list_changed": (
+            _both(told, roots.changed)
+            if (told := table.get("notifications/roots/list_changed"))
+            else roots.changed
+        ),
     }
 
 

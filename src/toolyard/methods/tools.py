@@ -34,7 +34,7 @@ class ToolMethods:
         catalog = self.offer.at_hand(call)
         tool = catalog.tools.get(name) if catalog is not None else None
         if catalog is None or tool is None or tool.unavailable is not None:
-            catalog = await self.offer.having(partial(_is_ready, name), call)
+            catalog = await self.offer.having(partial(_is_ready, name), call, channel)
             tool = catalog.tools.get(name)
         if tool is None:
             raise ProtocolError(INVALID_PARAMS, f"Tool '{name}' not found", {"name": name})
@@ -87,6 +87,8 @@ def _polled(tool: Tool) -> bool:
 
 
 def check_arguments(catalog: Catalog, tool: Tool, arguments: JsonObject) -> None:
+    if not tool.check_input:
+        return
     hidden = tool.hidden and tool.hidden.intersection(arguments)
     if hidden:
         wrong: str | None = f"unknown argument {', '.join(sorted(hidden))}"

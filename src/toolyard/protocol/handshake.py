@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from toolyard.errors import INVALID_PARAMS, NOT_INITIALIZED, ProtocolError
-from toolyard.protocol.client import Client
+from toolyard.protocol.client import Client, key_of
 from toolyard.protocol.identity import Identity
 from toolyard.protocol.manner import PLAIN, Manner
 from toolyard.protocol.revisions import Revision, negotiate
@@ -33,7 +33,8 @@ def greet(identity: Identity, params: JsonObject, manner: Manner = PLAIN) -> Gre
             INVALID_PARAMS, f"Unsupported protocol version: {requested}. Supported: {known}"
         )
     revision = negotiate(requested, manner.revisions)
-    client = Client(_object(params.get("clientInfo")), _object(params.get("capabilities")))
+    can_do = _object(params.get("capabilities"))
+    client = Client(_object(params.get("clientInfo")), can_do, key_of(can_do))
     result: JsonObject = {
         "protocolVersion": revision.date,
         "capabilities": identity.capabilities_for(revision, client.capabilities),

@@ -45,6 +45,8 @@ class Revision(NamedTuple):
     content_kinds: frozenset[str]
     structured: Structured
     capabilities: frozenset[str]
+    # What a client may say that it can do, and the details of it; others are a client's own.
+    client_capabilities: Mapping[str, frozenset[str]]
     list_changed: bool
     instructions: bool
     progress_message: bool
@@ -80,6 +82,11 @@ R2026_07_28 = Revision(
     capabilities=frozenset(
         {"tools", "prompts", "resources", "logging", "completions", "extensions", "experimental"}
     ),
+    client_capabilities={
+        "elicitation": frozenset({"form", "url"}),
+        "sampling": frozenset({"tools", "context"}),
+        "roots": frozenset(),
+    },
     list_changed=True,
     instructions=True,
     progress_message=True,
@@ -100,6 +107,10 @@ R2025_11_25 = R2026_07_28._replace(
     structured="object",
     capabilities=(R2026_07_28.capabilities - {"extensions"}) | {"tasks"},
     tracked_urls=True,
+    client_capabilities={
+        **R2026_07_28.client_capabilities,
+        "roots": frozenset({"listChanged"}),
+    },
     resumable_priming=True,
 )
 R2025_06_18 = R2025_11_25._replace(
@@ -108,6 +119,11 @@ R2025_06_18 = R2025_11_25._replace(
     later_entry_fields=frozenset({"icons"}),
     later_info_fields=frozenset({"description", "icons", "websiteUrl"}),
     capabilities=R2025_11_25.capabilities - {"tasks"},
+    client_capabilities={
+        "elicitation": frozenset(),
+        "sampling": frozenset(),
+        "roots": frozenset({"listChanged"}),
+    },
     elicitation=frozenset({"form"}),
     plain_forms=True,
     tracked_urls=False,
@@ -124,6 +140,7 @@ R2025_03_26 = R2025_06_18._replace(
     later_annotations=frozenset({"lastModified"}),
     content_kinds=frozenset({"text", "image", "resource", "audio"}),
     structured="none",
+    client_capabilities={"sampling": frozenset(), "roots": frozenset({"listChanged"})},
     elicitation=frozenset(),
     version_header=False,
 )
@@ -163,6 +180,10 @@ LIKE_MCP_BASH = {
         structured="object", list_changed=False, instructions=False
     ),
 }
+
+
+def older(one: Revision, other: Revision) -> Revision:
+    return min(one, other, key=lambda revision: revision.date)
 
 
 def negotiate(requested: object, spoken: Mapping[str, Revision] = HANDSHAKE) -> Revision:

@@ -173,8 +173,17 @@ class GatewaySource:
         return replace(entries, warnings=(*entries.warnings, said))
 
     def read_own(self, own: Mapping[str, Listing]) -> Entries:
-        """The entries for one caller, to whom OAuth servers list this; scripts as last read."""
+        """The entries for some clients, to whom servers list this; scripts as last read."""
         return self._laid(self._scripts_read, *self._taken, own)
+
+    @property
+    def needed(self) -> frozenset[str]:
+        """The servers that list to everybody who asks."""
+        return self._listings.followed
+
+    def listed(self) -> Mapping[str, Listing | None]:
+        """What those list to clients that can do nothing special."""
+        return self._listings.read()
 
     def would_read(self, instead: Mapping[str, bytes]) -> tuple[Entries, Registries]:
         """The entries if files said this. Starts nothing. Raises ConfigError."""
@@ -192,9 +201,12 @@ class GatewaySource:
         targets: UpstreamTargets,
         own: Mapping[str, Listing] | None = None,
     ) -> Entries:
-        listings = self._listings.read()
+        # What OAuth servers list to one caller is exposed to him, and changes no registry entry.
+        personal = {name: one for name, one in (own or {}).items() if name in registries.personal}
+        others = {name: one for name, one in (own or {}).items() if name not in personal}
+        listings = {**self._listings.read(), **others}
         for registry in registries.files:
-            entries = lay_over(registry, entries, listings, targets, own)
+            entries = lay_over(registry, entries, listings, targets, personal)
         return entries
 
     async def settle(self) -> None:

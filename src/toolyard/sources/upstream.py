@@ -36,6 +36,10 @@ class UpstreamListings:
         self._listed = {name: one for name, one in known.items() if one is not None}
         self._followed_anew.set()
 
+    @property
+    def followed(self) -> frozenset[str]:
+        return frozenset(self._servers)
+
     def read(self) -> Mapping[str, Listing | None]:
         """What each server last listed; None where that is not known yet."""
         listed = self._listed

@@ -45,10 +45,16 @@ class Edge:
     # What a session hears of before its client has asked for a level.
     log_level: str = "info"
     bounds: Bounds = field(default_factory=Bounds)
+    # What stands behind us for a caller; None where that is not known, or everything.
+    offered: Callable[[Caller], JsonObject | None] = lambda _caller: None
     # Looks at every message before anything else does, and may turn it into an error.
     admit: Callable[[Message], Message] | None = None
     # Counts what no handler sees: the opening of a session. Raises ProtocolError.
     count: Callable[[Call], None] = lambda _call: None
+
+    def identity_for(self, caller: Caller) -> Identity:
+        offered = self.offered(caller)
+        return self.identity if offered is None else self.identity._replace(capabilities=offered)
 
     def decode(self, data: bytes) -> Message | list[Message]:
         """The messages in these bytes, as far as they are admitted."""
@@ -160,7 +166,7 @@ def answer_modern(edge: Edge, call: Call, wire: Wire) -> Awaitable[Result]:
 
 
 async def _discover(edge: Edge, call: Call) -> Result:
-    return discover(edge.identity, call.revision, call.client)
+    return discover(edge.identity_for(call.caller), call.revision, call.client)
 
 
 def _declined(answers: JsonObject) -> bool:

@@ -143,7 +143,8 @@ class HandshakeSession:
     def _initialize(self, params: JsonObject) -> JsonObject:
         if self.greeted.done:
             raise ProtocolError(INVALID_REQUEST, "Server already initialized")
-        greeting = greet(self._edge.identity, params, self._edge.manner)
+        identity = self._edge.identity_for(self.caller)
+        greeting = greet(identity, params, self._edge.manner)
         self.adopt(greeting.revision, greeting.client)
         return greeting.result
 

@@ -8,6 +8,7 @@ from typing import TypeAlias
 
 from toolyard.net.http_client import Url
 from toolyard.protocol.call import Caller, JsonObject
+from toolyard.protocol.revisions import LATEST_HANDSHAKE
 from toolyard.upstreams.auth import Credentials
 from toolyard.upstreams.child import Command
 from toolyard.upstreams.definition import ServerDefinition
@@ -55,14 +56,21 @@ class Connector:
 
     async def connect(self, owner: Owner, caller: Caller, heard: Heard) -> UpstreamSession:
         """Raises CannotConnect."""
-        known = Attempt(self.learnt.transport or self._transports()[0], self.learnt.era)
+        wanted = owner.revision.modern
+        known = Attempt(self.learnt.transport or self._transports()[0], self._era(wanted))
         try:
             session = await self._greeted(known, owner, caller, heard)
         except CannotConnect as error:
             session = await self._otherwise(known, error, owner, caller, heard)
-        self.learnt.era = "modern" if session.modern else "handshake"
+        self.learnt.note(wanted_modern=wanted, modern=session.modern)
+        if not session.modern and session.asked is LATEST_HANDSHAKE:
+            self.learnt.newest = session.peer.revision
         self.learnt.transport = session.link.transport
         return session
+
+    def _era(self, wanted_modern: bool) -> Era | None:
+        modern = self.learnt.speaks_modern(wanted_modern)
+        return None if modern is None else "modern" if modern else "handshake"
 
     def _transports(self) -> tuple[str, ...]:
         return ("stdio",) if self._definition.command else _TRANSPORTS[self._definition.transport]

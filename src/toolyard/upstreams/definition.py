@@ -33,6 +33,8 @@ class ServerDefinition:
     expose: Literal["listed", "all"] | tuple[str, ...] = "listed"
     prefix: str = ""
     share: Literal["safe", "always"] = "safe"
+    # Check arguments of tools that are exposed as they are, before it sees them.
+    validate: bool = False
     disabled: str | None = None  # the reason
     secrets: frozenset[str] = frozenset()  # values that came from variables
 

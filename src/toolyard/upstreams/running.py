@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from toolyard.protocol.call import Call, Channel, Json, JsonObject, Session
+from toolyard.protocol.revisions import LATEST, Revision
 from toolyard.telemetry import logger
 from toolyard.upstreams.link import MAX_MESSAGE, UNASKED
 from toolyard.upstreams.pacing import Pace
@@ -186,17 +187,27 @@ class Running:
         return answers.get(key)
 
 
-def latest_of_one_caller(running: Iterable[Running]) -> Running | None:
+def latest_of_one_client(running: Iterable[Running]) -> Running | None:
     """Whose message is this, on a stream that does not say? Nobody's, if several could be meant."""
     calls = list(running)
-    if len({one.call.caller.id for one in calls}) != 1:
+    if not calls or (len(calls) > 1 and not _of_one_session(calls)):
         return None
     return calls[-1]
 
 
+def _of_one_session(calls: Iterable[Running]) -> bool:
+    sessions = {session.key if (session := one.channel.session) else None for one in calls}
+    return len(sessions) == 1 and None not in sessions
+
+
 @dataclass(frozen=True, slots=True)
 class Owner:
-    """The one client that a connection belongs to, and what it can be asked."""
+    """The client that a connection is for: what we say of it, and where it can be asked."""
 
     capabilities: JsonObject
     session: Session | None = None
+    # Of the client; of a handshake connection that is shared, our latest one.
+    revision: Revision = LATEST
+    shared: bool = False
+    # The call for which it is opened, where there is no session.
+    borrower: Running | None = None

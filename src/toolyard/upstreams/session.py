@@ -15,18 +15,19 @@ from toolyard.errors import INTERNAL_ERROR, METHOD_NOT_FOUND, ProtocolError, Too
 from toolyard.protocol.call import LOG_LEVELS, Json, JsonObject
 from toolyard.protocol.cancelling import reason_in, reason_of
 from toolyard.protocol.fitting import fit_answer
+from toolyard.protocol.keys import CAPABILITIES
 from toolyard.protocol.questions import CAPABILITY
 from toolyard.protocol.revisions import LATEST, Revision
 from toolyard.telemetry import logger
 from toolyard.upstreams.envelope import protocol_error, result_of, seal, unstamped
 from toolyard.upstreams.link import NO_HEADERS, Link, LinkError, Outgoing, Refused, TimedOut
 from toolyard.upstreams.pacing import Pace
-from toolyard.upstreams.running import Deadlines, Limits, Owner, Running, latest_of_one_caller
+from toolyard.upstreams.running import Deadlines, Limits, Owner, Running, latest_of_one_client
 
 log = logger("upstreams")
 
 QUESTIONS = CAPABILITY
-NOBODY = Owner({})
+NOBODY = Owner({}, shared=True)
 # Questions that wait for their answer; more of them are not answered.
 MOST_QUESTIONS = 100
 # How long the end of a connection waits for what is still to be told.
@@ -64,6 +65,7 @@ class UpstreamSession:
         self.limits = limits
         self.owner = owner
         self.peer = Peer()
+        self.asked: Revision | None = None  # in `initialize`
         self.on_notification = on_notification
         self._ids = itertools.count(1)
         self._running: dict[int, Running] = {}
@@ -76,6 +78,13 @@ class UpstreamSession:
         self._farewells: set[asyncio.Task[None]] = set()
         self._level: str | None = None
         self._logged: set[str] = set()  # the levels from which on it is heard as it should be
+        # Asked where no session can be, outside of any request.
+        self.borrower: Running | None = owner.borrower
+        self.roots_asked = 0
+        self.keeps_roots = False  # it asked for them, and not in a call
+        self._roots_questions: set[asyncio.Task[None]] = set()
+        # What calls wait for: it is taking in what its client's roots are.
+        self.settling: asyncio.Task[None] | None = None
         link.receive = self._receive
 
     @property
@@ -100,6 +109,16 @@ class UpstreamSession:
         """The result. Raises ProtocolError for the upstream's error, else a LinkError."""
         out = self._outgoing(method, params, running, headers)
         return self._exchange(out, running, timeout or self.limits.call)
+
+    def request_as(
+        self, capabilities: JsonObject, method: str, params: JsonObject
+    ) -> Coroutine[Any, Any, JsonObject]:
+        """The same for a client that can do this: modern upstreams are told with each request."""
+        out = self._outgoing(method, params, None, NO_HEADERS)
+        if self.modern and capabilities:
+            meta = {**out.params["_meta"], CAPABILITIES: capabilities}
+            out = out._replace(params={**out.params, "_meta": meta})
+        return self._exchange(out, None, self.limits.call)
 
     async def greet(self, method: str, params: JsonObject, version: str | None) -> JsonObject:
         """A request before a revision is settled, never cancelled. Modern ones name a `version`."""
@@ -223,6 +242,10 @@ class UpstreamSession:
         elif "id" in message:
             task = self._spawn(self._answer(message["id"], method, params, related))
             self._questions[_key(message["id"])] = task
+            if method == "roots/list":
+                self.roots_asked += 1
+                self._roots_questions.add(task)
+                task.add_done_callback(self._roots_questions.discard)
         else:
             self._on_notification(method, params, related)
 
@@ -267,7 +290,7 @@ class UpstreamSession:
     def _meant(self, related: int | None) -> Running | None:
         if related is not None and related in self._running:
             return self._running[related]
-        return latest_of_one_caller(self._running.values())
+        return latest_of_one_client(self._running.values())
 
     # -- questions ---------------------------------------------------------------------
 
@@ -297,11 +320,27 @@ class UpstreamSession:
             raise ProtocolError(METHOD_NOT_FOUND, f"This client does not answer {method}")
         params = _without_token(params)
         running = self._meant(related)
+        if running is None:
+            running = self.borrower
+            self.keeps_roots = self.keeps_roots or method == "roots/list"
         if running is not None:
             return await running.ask(method, params)
         if self.owner.session is not None:
             return await self.owner.session.ask(method, params, self.limits.call)
         raise ProtocolError(METHOD_NOT_FOUND, f"No call is running that {method} could belong to")
+
+    async def roots_answered(self) -> None:
+        if self._roots_questions:
+            await asyncio.wait(self._roots_questions)
+
+    def settle(self, settling: Coroutine[Any, Any, None]) -> None:
+        """Calls wait for this from now on."""
+        self.settling = task = self._spawn(settling)
+        task.add_done_callback(self._settled)
+
+    def _settled(self, task: asyncio.Task[None]) -> None:
+        if self.settling is task:
+            self.settling = None
 
     # -- the end -----------------------------------------------------------------------
 

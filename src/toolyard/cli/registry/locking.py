@@ -7,6 +7,7 @@ import sys
 from argparse import ArgumentParser, Namespace
 
 from toolyard.app import App, Plan, lock_path
+from toolyard.catalog.entries import Tool
 from toolyard.cli.output import counted, pretty, print_json
 from toolyard.cli.registry.chosen import (
     add_registry,
@@ -18,7 +19,11 @@ from toolyard.cli.registry.chosen import (
 from toolyard.durable import write_whole
 from toolyard.errors import ConfigError
 from toolyard.protocol.call import LOCAL
+from toolyard.protocol.client import ABLE
+from toolyard.protocol.guise import guise_of
+from toolyard.protocol.revisions import LATEST
 from toolyard.sources.registry.lock import Lock, lock, read_lock, verify
+from toolyard.upstreams.connections import Client
 
 
 def add(parser: ArgumentParser) -> None:
@@ -67,12 +72,24 @@ def _unseen(app: App) -> list[str]:
     return [name for name, one in personal if logins is None or logins.login(one, LOCAL) is None]
 
 
+async def _tools(app: App) -> tuple[Tool, ...]:
+    """Those of everybody, and those that are listed only to clients that can be asked."""
+    everybody = (await app.catalog()).tools
+    if app.pool is None or app.gateway is None:
+        return tuple(everybody.values())
+    asking = Client(LOCAL, guise_of(LATEST, ABLE))
+    await asyncio.gather(*(app.pool.listing(name, asking) for name in app.gateway.needed))
+    able = (await app.catalog(program=ABLE)).tools
+    offered = {name: tool for name, tool in everybody.items() if tool.listed}
+    return tuple({**everybody, **able, **offered}.values())
+
+
 async def _now(plan: Plan) -> Lock:
     """As everything is at this moment: every server is asked, not remembered."""
     async with opened(plan) as app:
         silent = await app.gateway.ask() if app.gateway is not None else {}
-        catalog = await app.catalog()
-        found = lock(tuple(catalog.tools.values()), scripts_of(app).tools, registries_of(app).files)
+        tools = await _tools(app)
+        found = lock(tools, scripts_of(app).tools, registries_of(app).files)
         unseen = _unseen(app)
     for name in unseen:
         print(

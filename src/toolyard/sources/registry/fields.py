@@ -73,6 +73,7 @@ SERVER: Mapping[str, Kind] = {
     ),
     "prefix": TEXT,
     "share": one_of("safe", "always"),
+    "validate": FLAG,
     "disabled": REASON,
 }
 _GRANTS = ("authorization_code", "client_credentials", "jwt_bearer", "enterprise")

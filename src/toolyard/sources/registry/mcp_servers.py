@@ -12,7 +12,17 @@ from toolyard.virtual.subschemas import escape
 
 _STDIO = ("command", "args", "cwd")
 _URLS = ("url", "serverUrl", "httpUrl")
-_SAME = ("env", "headers", "description", "auth", "timeoutSecs", "expose", "prefix", "share")
+_SAME = (
+    "env",
+    "headers",
+    "description",
+    "auth",
+    "timeoutSecs",
+    "expose",
+    "prefix",
+    "share",
+    "validate",
+)
 _KNOWN = {*_STDIO, *_URLS, *_SAME, "type", "transport", "disabled", "enabled", "timeout"}
 _CLIENT_VARIABLE = re.compile(r"\$\{(env|input):([^}]+)\}|\$\{(userHome|workspaceFolder)\}")
 

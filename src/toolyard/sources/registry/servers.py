@@ -121,6 +121,7 @@ class _Filling:
             expose=tuple(expose) if isinstance(expose, list) else expose,
             prefix=stated.get("prefix", ""),
             share=stated.get("share", "safe"),
+            validate=stated.get("validate", False),
             disabled=self._disabled(stated.get("disabled", False), filled["url"]),
             secrets=frozenset(self._secrets),
             **filled,
