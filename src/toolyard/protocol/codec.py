@@ -81,10 +81,11 @@ def in_parts(items: Sequence[Json], option: int = 0) -> Iterator[bytes]:
         yield orjson.dumps(items[start : start + PART], option=option)[1:-1]
 
 
-def dumps(value: Json, *, sort_keys: bool = False) -> bytes:
+def dumps(value: Json, option: int = 0) -> bytes:
     """JSON text of any value; integers beyond 64 bits take the slow road."""
     try:
-        return orjson.dumps(value, option=orjson.OPT_SORT_KEYS if sort_keys else None)
+        return orjson.dumps(value, option=option)
     except (TypeError, orjson.JSONEncodeError):
-        text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), sort_keys=sort_keys)
+        sort = bool(option & orjson.OPT_SORT_KEYS)
+        text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), sort_keys=sort)
         return text.encode("utf-8", "replace")

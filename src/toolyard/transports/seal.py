@@ -53,7 +53,7 @@ class Sealer:
 
 def binding(call: Call) -> bytes:
     """What a seal is bound to: caller, method and parameters."""
-    parameters = dumps([call.caller.id, call.method, call.params], sort_keys=True)
+    parameters = dumps([call.caller.id, call.method, call.params], orjson.OPT_SORT_KEYS)
     return hashlib.sha256(parameters).digest()
 
 
