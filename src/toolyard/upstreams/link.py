@@ -141,6 +141,11 @@ class Pending:
         if future is not None and not future.done():
             future.set_result(message)
 
+    def break_off(self, request_id: int, error: LinkError) -> None:
+        future = self._waiting.pop(request_id, None)
+        if future is not None and not future.done():
+            future.set_exception(error)
+
     def fail(self, error: LinkError) -> None:
         waiting, self._waiting = self._waiting, {}
         for future in waiting.values():
