@@ -82,6 +82,8 @@ class Link(ABC):
     def __init__(self) -> None:
         self.receive: Receive = lambda message, related: None
         self.on_lost: Callable[[LinkError], None] = lambda error: None
+        # The stream of this request was ended before its answer: it is polled for the rest.
+        self.on_polling: Callable[[int], None] = lambda request_id: None
         self.lost: LinkError | None = None
 
     @abstractmethod
