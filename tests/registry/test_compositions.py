@@ -266,6 +266,40 @@ async def test_a_question_of_a_step_does_not_run_the_steps_before_it_again() -> 
     assert len(first.heard) == 1
 
 
+class Unasked(Keeps):
+    async def ask(self, questions: Questions, timeout: float | None = None) -> JsonObject:
+        raise AssertionError("nobody can answer nothing")
+
+
+@pytest.mark.parametrize("rounds", [1, 3])
+async def test_a_step_that_asks_for_nothing_is_called_again_with_its_state(rounds: int) -> None:
+    class Counts:
+        async def call(self, arguments: JsonObject, call: Call, channel: Channel) -> Result:
+            assert call.input_responses is None
+            turn = int(call.request_state or 0)
+            if turn < rounds:
+                return {"resultType": "input_required", "requestState": str(turn + 1)}
+            return text(str(turn))
+
+    tool = composed(pipeline(step("a", "t")), Tools(t=Counts()))
+    result = await tool.target.call({}, CALL, Unasked())
+    assert isinstance(result, dict)
+    assert result["structuredContent"] == rounds
+
+
+@pytest.mark.parametrize(
+    ("asked", "why"),
+    [({"requestState": "s"}, "more than 16 times"), ({"inputRequests": [1]}, "wrong form")],
+)
+async def test_a_step_that_never_stops_asking_or_asks_badly_fails_at_once(
+    asked: JsonObject, why: str
+) -> None:
+    target = Answers({"resultType": "input_required", **asked})
+    tool = composed(pipeline(step("a", "t")), Tools(t=target))
+    with pytest.raises(ToolError, match=why):
+        await tool.target.call({}, CALL, Unasked())
+
+
 async def test_a_composed_tool_can_be_projected_and_have_defaults() -> None:
     schema = {"type": "object", "properties": {"n": {"source_field": "$.id"}}}
     tools = Tools(t=as_text(lambda a: a))

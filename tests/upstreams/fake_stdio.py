@@ -154,6 +154,12 @@ def ask(request: JsonObject, arguments: JsonObject) -> None:
     reply(request, {"content": [], "structuredContent": answer})
 
 
+def unreadable(request: JsonObject, arguments: JsonObject) -> None:
+    """A line that is not JSON, with the id of the request where it says ID."""
+    sys.stdout.write(arguments["line"].replace("ID", str(request["id"])) + "\n")
+    sys.stdout.flush()
+
+
 def progress(request: JsonObject, arguments: JsonObject) -> None:
     token = request["params"].get("_meta", {}).get("progressToken")
     for step in range(arguments["steps"]):
@@ -201,6 +207,7 @@ TOOL_TABLE = {
     "count": count,
     "big": big,
     "ask": ask,
+    "unreadable": unreadable,
     "progress": progress,
     "log": log,
     "stall": stall,

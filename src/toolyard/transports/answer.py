@@ -105,7 +105,8 @@ async def in_rounds(edge: Edge, call: Call, channel: Channel) -> Result:
         if not _asks(result):
             return result
         try:
-            answers = await channel.ask(asked_by(result))
+            questions = asked_by(result)
+            answers = await channel.ask(questions) if questions else None
         except ToolError as error:
             if call.method != "tools/call":
                 raise ProtocolError(INTERNAL_ERROR, error.message) from None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncGenerator, Callable
 
 # How much a client that does not read makes us hold of what can be done without.
 MAX_UNREAD = 1024 * 1024
@@ -37,6 +37,8 @@ class Outbox:
         self._read = 0  # the last one that somebody has taken
         self._unread = 0  # bytes of those that nobody has
         self._wake: asyncio.Future[None] | None = None
+        self._followers: list[object] = []
+        self.delivered = 0  # the last one that went to somebody
 
     def put(self, message: bytes) -> None:
         if self._unread > MAX_UNREAD and message.startswith(_NOTIFICATION):
@@ -97,26 +99,39 @@ class Outbox:
 
     async def follow(
         self, after: int = 0, idle: float | None = None
-    ) -> AsyncIterator[tuple[int, bytes] | None]:
-        """Every message after a number, as they come; None when roused or idle with nothing new."""
-        number = after
-        while True:
-            number = max(number, self._dropped)
-            while number < self._dropped + len(self._messages):
-                message = self._messages[number - self._dropped]
-                number += 1
-                self._taken(number, message)
-                yield number, message
-            if self.closed:
-                return
-            await self._wait(idle)
-            if number == self._dropped + len(self._messages):
-                yield None
+    ) -> AsyncGenerator[tuple[int, bytes] | None, None]:
+        """Every message after a number, as they come; None when roused or idle with nothing new.
 
-    async def _wait(self, idle: float | None) -> None:
+        A message goes to one follower, the newest: it may be the same client on its way back.
+        What went to others before is only told to who asks for it by its number.
+        """
+        number, again, me = after, self.delivered, object()
+        self._followers.append(me)
+        try:
+            while True:
+                while self._followers[-1] is me:
+                    number = max(number, self._dropped, self.delivered if number >= again else 0)
+                    if number >= self._dropped + len(self._messages):
+                        break
+                    message = self._messages[number - self._dropped]
+                    number += 1
+                    self._taken(number, message)
+                    self.delivered = max(self.delivered, number)
+                    yield number, message
+                if self.closed:
+                    return
+                roused = await self._wait(idle)
+                if not roused or number == self._dropped + len(self._messages):
+                    yield None
+        finally:
+            self._followers.remove(me)
+            self.rouse()
+
+    async def _wait(self, idle: float | None) -> bool:
         if self._wake is None or self._wake.done():
             self._wake = asyncio.get_running_loop().create_future()
-        await asyncio.wait([self._wake], timeout=idle)
+        done, _ = await asyncio.wait([self._wake], timeout=idle)
+        return bool(done)
 
 
 def parse_event_id(event_id: str) -> tuple[str, int] | None:

@@ -36,6 +36,7 @@ from toolyard.transports.answer import Edge, answer_modern, bug, encode, modern_
 from toolyard.transports.channels import Wire
 from toolyard.transports.lines import CHUNK, LineSplitter, LineWriter, TooLong, can_poll, has_reader
 from toolyard.transports.sessions import HandshakeSession, answer_batch
+from toolyard.transports.unread import MOST_UNREAD, Unread
 
 if TYPE_CHECKING:
     from toolyard.transports.payloads import PayloadLog
@@ -71,6 +72,8 @@ class StdioSettings:
     patience: float = 600.0
     idle_timeout: float | None = None
     orphan_check: float | None = None
+    # Bytes that may wait for the client to read them.
+    max_unread: int = MOST_UNREAD
 
 
 class StdioTransport:
@@ -83,6 +86,7 @@ class StdioTransport:
         self._hurried = False
         self._splitter = LineSplitter(settings.max_line)
         self._writer = LineWriter(settings.stdout, self._lost)
+        self._unread = Unread(self._writer, settings.max_unread, self._line, self._listen)
         self._tasks: set[asyncio.Task[None]] = set()
         self._modern: dict[RequestId, asyncio.Task[None]] = {}
         self._listening: set[asyncio.Task[None]] = set()
@@ -92,13 +96,14 @@ class StdioTransport:
         if answered.revision is not None and answered.client is not None:
             self._session.adopt(answered.revision, answered.client)
         self._first = answered
+        self._polls = can_poll(settings.stdin) or os.isatty(settings.stdin)
         self.payloads: PayloadLog | None = None
 
     # What a session needs of its transport.
     def send(self, message: bytes, _related: RequestId | None = None) -> None:
         if self.payloads is not None:
             self.payloads.said(message)
-        self._writer.write(message)
+        self._unread.write(message)
 
     def end(self, _related: RequestId) -> None:
         """There is one stream only, and it stays."""
@@ -112,8 +117,8 @@ class StdioTransport:
         self._take(self._first.rest)
         watchers = [loop.create_task(watch) for watch in self._watchers()]
         try:
-            if can_poll(self._settings.stdin) or os.isatty(self._settings.stdin):
-                loop.add_reader(self._settings.stdin, self._readable)
+            if self._polls:
+                self._listen(self._unread.room.is_set())
                 await self._ended.wait()
                 loop.remove_reader(self._settings.stdin)
             else:
@@ -127,6 +132,12 @@ class StdioTransport:
         self._stopped.set()
         self._ended.set()
 
+    def _listen(self, on: bool) -> None:
+        if on and self._polls and not self._ended.is_set():
+            asyncio.get_running_loop().add_reader(self._settings.stdin, self._readable)
+        elif self._polls:
+            asyncio.get_running_loop().remove_reader(self._settings.stdin)
+
     def _readable(self) -> None:
         chunk = os.read(self._settings.stdin, CHUNK)
         if chunk:
@@ -135,19 +146,18 @@ class StdioTransport:
         self._end_of_input()
 
     def _end_of_input(self) -> None:
-        for line in self._splitter.flush():
-            self._line(line)
+        self._unread.take(self._splitter.flush())
         self._ended.set()
 
     async def _read_file(self) -> None:
         while chunk := os.read(self._settings.stdin, CHUNK):
             self._take(chunk)
             await asyncio.sleep(0)
+            await self._unread.room.wait()
         self._end_of_input()
 
     def _take(self, chunk: bytes) -> None:
-        for line in self._splitter.feed(chunk):
-            self._line(line)
+        self._unread.take(self._splitter.feed(chunk))
 
     def _line(self, line: bytes | TooLong) -> None:
         self._last_heard = asyncio.get_running_loop().time()
@@ -240,8 +250,7 @@ class StdioTransport:
 
     def _notification(self, notification: Notification) -> None:
         if notification.method == "notifications/cancelled":
-            # After the requests that came in the same read have begun.
-            asyncio.get_running_loop().call_soon(self._cancel, notification.params)
+            self._cancel(notification.params)
             return
         if notification.method == "exit" and self._session.greeted.shutting_down:
             self.stop()
@@ -254,7 +263,8 @@ class StdioTransport:
         if task is not None:
             task.cancel(reason_in(params))
         else:
-            self._session.cancel(params)
+            # After the requests that came in the same read have begun.
+            asyncio.get_running_loop().call_soon(self._session.cancel, params)
 
     async def _batch(self, messages: list[Message]) -> None:
         """One array in, one array out, where the revision has batches."""

@@ -123,6 +123,8 @@ class StreamableLink(Link):
     async def _from_events(self, response: Response, out: Outgoing) -> JsonObject:
         resumption = Resumption()
         answer = await self._search(response, out, resumption)
+        if answer is None and response.complete and resumption.last_id is not None:
+            self.on_polling(out.id)
         fruitless = 0
         while answer is None:
             if out.modern or resumption.last_id is None or fruitless > MAX_FRUITLESS:

@@ -85,6 +85,8 @@ class Link(ABC):
     def __init__(self) -> None:
         self.receive: Receive = lambda message, related: None
         self.on_lost: Callable[[LinkError], None] = lambda error: None
+        # The stream of this request was ended before its answer: it is polled for the rest.
+        self.on_polling: Callable[[int], None] = lambda request_id: None
         self.lost: LinkError | None = None
         # Of what nobody asked for: the upstream is read no faster than this.
         self.pace = Pace(UNASKED)
@@ -153,6 +155,11 @@ class Pending:
             return False
         future.set_result(message)
         return True
+
+    def break_off(self, request_id: int, error: LinkError) -> None:
+        future = self._waiting.pop(request_id, None)
+        if future is not None and not future.done():
+            future.set_exception(error)
 
     def fail(self, error: LinkError) -> None:
         waiting, self._waiting = self._waiting, {}

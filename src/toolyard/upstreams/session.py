@@ -86,6 +86,7 @@ class UpstreamSession:
         # What calls wait for: it is taking in what its client's roots are.
         self.settling: asyncio.Task[None] | None = None
         link.receive = self._receive
+        link.on_polling = self._on_polling
 
     @property
     def modern(self) -> bool:
@@ -286,6 +287,12 @@ class UpstreamSession:
             running.channel.notify(method, params)
         elif self.owner.session is not None:
             self.owner.session.notify(method, params)
+
+    def _on_polling(self, request_id: int) -> None:
+        """What it does to us we do to the client of the call, where that can be done."""
+        running = self._running.get(request_id)
+        if running is not None and not self.modern:
+            running.channel.close_stream()
 
     def _meant(self, related: int | None) -> Running | None:
         if related is not None and related in self._running:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Awaitable
 from typing import NoReturn
 
@@ -24,6 +25,9 @@ from toolyard.upstreams.pacing import units_of
 
 log = logger("upstreams")
 SHOWN_GARBAGE = 200
+# The id of an answer that cannot be read, where it is sure to be the message's own.
+_ID_FIRST = re.compile(rb'\s*\{\s*(?:"jsonrpc"\s*:\s*"2\.0"\s*,\s*)?"id"\s*:\s*(\d{1,18})\s*,')
+_ID_LAST = re.compile(rb',\s*"id"\s*:\s*(\d{1,18})\s*(?:,\s*"jsonrpc"\s*:\s*"2\.0"\s*)?\}\s*$')
 
 
 class StdioLink(Link):
@@ -112,6 +116,10 @@ class StdioLink(Link):
     def _on_garbage(self, line: bytes | bytearray) -> None:
         if not line or line.isspace():
             return
+        answered = _ID_FIRST.match(line) or _ID_LAST.search(line, max(0, len(line) - SHOWN_GARBAGE))
+        if answered is not None:
+            # Whoever waits for it would wait in vain.
+            self._pending.break_off(int(answered.group(1)), Lost("sent an answer that is not JSON"))
         self._garbage += 1
         if self._garbage == 1:
             shown = bytes(line[:SHOWN_GARBAGE]).decode("utf-8", "replace")

@@ -167,7 +167,7 @@ class _Run:
             if result.get("resultType") != "input_required":
                 return result
             questions = asked_by(result)
-            answers = await self._channel.ask(questions) if questions else {}
+            answers = await self._channel.ask(questions) if questions else None
             state = result.get("requestState")
             call = replace(self._call, input_responses=answers, request_state=state)
         raise ToolError(f"it asked more than {MOST_QUESTIONS} times")
