@@ -17,7 +17,7 @@ LONG = frozenset(
     attacks/test_floods attacks/test_integers
     auth/test_authlib auth/test_own_listings
     cli/test_bundle cli/test_looking cli/test_projects_life
-    demo/test_leaves_nothing demo/test_shutdown
+    demo/test_leaves_nothing demo/test_shutdown demo/test_soak
     examples
     gateway/test_bounds gateway/test_document gateway/test_edits gateway/test_faults
     gateway/test_killed gateway/test_locking gateway/test_mixed_eras gateway/test_real_servers

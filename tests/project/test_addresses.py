@@ -21,6 +21,9 @@ ANY = HostRules(allow_all=True)
         *("::ffff:127.0.0.1", "::ffff:10.0.0.1", "::127.0.0.1", "::ffff:a9fe:a9fe"),
         *("64:ff9b::7f00:1", "64:ff9b::169.254.169.254", "64:ff9b:1::10.0.0.1"),
         *("2002:7f00:1::", "2002:a00:1::1", "2001:0:7f00:1::", "100::1"),
+        *("::ffff:0:127.0.0.1", "::ffff:0:a9fe:a9fe", "64:ff9b:1:7f00:0:100::", "64:ff9b:1::1"),
+        *("64:ff9b:1:a9fe:a9:fe00::", "64:ff9b:2::1", "64:ff9b::1:7f00:1", "4000::1", "1::1"),
+        *("2606:4700::5efe:10.0.0.1", "2606:4700::200:5efe:127.0.0.1"),
     ],
 )  # fmt: skip
 def test_an_address_that_is_not_public_is_refused_in_every_spelling(address: str) -> None:

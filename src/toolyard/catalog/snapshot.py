@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import cached_property
 from typing import TypeAlias, TypeVar
 
 from toolyard.catalog.entries import Completion, Entries, Prompt, Resource, Template, Tool
 from toolyard.catalog.kinds import KINDS, Kind
 from toolyard.catalog.pages import Slice, Version, digest_of, encode_items, encode_page
+from toolyard.catalog.uris import is_one_of, withheld_spellings
 from toolyard.catalog.uritemplate import match
 from toolyard.catalog.validation import Checker, checker_or_reason
 from toolyard.errors import INTERNAL_ERROR, ProtocolError
@@ -131,13 +133,21 @@ class Catalog:
         """The entry that answers for a URI, and the variables of its template."""
         if uri in self.resources:
             return self.resources[uri], {}
-        if uri in self.withheld:
+        if self.withholds(uri):
             return None
         for template in (*self.templates.values(), *self.unlisted.values()):
             variables = match(template.uri_template, uri)
             if variables is not None:
                 return template, variables
         return None
+
+    def withholds(self, uri: str) -> bool:
+        """Is this, in whichever spelling, something that is not for this caller?"""
+        return bool(self.withheld) and is_one_of(uri, self._withheld_spellings)
+
+    @cached_property
+    def _withheld_spellings(self) -> frozenset[str]:
+        return withheld_spellings(self.withheld)
 
     def narrowed(self, allows: Callable[[Kind, str], bool]) -> Catalog:
         """The part of the catalog that a caller may see."""

@@ -23,8 +23,11 @@ _REFUSED = tuple(
         *("::/127", "100::/64", "2001:db8::/32", "fc00::/7", "fe80::/10", "fec0::/10", "ff00::/8"),
     )
 )
-_NAT64 = (ipaddress.ip_network("64:ff9b::/96"), ipaddress.ip_network("64:ff9b:1::/48"))
-_COMPATIBLE = ipaddress.ip_network("::/96")
+# All that is handed out of IPv6. What translates to IPv4 and is not in it (mapped, translated,
+# local NAT64) can carry its IPv4 address anywhere, and is refused whole; but for one prefix.
+_UNICAST = ipaddress.ip_network("2000::/3")
+_NAT64 = ipaddress.ip_network("64:ff9b::/96")
+_ISATAP = (0x00005EFE, 0x02005EFE)  # before the last 32 bits, which are an IPv4 address
 
 
 class NotAllowed(Exception):
@@ -89,18 +92,18 @@ def is_public(address: Address) -> bool:
 def _is_public(address: Address) -> bool:
     if any(address.version == network.version and address in network for network in _REFUSED):
         return False
-    return address.is_global or any(address in network for network in _NAT64)
+    if isinstance(address, ipaddress.IPv6Address) and address not in _UNICAST:
+        return address in _NAT64
+    return address.is_global
 
 
 def _inside(address: Address) -> Iterator[ipaddress.IPv4Address]:
     """IPv4 addresses that an IPv6 address carries."""
     if isinstance(address, ipaddress.IPv4Address):
         return
-    if address.ipv4_mapped is not None:
-        yield address.ipv4_mapped
     if address.sixtofour is not None:
         yield address.sixtofour
     if address.teredo is not None:
         yield from address.teredo
-    if address in _COMPATIBLE or any(address in network for network in _NAT64):
+    if address in _NAT64 or int(address) >> 32 & 0xFFFFFFFF in _ISATAP:
         yield ipaddress.IPv4Address(int(address) & 0xFFFFFFFF)

@@ -5,15 +5,17 @@ from __future__ import annotations
 import asyncio
 import os
 import time
+from collections import deque
 from datetime import UTC, datetime
 
-from toolyard.errors import ConfigError, ProtocolError
+from toolyard.errors import INTERNAL_ERROR, ConfigError, ProtocolError
 from toolyard.policy.subject import subject_of
 from toolyard.protocol.call import Call, Channel, Handler, JsonObject, Result
 from toolyard.protocol.codec import dumps
 from toolyard.telemetry import logger
 
 log = logger("audit")
+MOST_LEFT = 1000
 
 
 class Lines:
@@ -25,13 +27,25 @@ class Lines:
         except OSError as error:
             raise ConfigError.at(path, f"cannot be written: {error.strerror}") from None
 
+        self._left: deque[bytes] = deque(maxlen=MOST_LEFT)  # what could not be written yet
+
     def write(self, said: JsonObject) -> None:
         line = {"time": datetime.now(UTC).isoformat(timespec="milliseconds"), **said}
+        self._left.append(dumps(line) + b"\n")
+        self.flush()
+
+    def flush(self) -> bool:
+        """Is everything written that was said so far?"""
         try:
-            # One write of a whole line: lines of several writers do not mix.
-            os.write(self._file, dumps(line) + b"\n")
+            while self._left:
+                # One write of a whole line: lines of several writers do not mix.
+                written = os.write(self._file, self._left[0])
+                line = self._left.popleft()
+                if written < len(line):
+                    self._left.appendleft(line[written:])
         except OSError as error:
             log.error("the audit log cannot be written: %s", error.strerror)
+        return not self._left
 
     def close(self) -> None:
         os.close(self._file)
@@ -59,9 +73,17 @@ class Audit:
             line["arguments"] = call.params.get("arguments")
         self._lines.write(line)
 
+    def check(self) -> None:
+        """No call without a record: raises ProtocolError while none can be written."""
+        if not self._lines.flush():
+            raise ProtocolError(
+                INTERNAL_ERROR, "Calls are refused while the audit log cannot be written"
+            )
+
 
 def audited(handler: Handler, audit: Audit) -> Handler:
     async def handle(call: Call, channel: Channel) -> Result:
+        audit.check()
         started = time.perf_counter()
         outcome, code = "failed", None
         try:

@@ -32,7 +32,7 @@ class Limit:
         if self.over is None:
             return True
         matches = self.over.get(subject.kind)
-        return matches is not None and matches(subject.name)
+        return matches is not None and any(map(matches, subject.spellings))
 
 
 @dataclass(slots=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Literal, NamedTuple
 
+from toolyard.catalog.uris import plain
 from toolyard.protocol.call import Call, Json
 
 SubjectKind = Literal["tools", "resources", "prompts", "other"]
@@ -12,6 +13,11 @@ SubjectKind = Literal["tools", "resources", "prompts", "other"]
 class Subject(NamedTuple):
     kind: SubjectKind
     name: str
+
+    @property
+    def spellings(self) -> tuple[str, ...]:
+        """As it was sent, and the one spelling that all others of a URI come to."""
+        return (self.name, plain(self.name)) if self.kind == "resources" else (self.name,)
 
 
 _BY_METHOD: dict[str, tuple[SubjectKind, tuple[str, ...]]] = {

@@ -13,17 +13,19 @@ from toolyard.catalog.listing import Listing
 from toolyard.catalog.source import Source
 from toolyard.errors import ConfigError, Problem
 from toolyard.sources.files import LOOK_EVERY, stamp
-from toolyard.sources.registry.load import load_registry, read_registry
+from toolyard.sources.registry.load import keeping, load_registry, read_registry
 from toolyard.sources.registry.lock import Lock, read_lock, server_parts, why_held
 from toolyard.sources.registry.model import Registry
 from toolyard.sources.registry.overlay import lay_over
 from toolyard.sources.registry.targets import UpstreamTargets
+from toolyard.sources.shortage import Shortage
 from toolyard.sources.upstream import UpstreamListings
 from toolyard.telemetry import logger
 from toolyard.upstreams.definition import ServerDefinition
 from toolyard.upstreams.pool import Pool
 
 log = logger("registry")
+AFTER_SHORTAGE = 1.0
 
 
 @dataclass(frozen=True)
@@ -97,6 +99,8 @@ def load_registries(
                 if path in given
                 else load_registry(path, environ, names)
             )
+        except Shortage:
+            raise
         except ConfigError as error:
             problems += error.problems
             continue
@@ -105,7 +109,8 @@ def load_registries(
         names |= {tool.name for tool in registry.tools}
     if problems:
         raise ConfigError(problems)
-    return tuple(loaded)
+    secrets = frozenset().union(*(registry.secrets for registry in loaded))
+    return tuple(replace(one, servers=keeping(one.servers, secrets)) for one in loaded)
 
 
 def held_servers(registry: Registry, lock: Lock) -> Registry:
@@ -238,14 +243,24 @@ class GatewaySource:
             await asyncio.sleep(LOOK_EVERY)
             stamps = self._files.stamps()
             if stamps != seen:
-                seen = stamps
-                await self.reload()
+                try:
+                    await self.reload()
+                except Shortage as why:
+                    log.warning("%s; what was served before goes on", why)
+                    await asyncio.sleep(AFTER_SHORTAGE)
+                else:
+                    seen = stamps
 
     async def reload(self) -> None:
-        """Take the files as they are now; when they are wrong, the old catalog stays."""
+        """Take the files as they are now; when they are wrong, the old catalog stays.
+
+        Raises Shortage where they could not be read.
+        """
         scripts = self._read_scripts()
         try:
             newer = await asyncio.to_thread(self._files.load, scripts)
+        except Shortage:
+            raise  # neither wrong nor gone: to be read again
         except ConfigError as error:
             self.refused = error
             self._changed()

@@ -66,6 +66,7 @@ class Pool:
             key = _key(definition)
             upstream = by_identity.get(key) or known.pop(key, None) or self._new(definition)
             by_identity[key] = upstream
+            upstream.keep_to_itself(definition.secrets)
             by_name[definition.name] = (definition, upstream)
         # Replaced and never edited: catalogs are made from it in a thread.
         self._by_identity, self._by_name = by_identity, by_name

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from typing import Protocol
+from typing import Any, Protocol
 
 from toolyard.errors import METHOD_NOT_FOUND, ProtocolError, UpstreamError
-from toolyard.protocol.call import Call, Channel, JsonObject, Result, Target
+from toolyard.protocol.call import Call, Channel, Json, JsonObject, Result, Target
 from toolyard.upstreams.link import LinkError, Lost, TimedOut
 
 
@@ -56,12 +56,24 @@ class UpstreamTarget:
         if call.request_state is not None:
             params["requestState"] = call.request_state
         try:
-            return await self._peer.perform(self._method, params, call, channel)
+            result = await self._peer.perform(self._method, params, call, channel)
+            return self._cleaned(result) if result.get("isError") else result
+        except ProtocolError as error:
+            data = self._cleaned(error.data)
+            raise ProtocolError(error.code, self._cleaned(error.message), data) from None
         except (Lost, TimedOut) as error:
             said = f"{self._peer.told(error)}; the request may have run"
             raise UpstreamError(self._server, said) from None
         except LinkError as error:
             raise UpstreamError(self._server, self._peer.told(error)) from None
+
+    def _cleaned(self, said: Json) -> Any:
+        """What a server says of its failure may repeat what it was started or called with."""
+        if isinstance(said, str):
+            return self._peer.told(LinkError(said))
+        if isinstance(said, dict):
+            return {key: self._cleaned(value) for key, value in said.items()}
+        return [self._cleaned(value) for value in said] if isinstance(said, list) else said
 
 
 class ResourceTarget(UpstreamTarget):

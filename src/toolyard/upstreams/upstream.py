@@ -303,6 +303,12 @@ class Upstream:
     def busy(self) -> bool:
         return self._connections.opening() or any(one.busy for one in self._connections.live())
 
+    def keep_to_itself(self, secrets: frozenset[str]) -> None:
+        """Tools have other defaults now: what it says of its failures may hold those as well."""
+        known = self.definition.secrets
+        if not secrets <= known:
+            self.definition = replace(self.definition, secrets=known | secrets)
+
     def told(self, error: LinkError) -> str:
         return masked(str(error), self.definition.secrets)
 

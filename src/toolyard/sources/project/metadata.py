@@ -13,6 +13,7 @@ from toolyard.protocol.codec import exact
 from toolyard.protocol.values import JsonObject
 from toolyard.sources.project.icons import inline_icons
 from toolyard.sources.project.walk import File, Remembered, is_plain
+from toolyard.sources.shortage import raise_if_short
 
 _BOM = b"\xef\xbb\xbf"
 HEAD_BYTES = 16384
@@ -78,6 +79,7 @@ def read_bytes(path: str) -> bytes:
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     except OSError as error:
+        raise_if_short(error, path)
         raise MetadataError(f"{path}: cannot be read: {error.strerror}") from None
     try:
         content = os.read(descriptor, _READ_BYTES)
@@ -95,7 +97,8 @@ def head(path: str, size: int = HEAD_BYTES) -> bytes:
     """The first bytes of a file; nothing where it cannot be read."""
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-    except OSError:
+    except OSError as error:
+        raise_if_short(error, path)
         return b""
     try:
         return os.read(descriptor, size)

@@ -14,6 +14,7 @@ from toolyard.settings import Settings
 from toolyard.sources.project.layout import Project
 from toolyard.sources.project.safety import why_unsafe
 from toolyard.sources.project.walk import is_below
+from toolyard.sources.shortage import raise_if_short
 
 LISTS = ("tools", "resources", "resourceTemplates", "prompts", "completions")
 _KEYS = frozenset((*LISTS, "version", "_meta"))
@@ -76,6 +77,7 @@ def _content(path: str, max_bytes: int) -> JsonObject:
         with open(path, "rb") as stream:
             raw = stream.read(max_bytes + 1)
     except OSError as error:
+        raise_if_short(error, path)
         raise RegistrationError(f"{path}: cannot be read: {error.strerror}") from None
     if len(raw) > max_bytes:
         raise RegistrationError(f"{path}: exceeds {max_bytes} bytes")

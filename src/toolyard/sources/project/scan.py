@@ -30,6 +30,7 @@ from toolyard.sources.project.resources import discover_resources
 from toolyard.sources.project.tools import discover_tools, unrunnable
 from toolyard.sources.project.ui import discover_pages, named_apart
 from toolyard.sources.project.walk import Stamps, Walk, stamp_of
+from toolyard.sources.shortage import Shortage, raise_if_short
 
 Items = dict[Kind, list[JsonObject]]
 _DECIDING = ("register.json", "register.sh", "server.meta.json")
@@ -62,6 +63,11 @@ def quick_scan(project: Project, settings: Settings, metadata: Metadata, only: s
             return scanner.run(registration_of(project, settings))
         except RegistrationError as error:
             return scanner.broken(str(error))
+
+
+def unscanned(project: Project, settings: Settings, why: Shortage) -> Scan:
+    """In place of a first scan that could not be made: lists say why they are empty."""
+    return _Scanner(project, settings, Metadata(), "").broken(str(why))
 
 
 class CollectorPaused:
@@ -98,7 +104,8 @@ def provider_scripts(project: Project) -> dict[str, str]:
     found: dict[str, str] = {}
     try:
         names = sorted(os.listdir(project.providers), key=lambda name: not name.endswith(".sh"))
-    except OSError:
+    except OSError as error:
+        raise_if_short(error, project.providers)
         return found
     for name in names:
         path = os.path.realpath(os.path.join(project.providers, name))

@@ -29,9 +29,17 @@ from toolyard.sources.project.registry_files import (
     paths_in,
     together,
 )
-from toolyard.sources.project.scan import CollectorPaused, Items, Scan, registration_of, scan
+from toolyard.sources.project.scan import (
+    CollectorPaused,
+    Items,
+    Scan,
+    registration_of,
+    scan,
+    unscanned,
+)
 from toolyard.sources.project.walk import stamp_of, unchanged
 from toolyard.sources.project.watching import Watching
+from toolyard.sources.shortage import Shortage
 from toolyard.telemetry import logger
 
 log = logger("project")
@@ -70,6 +78,7 @@ class ProjectSource:
         self._known: _Known | None = None
         self._noticed: set[str] = set()  # folders whose contents have changed
         self._unseen: frozenset[Kind] | None = frozenset()
+        self._short = False  # the last scan could not be made
 
     def show_providers(self) -> None:
         """Have lists say who reads a resource: clients of mcp-bash look at it."""
@@ -88,10 +97,23 @@ class ProjectSource:
         with self._scanning, CollectorPaused():
             noticed, self._noticed = self._noticed, set()
             if self._known is None or noticed or self.may_have_changed():
-                scanned = self._scan(noticed)
+                scanned = self._scan_or_keep(noticed)
                 self._known = _Known(scanned, self._builder.entries(scanned), time.monotonic())
                 self._keep(scanned)
             return self._known.entries
+
+    def _scan_or_keep(self, noticed: set[str]) -> Scan:
+        """What was seen before, where it cannot be seen now; and then it is looked for again."""
+        try:
+            scanned = self._scan(noticed)
+        except Shortage as why:
+            log.warning("%s; what was served before goes on", why)
+            self._short = True
+            return (
+                self._known.scan if self._known else unscanned(self._project, self._settings, why)
+            )
+        self._short = False
+        return scanned
 
     async def settle(self) -> None:
         """Nothing to wait for: a first read finds everything."""
@@ -107,10 +129,15 @@ class ProjectSource:
         """Has anything changed? Where there were events, a look at what they name will do."""
         with self._scanning:
             known = self._known
-            if not paths or known is None or has_active_script(self._project, self._settings):
+            if (
+                not paths
+                or known is None
+                or self._short
+                or has_active_script(self._project, self._settings)
+            ):
                 return self.may_have_changed()
             stamps = known.scan.stamps
-            real = {os.path.realpath(path) for path in paths}
+            real = set(map(_real, paths))
             places = (real | set(map(os.path.dirname, real))) & stamps.keys()
             changed = {place for place in places if stamp_of(place) != stamps[place]}
             self._noticed |= changed | set(map(os.path.dirname, changed))
@@ -119,7 +146,7 @@ class ProjectSource:
     def may_have_changed(self) -> bool:
         """The fast path: a look at every folder and file that the last scan saw."""
         known = self._known
-        if known is None:
+        if known is None or self._short:
             return True
         if self._settings.static_registry:
             return False
@@ -160,6 +187,13 @@ class ProjectSource:
             self._unseen = changed_kinds(self._project, scanned.items)
         if not self._settings.static_registry and not scanned.broken:
             self._kept.put(scanned.items)
+
+
+def _real(path: str) -> str:
+    try:
+        return os.path.realpath(path)
+    except OSError:  # a link was taken away while it was followed
+        return path
 
 
 class Kept:

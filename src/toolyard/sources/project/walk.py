@@ -11,6 +11,8 @@ from errno import EPERM
 from stat import S_ISDIR, S_ISLNK, S_ISREG
 from typing import NamedTuple
 
+from toolyard.sources.shortage import raise_if_short
+
 MAX_DEPTH = 3
 META_SUFFIX = ".meta.json"
 # A file's stamp is its ctime: it moves with the content and with the permissions.
@@ -126,6 +128,7 @@ class Walk:
                     path, status = self._followed(path)
                     links += 1
             except OSError as error:
+                raise_if_short(error, path)
                 self.warnings.append(f"{path}: skipped: {error.strerror}")
                 continue
             if S_ISREG(status.st_mode):
@@ -143,6 +146,7 @@ class Walk:
         except FileNotFoundError:
             return []
         except OSError as error:
+            raise_if_short(error, folder)
             self.warnings.append(f"{folder}: cannot be read: {error.strerror}")
             return []
         seen = [name for name in names if name[0] != "."]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -18,6 +18,7 @@ from toolyard.sources.registry.report import Report
 from toolyard.sources.registry.servers import Surroundings, read_server
 from toolyard.sources.registry.text import parse
 from toolyard.sources.registry.tools import SchemaReader, read_tool
+from toolyard.sources.shortage import raise_if_short
 from toolyard.upstreams.definition import ServerDefinition
 from toolyard.virtual.schema import References
 from toolyard.virtual.subschemas import escape
@@ -37,6 +38,7 @@ def load_registry(
         with open(path, "rb") as file:
             data = file.read()
     except OSError as error:
+        raise_if_short(error, path)
         raise ConfigError.at(path, f"cannot be read: {error.strerror}") from None
     return read_registry(data, path, environ, scripts)
 
@@ -58,6 +60,13 @@ def read_registry(
     for pointer, message in converted.problems:
         report.problem(pointer, message)
     return _Reading(converted, Surroundings(report, environ, folder)).registry(scripts)
+
+
+def keeping(
+    servers: Iterable[ServerDefinition], secrets: Collection[str]
+) -> tuple[ServerDefinition, ...]:
+    """The servers, which also keep these to themselves: a default of a tool reaches its server."""
+    return tuple(replace(server, secrets=server.secrets | set(secrets)) for server in servers)
 
 
 def _deeper_than(value: Json, limit: int) -> bool:
@@ -96,7 +105,7 @@ class _Reading:
         return Registry(
             file=report.file,
             format=self.converted.format,
-            servers=_with_oauth(*usable, native),
+            servers=keeping(_with_oauth(*usable, native), self.around.secrets),
             schemas=stated.get("schemas", {}),
             tools=tuple(usable[1]),
             project_expose=_expose(project.get("expose", "all")),

@@ -1,0 +1,69 @@
+"""What the soak runs against: a project of scripts, and the upstreams of its registry."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+SCRIPT = """#!/usr/bin/env bash
+case "$MCP_TOOL_ARGS_JSON" in
+  *'"slow":true'*) sleep 30 & wait ;;
+esac
+printf '%s' "$MCP_TOOL_ARGS_JSON"
+"""
+# Gives back what it was called with; a slow call is given back late, and others overtake it.
+UPSTREAM = r"""
+import json, os, sys, threading, time
+writing = threading.Lock()
+def say(message):
+    with writing:
+        os.write(1, json.dumps({"jsonrpc": "2.0", **message}).encode() + b"\n")
+def give_back(asked):
+    given = asked["params"].get("arguments", {})
+    if given.get("slow"):
+        time.sleep(30)
+    elif given.get("late"):
+        time.sleep(0.02)
+    say({"id": asked["id"], "result": {"content": [{"type": "text", "text": json.dumps(given)}]}})
+schema = {"type": "object"}
+for line in sys.stdin:
+    asked = json.loads(line)
+    if "id" not in asked or "method" not in asked:
+        continue
+    if asked["method"] == "initialize":
+        say({"id": asked["id"], "result": {
+            "protocolVersion": asked["params"]["protocolVersion"],
+            "capabilities": {"tools": {}}, "serverInfo": {"name": "u", "version": "1"}}})
+    elif asked["method"] == "tools/list":
+        say({"id": asked["id"], "result": {"tools": [{"name": "echo", "inputSchema": schema}]}})
+    elif asked["method"] == "tools/call":
+        threading.Thread(target=give_back, args=(asked,), daemon=True).start()
+    elif asked["method"] == "ping":
+        say({"id": asked["id"], "result": {}})
+    else:
+        say({"id": asked["id"], "error": {"code": -32601, "message": "not known here"}})
+"""
+MARK = "soak-upstream"
+UPSTREAMS = ("one", "two")
+TOOLS = ("script", *(f"{name}_echo" for name in UPSTREAMS))
+
+
+def laid_out(folder: Path) -> Path:
+    project = folder / "project"
+    tool = project / "tools" / "script"
+    tool.mkdir(parents=True)
+    (tool / "tool.meta.json").write_text(json.dumps({"name": "script"}))
+    (tool / "tool.sh").write_text(SCRIPT)
+    (tool / "tool.sh").chmod(0o755)
+    (project / "server.d").mkdir()
+    info = {"name": "soak", "version": "1.0.0"}
+    (project / "server.d" / "server.meta.json").write_text(json.dumps(info))
+    command = {"command": sys.executable, "args": ["-S", "-c", UPSTREAM, MARK]}
+    servers = [
+        {"name": name, "stdio": command, "env": {"NAME": name}, "expose": "listed"}
+        for name in UPSTREAMS
+    ]
+    tools = [{"name": f"{name}_echo", "server": name, "originalName": "echo"} for name in UPSTREAMS]
+    (project / "registry.json").write_text(json.dumps({"servers": servers, "tools": tools}))
+    return project
