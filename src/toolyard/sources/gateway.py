@@ -223,14 +223,14 @@ class GatewaySource:
         seen = self.registries.stamps
         while True:
             await asyncio.sleep(LOOK_EVERY)
-            stamps = self._files.stamps()
+            stamps = await asyncio.to_thread(self._files.stamps)  # a folder may be a dead one
             if stamps != seen:
                 seen = stamps
                 await self.reload()
 
     async def reload(self) -> None:
         """Take the files as they are now; when they are wrong, the old catalog stays."""
-        scripts = self._read_scripts()
+        scripts = await asyncio.to_thread(self._read_scripts)
         try:
             newer = await asyncio.to_thread(self._files.load, scripts)
         except ConfigError as error:
