@@ -7,6 +7,7 @@ from typing import Any, TypeAlias
 
 from toolyard.catalog.costs import Costs
 from toolyard.catalog.patterns import PATTERN_SIZES, TOO_LONG, Patterns
+from toolyard.errors import shown
 from toolyard.protocol.call import Json, JsonObject
 from toolyard.protocol.codec import dumps
 
@@ -101,7 +102,8 @@ def _refuse(uri: str) -> Json:
 
 def _explain(error: Any) -> str:
     place = "".join(f"/{part}" for part in error.instance_path)
-    return f"{place or '(root)'}: {_TOO_MANY.get(type(error.kind).__name__, error.message)}"
+    said = _TOO_MANY.get(type(error.kind).__name__, error.message)
+    return f"{shown(place) or '(root)'}: {shown(said)}"
 
 
 def never_valid(why: str) -> Checker:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TypeGuard
 
-from toolyard.errors import INTERNAL_ERROR, METHOD_NOT_FOUND, ProtocolError, ToolError
+from toolyard.errors import INTERNAL_ERROR, METHOD_NOT_FOUND, ProtocolError, ToolError, shown
 from toolyard.protocol.call import Call, Caller, Channel, Encoded, Handler, JsonObject, Result
 from toolyard.protocol.identity import Identity
 from toolyard.protocol.jsonrpc import Message, Request, decode, encode_result
@@ -126,7 +126,7 @@ def modern_call(
 def answer_modern(edge: Edge, call: Call, wire: Wire) -> Awaitable[Result]:
     """Answer a modern request. Raises ProtocolError."""
     if call.method not in call.revision.methods:
-        raise ProtocolError(METHOD_NOT_FOUND, "Method not found", call.method)
+        raise ProtocolError(METHOD_NOT_FOUND, "Method not found", shown(call.method))
     if call.method == "server/discover":
         return _discover(edge, call)
     if call.request_state is not None:
