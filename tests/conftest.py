@@ -14,7 +14,8 @@ ROOT = Path(__file__).parent
 LONG = frozenset(
     """
     conformance
-    attacks/test_floods attacks/test_integers
+    attacks/test_ending attacks/test_floods attacks/test_fuzz attacks/test_integers
+    attacks/test_schemas attacks/test_small_ones
     auth/test_authlib auth/test_own_listings
     cli/test_bundle cli/test_looking cli/test_projects_life
     demo/test_leaves_nothing demo/test_shutdown demo/test_soak

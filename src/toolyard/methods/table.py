@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 
-from toolyard.errors import METHOD_NOT_FOUND, ProtocolError
+from toolyard.errors import METHOD_NOT_FOUND, ProtocolError, shown
 from toolyard.methods.completions import CompletionMethods
 from toolyard.methods.lists import list_method
 from toolyard.methods.news import News
@@ -28,7 +28,7 @@ class Methods:
     def __call__(self, call: Call, channel: Channel) -> Awaitable[Result]:
         method = self.table.get(call.method)
         if method is None:
-            raise ProtocolError(METHOD_NOT_FOUND, "Method not found", call.method)
+            raise ProtocolError(METHOD_NOT_FOUND, "Method not found", shown(call.method))
         return method(call, channel)
 
     async def close(self) -> None:

@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 from toolyard.catalog.entries import Tool
 from toolyard.catalog.snapshot import Catalog
-from toolyard.errors import INVALID_PARAMS, MISSING_CAPABILITY, ProtocolError, ToolError
+from toolyard.errors import INVALID_PARAMS, MISSING_CAPABILITY, ProtocolError, ToolError, shown
 from toolyard.methods.offer import Offer
 from toolyard.protocol.call import Call, Channel, Encoded, Json, JsonObject, Result
 from toolyard.protocol.headers import check_parameters
@@ -37,6 +37,7 @@ class ToolMethods:
             catalog = await self.offer.having(partial(_is_ready, name), call, channel)
             tool = catalog.tools.get(name)
         if tool is None:
+            name = shown(name)
             raise ProtocolError(INVALID_PARAMS, f"Tool '{name}' not found", {"name": name})
         if not isinstance(arguments, dict):
             arguments = _no_object(arguments)
@@ -91,7 +92,7 @@ def check_arguments(catalog: Catalog, tool: Tool, arguments: JsonObject) -> None
         return
     hidden = tool.hidden and tool.hidden.intersection(arguments)
     if hidden:
-        wrong: str | None = f"unknown argument {', '.join(sorted(hidden))}"
+        wrong: str | None = f"unknown argument {shown(', '.join(sorted(hidden)))}"
     else:
         wrong = catalog.input_checker(tool)(arguments)
     if wrong:

@@ -241,7 +241,7 @@ class GatewaySource:
         seen = self.registries.stamps
         while True:
             await asyncio.sleep(LOOK_EVERY)
-            stamps = self._files.stamps()
+            stamps = await asyncio.to_thread(self._files.stamps)  # a folder may be a dead one
             if stamps != seen:
                 try:
                     await self.reload()
@@ -256,7 +256,7 @@ class GatewaySource:
 
         Raises Shortage where they could not be read.
         """
-        scripts = self._read_scripts()
+        scripts = await asyncio.to_thread(self._read_scripts)
         try:
             newer = await asyncio.to_thread(self._files.load, scripts)
         except Shortage:

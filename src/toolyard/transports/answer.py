@@ -13,6 +13,7 @@ from toolyard.errors import (
     URL_REQUIRED,
     ProtocolError,
     ToolError,
+    shown,
 )
 from toolyard.protocol.call import Call, Caller, Channel, Encoded, Handler, JsonObject, Result
 from toolyard.protocol.identity import Identity
@@ -147,7 +148,7 @@ def modern_call(
 def answer_modern(edge: Edge, call: Call, wire: Wire) -> Awaitable[Result]:
     """Answer a modern request. Raises ProtocolError."""
     if call.method not in call.revision.methods:
-        raise ProtocolError(METHOD_NOT_FOUND, "Method not found", call.method)
+        raise ProtocolError(METHOD_NOT_FOUND, "Method not found", shown(call.method))
     if call.method == "server/discover":
         return _discover(edge, call)
     if call.request_state is not None:

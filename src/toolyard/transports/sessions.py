@@ -13,6 +13,7 @@ from toolyard.errors import (
     SHUTTING_DOWN,
     ProtocolError,
     ToolError,
+    shown,
 )
 from toolyard.protocol.call import Call, Caller, Client, Json, JsonObject
 from toolyard.protocol.cancelling import reason_in, reason_of
@@ -133,7 +134,7 @@ class HandshakeSession:
         """The result of what concerns the session alone; None for everything else."""
         known = request.method in self.revision.methods
         if not known or (request.method in _ENDS_PROCESS and not self._owns_process):
-            raise ProtocolError(METHOD_NOT_FOUND, "Method not found", request.method)
+            raise ProtocolError(METHOD_NOT_FOUND, "Method not found", shown(request.method))
         if self.greeted.shutting_down and request.method not in _ENDS_PROCESS:
             raise ProtocolError(SHUTTING_DOWN, "Server shutting down")
         gate(request.method, initialized=self.greeted.ready)

@@ -13,6 +13,7 @@ from toolyard.errors import (
     METHOD_NOT_FOUND,
     SHUTTING_DOWN,
     ProtocolError,
+    shown,
 )
 from toolyard.protocol.call import Caller, Client, Json, JsonObject
 from toolyard.protocol.cancelling import reason_in
@@ -232,7 +233,7 @@ class StdioTransport:
 
     async def _answer_on_session(self, request: Request) -> None:
         if not self._session.greeted.done and request.method not in _KNOWN_METHODS:
-            error = ProtocolError(METHOD_NOT_FOUND, "Method not found", request.method)
+            error = ProtocolError(METHOD_NOT_FOUND, "Method not found", shown(request.method))
             self.send(encode_error(request.id, error))
             return
         answer = await self._session.answer(request)
