@@ -46,6 +46,7 @@ from toolyard.sources.gateway import GatewaySource, RegistryFiles
 from toolyard.sources.locked import Hold, LockedSource, held_scripts, held_tools
 from toolyard.sources.own import OwnListings
 from toolyard.sources.own_catalog import OwnCatalogs
+from toolyard.sources.project.ci import notes_for
 from toolyard.sources.project.layout import REGISTRY_FILE, Project
 from toolyard.sources.project.policy import policy_of
 from toolyard.sources.project.roots import configured_roots
@@ -366,8 +367,11 @@ def lock_path(plan: Plan) -> str:
 
 
 def project_source(plan: Plan, project: Project, runner: Runner, taps: Taps) -> ProjectSource:
+    notes = notes_for(plan.settings)
+
     def tool_target(path: str, name: str, metadata: JsonObject) -> Target:
-        return taps.script(ScriptTarget(name, path, metadata, runner))
+        target = taps.script(ScriptTarget(name, path, metadata, runner))
+        return target if notes is None else notes.of(name, target)
 
     source = ProjectSource(
         project,

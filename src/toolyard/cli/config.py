@@ -35,11 +35,14 @@ def add(parser: ArgumentParser) -> None:
 def run(options: Namespace) -> int:
     chosen = chosen_by(options)
     start = start_of(project_of(chosen), chosen.settings, options)
-    forms = {**FORMS, **mcp_bash_forms.FORMS} if options.like_mcp_bash else FORMS
-    print(forms[_asked(options)](start))
+    print(forms_of(options)[_asked(options)](start))
     if options.client:
         print(CLIENTS[options.client], file=sys.stderr)
     return 0
+
+
+def forms_of(options: Namespace) -> Mapping[str, Callable[[Start], str]]:
+    return {**FORMS, **mcp_bash_forms.FORMS} if options.like_mcp_bash else FORMS
 
 
 def _asked(options: Namespace) -> str:

@@ -80,6 +80,10 @@ def _serve(options: Namespace, chosen: Chosen) -> int:
         from toolyard.cli.logs import with_debugging  # noqa: PLC0415
 
         chosen = with_debugging(options, chosen)
+    if settings.ci_mode:
+        from toolyard.cli.logs import with_ci_logs  # noqa: PLC0415 - as above
+
+        chosen = with_ci_logs(options, chosen)
     identity = identity_of(chosen)
     if options.http is not None:
         return _over_http(options, chosen, identity)

@@ -12,13 +12,13 @@ import orjson
 
 from toolyard.cli.checks import Finding, examine
 from toolyard.cli.choosing import chosen_by, project_of
+from toolyard.cli.config import forms_of, start_of
 from toolyard.cli.options import Chosen, add_project
 from toolyard.protocol.call import JsonObject
 from toolyard.sources.project.identity import read_identity
-from toolyard.sources.project.layout import Project
 from toolyard.telemetry import one_line
 
-_SIGNS = {"ok": "✓", "warning": "⚠", "error": "✗"}
+_SIGNS = {"info": "✓", "warning": "⚠", "error": "✗"}
 
 
 def add(parser: ArgumentParser) -> None:
@@ -46,7 +46,7 @@ def run(options: Namespace) -> int:
     if options.json:
         print(orjson.dumps(report).decode())
     else:
-        _print(report, options, project)
+        _print(report, options, chosen)
     return 1 if report["errors"] or (options.strict and report["warnings"]) else 0
 
 
@@ -77,14 +77,15 @@ def report_of(
     }
 
 
-def _print(report: JsonObject, options: Namespace, project: Project) -> None:
+def _print(report: JsonObject, options: Namespace, chosen: Chosen) -> None:
     for said in report["messages"]:
-        line = f"{_SIGNS[said['level']]} {said['section']}: {one_line(said['message'])}"
+        line = f"{_SIGNS[said['level']]} {one_line(said['message'])}"
         print(line, file=sys.stderr if said["level"] == "error" else sys.stdout)
     if options.explain_defaults:
         for field, value in report["defaults"].items():
             print(f"  {field} is served as {value!r}")
     if options.inspector:
-        print(f"npx @modelcontextprotocol/inspector {options.program} serve {project.root}")
+        start = start_of(project_of(chosen), chosen.settings, options)
+        print(forms_of(options)["inspector"](start))
     fixed = f", {report['fixesApplied']} mended" if report["fixesApplied"] else ""
     print(f"{report['errors']} errors, {report['warnings']} warnings{fixed}")

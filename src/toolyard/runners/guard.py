@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Callable
+from contextlib import suppress
 from typing import NamedTuple
 
 from toolyard import telemetry
@@ -66,6 +67,9 @@ class Guard:
 
 def run_folder(parent: str | None) -> str:
     parent = os.path.realpath(parent or os.environ.get("TMPDIR") or "/tmp")
+    os.makedirs(parent, 0o700, exist_ok=True)
+    with suppress(OSError):  # scripts get it as it is, also where we were told to use another
+        os.makedirs(os.environ.get("TMPDIR") or parent, 0o700, exist_ok=True)
     root = f"{parent}/toolyard-run.{os.getpid()}.{os.urandom(6).hex()}"
     os.mkdir(root, 0o700)
     return root

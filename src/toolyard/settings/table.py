@@ -170,7 +170,7 @@ class Settings:
     log_dir = Knob(PATH, "", "Keep logs in this folder as well.")
     log_json_tool = Knob(choice("quiet", "log"), "quiet", "Say which JSON tool the scripts get.")
     quiet = Knob(SWITCH, False, "Log errors only.")
-    ci_mode = Knob(SWITCH, False, "Defaults for continuous integration.")
+    ci_mode = Knob(SWITCH, False, "Write down each failed call, and what the machine is like.")
     ci_verbose = Knob(SWITCH, False, "Debug level in that mode.")
     debug = Knob(SWITCH, False, "Debug level.")
     debug_log = Knob(PATH, "", "Scripts append their debug lines to this file.")

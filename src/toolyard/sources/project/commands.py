@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from datetime import UTC, datetime
 
 from toolyard.protocol.call import JsonObject
 from toolyard.settings import Settings
@@ -69,11 +68,10 @@ def _status(path: str, max_bytes: int) -> JsonObject:
     kept = cache.read(path, max_bytes)
     if kept is None:
         return {"status": "missing", "path": path, "count": 0, "hash": None, "mtime": None}
-    changed = datetime.fromtimestamp(os.stat(path).st_mtime, UTC)
     return {
         "status": "present",
         "path": path,
         "count": len(kept.items),
         "hash": kept.hash,
-        "mtime": changed.strftime("%Y-%m-%dT%H:%M:%SZ"),
+        "mtime": int(os.stat(path).st_mtime),
     }

@@ -14,7 +14,6 @@ from toolyard.sources.project.icons import inline_icons
 from toolyard.sources.project.layout import Project
 
 DEFAULT_VERSION = "0.0.0"
-_OPTIONAL = {"description": "server_description", "websiteUrl": "server_website_url"}
 
 
 class Identity(NamedTuple):
@@ -29,16 +28,20 @@ def read_identity(project: Project, settings: Settings) -> Identity:
     path = os.path.join(project.server, "server.meta.json")
     meta = _object(path, warnings)
 
-    def said(field: str, knob: str) -> str:
-        return _text(meta, field, path, warnings) or str(getattr(settings, knob))
+    def said(field: str, otherwise: str) -> str:
+        return _text(meta, field, path, warnings) or otherwise
 
-    name = said("name", "server_name") or os.path.basename(project.root) or "toolyard"
+    name = said("name", settings.server_name) or os.path.basename(project.root) or "toolyard"
     info: dict[str, Any] = {
         "name": name,
-        "version": said("version", "server_version") or _version(project.root, warnings),
-        "title": said("title", "server_title") or _title(name),
+        "version": said("version", settings.server_version) or _version(project.root, warnings),
+        "title": said("title", settings.server_title) or _title(name),
     }
-    info |= {field: text for field, knob in _OPTIONAL.items() if (text := said(field, knob))}
+    optional = {
+        "description": said("description", settings.server_description),
+        "websiteUrl": said("websiteUrl", settings.server_website_url),
+    }
+    info |= {field: text for field, text in optional.items() if text}
     stated = meta.get("icons", list(settings.server_icons) or None)
     icons = inline_icons(stated, project.server, warnings, path) if stated is not None else None
     if icons:

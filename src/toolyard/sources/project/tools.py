@@ -33,7 +33,7 @@ FIELDS = frozenset(
     {"name", "title", "description", "inputSchema", "outputSchema", "annotations", "icons", "_meta"}
     | {"execution"}
 )
-_RUNNABLE = (b"#!", b"\x7fELF", b"\xcf\xfa\xed\xfe", b"\xca\xfe\xba\xbe", b"MZ")
+RUNNABLE = (b"#!", b"\x7fELF", b"\xcf\xfa\xed\xfe", b"\xca\xfe\xba\xbe", b"MZ")
 
 
 class FoundTools(NamedTuple):
@@ -166,7 +166,7 @@ def unrunnable(
         stamp = stamps.get(path)
         if stamp is None or known.get(path) == stamp:
             continue
-        if head(path, 4).startswith(_RUNNABLE):
+        if head(path, 4).startswith(RUNNABLE):
             known[path] = stamp
         else:
             yield f"{path}: has no interpreter line (#!)"
