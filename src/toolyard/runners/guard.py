@@ -13,9 +13,10 @@ from contextlib import suppress
 from typing import NamedTuple
 
 from toolyard import telemetry
-from toolyard.runners.exchange import remove_folder
+from toolyard.runners.exchange import remove_folder, remove_unfinished
 from toolyard.runners.exits import Exits, exits_of
-from toolyard.runners.watcher import Watcher
+from toolyard.runners.privacy import keep_to_ourselves
+from toolyard.runners.watcher import TABLE, Watcher
 
 log = telemetry.logger("runners")
 
@@ -76,10 +77,13 @@ def run_folder(parent: str | None) -> str:
 
 
 def _open(root: str) -> Opened:
-    exits = exits_of(asyncio.get_running_loop())
+    exits: Exits | None = None
     try:
+        exits = exits_of(asyncio.get_running_loop())
+        keep_to_ourselves()
         return Opened(root, exits, Watcher(root, exits))
     except OSError:
-        exits.close()
-        remove_folder(root)
+        if exits is not None:
+            exits.close()
+        remove_unfinished(root, TABLE)
         raise

@@ -121,9 +121,12 @@ class Watcher:
         reading, self._pipe = os.pipe()
         try:
             self.pid = start_watching(reading, self._root)
+            self._exits.watch(self.pid, self._ended)
+        except OSError:
+            self._close_pipe()
+            raise
         finally:
             os.close(reading)
-        self._exits.watch(self.pid, self._ended)
 
     def _ended(self, _code: int) -> None:
         """After `close`, or because somebody killed it: then there must be another."""
