@@ -7,7 +7,13 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TypeGuard
 
-from toolyard.errors import INTERNAL_ERROR, METHOD_NOT_FOUND, ProtocolError, ToolError
+from toolyard.errors import (
+    INTERNAL_ERROR,
+    INVALID_PARAMS,
+    METHOD_NOT_FOUND,
+    ProtocolError,
+    ToolError,
+)
 from toolyard.protocol.call import Call, Caller, Channel, Encoded, Handler, JsonObject, Result
 from toolyard.protocol.identity import Identity
 from toolyard.protocol.jsonrpc import Message, Request, decode, encode_result
@@ -15,6 +21,7 @@ from toolyard.protocol.modern import MAY_ASK, Envelope, discover, stamp
 from toolyard.protocol.shape import shape_result
 from toolyard.telemetry import logger
 from toolyard.transports.channels import ModernChannel, Wire, refuse_unaskable
+from toolyard.transports.fitting import Asked, remembered
 from toolyard.transports.parking import Parking
 from toolyard.transports.seal import Sealer
 
@@ -131,7 +138,42 @@ def answer_modern(edge: Edge, call: Call, wire: Wire) -> Awaitable[Result]:
         state = edge.parking.sealer.open(call.request_state, call)
         if "parked" in state:
             return edge.parking.resume(state["parked"], call, wire)
-        call = replace(call, request_state=state["inner"])
+        return _retried(edge, call, state, wire)
+    return _begun(edge, call, wire)
+
+
+def _retried(edge: Edge, call: Call, state: JsonObject, wire: Wire) -> Awaitable[Result]:
+    """The client is back with answers for whoever asked: those must fit what was asked."""
+    asked = Asked(state.get("asked", {}), state.get("fit"), state.get("rounds", 0))
+    responses = call.input_responses or {}
+    try:
+        fitting = asked.take({key: responses[key] for key in asked.questions if key in responses})
+    except ToolError as error:
+        return _refused(call, error)
+    if fitting is None:
+        return _ask_again(edge, call, asked, state["inner"])
+    answers = {**responses, **fitting} if call.input_responses is not None else None
+    return _begun(edge, replace(call, request_state=state["inner"], input_responses=answers), wire)
+
+
+async def _refused(call: Call, error: ToolError) -> Result:
+    if call.method != "tools/call":
+        raise ProtocolError(INVALID_PARAMS, error.message)
+    return failed(error)
+
+
+async def _ask_again(edge: Edge, call: Call, asked: Asked, inner: str | None) -> Result:
+    """Only what does not fit: the answers that do are in the state. Nothing is held meanwhile."""
+    rest = {"asked": asked.questions, "fit": asked.fit, "rounds": asked.rounds}
+    sealed = edge.parking.sealer.seal({"inner": inner, **rest}, call)
+    return {
+        "resultType": "input_required",
+        "inputRequests": asked.shown,
+        "requestState": sealed,
+    }
+
+
+def _begun(edge: Edge, call: Call, wire: Wire) -> Awaitable[Result]:
     channel = ModernChannel(call, wire)
     handling = _handle_sealed(edge, call, channel)
     if call.method in MAY_ASK and not _ASKABLE.isdisjoint(call.client.capabilities):
@@ -148,11 +190,14 @@ async def _handle_sealed(edge: Edge, call: Call, channel: Channel) -> Result:
     result = await handle(edge, call, channel)
     if not _asks(result):
         return result
-    refuse_unaskable(result.get("inputRequests") or {}, call.client, call.revision)
-    state = result.get("requestState")
-    if not isinstance(state, str):
+    questions = result.get("inputRequests") or {}
+    refuse_unaskable(questions, call.client, call.revision)
+    state, asked = result.get("requestState"), remembered(questions)
+    if not isinstance(state, str) and not asked:
         return result
-    return {**result, "requestState": edge.parking.sealer.seal({"inner": state}, call)}
+    inner = state if isinstance(state, str) else None
+    sealed = edge.parking.sealer.seal({"inner": inner, "asked": asked}, call)
+    return {**result, "requestState": sealed}
 
 
 def encode(edge: Edge, call: Call, result: Result) -> bytes:

@@ -27,6 +27,7 @@ from toolyard.protocol.call import (
 from toolyard.protocol.forms import PlainForm, plain_form
 from toolyard.protocol.jsonrpc import encode_notification
 from toolyard.protocol.revisions import Revision
+from toolyard.transports.fitting import Asked, fitting_answer
 
 Send: TypeAlias = Callable[[bytes], None]
 _RANK = {level: rank for rank, level in enumerate(LOG_LEVELS)}
@@ -105,16 +106,22 @@ class SessionChannel:
     async def ask(self, questions: Questions, timeout: float | None = None) -> JsonObject:
         refuse_unaskable(questions, self._call.client, self._call.revision)
         fitted = [_fitted(question, self._call.revision) for question in questions.values()]
-        answers = await asyncio.gather(*(self._put(each, timeout or 600) for each in fitted))
+        pairs = zip(questions.values(), fitted, strict=True)
+        answers = await asyncio.gather(*(self._put(*pair, timeout or 600) for pair in pairs))
         return dict(zip(questions, answers, strict=True))
 
-    async def _put(self, question: _Fitted, timeout: float) -> Json:
-        method, params, form = question
-        try:
-            answer = await self.session.request(method, params, self._call.id, timeout)
-        except TimeoutError:
-            raise ToolError(f"the client did not answer {method} in time") from None
-        return answer if form is None else form.answer(answer)
+    async def _put(self, question: JsonObject, fitted: _Fitted, timeout: float) -> Json:
+        async def put(shown: JsonObject) -> Json:
+            method, params, form = fitted
+            if shown is not question:
+                params = {**(params or {}), "message": shown["params"]["message"]}
+            try:
+                answer = await self.session.request(method, params, self._call.id, timeout)
+            except TimeoutError:
+                raise ToolError(f"the client did not answer {method} in time") from None
+            return answer if form is None else form.answer(answer)
+
+        return await fitting_answer(question, put)
 
 
 class _Fitted(NamedTuple):
@@ -173,7 +180,7 @@ class ModernChannel:
     def __init__(self, call: Call, wire: Wire) -> None:
         self._call = call
         self.wire = wire
-        self.questions: Questions = {}
+        self._open = Asked({})
         self._asked: asyncio.Future[None] | None = None
         self._answers: asyncio.Future[JsonObject] | None = None
         self._one_at_a_time: asyncio.Lock | None = None
@@ -198,7 +205,7 @@ class ModernChannel:
         refuse_unaskable(questions, self._call.client, self._call.revision)
         self._one_at_a_time = self._one_at_a_time or asyncio.Lock()
         async with self._one_at_a_time:
-            self.questions = dict(questions)
+            self._open = Asked(dict(questions))
             answers: asyncio.Future[JsonObject] = asyncio.get_running_loop().create_future()
             self._answers = answers
             self._wake()
@@ -209,6 +216,10 @@ class ModernChannel:
                 raise ToolError("the client did not come back with an answer in time") from None
             finally:
                 self._answers = None
+
+    @property
+    def questions(self) -> Questions:
+        return self._open.shown
 
     def asked(self) -> asyncio.Future[None]:
         """Done when the call asks something."""
@@ -226,7 +237,18 @@ class ModernChannel:
     def waiting(self) -> bool:
         return self._answers is not None
 
-    def answer(self, answers: JsonObject) -> None:
+    def answer(self, answers: JsonObject) -> bool:
+        """False where one does not fit: the questions then say what is wrong."""
+        try:
+            fitting: JsonObject | ToolError | None = self._open.take(answers)
+        except ToolError as error:
+            fitting = error
+        if fitting is None:
+            return False
         waiting, self._answers = self._answers, None
         if waiting is not None and not waiting.done():
-            waiting.set_result(answers)
+            if isinstance(fitting, ToolError):
+                waiting.set_exception(fitting)
+            else:
+                waiting.set_result(fitting)
+        return True

@@ -45,9 +45,8 @@ class Parking:
             raise invalid_state()
         parked.channel.wire = wire
         answers = _fitting(call.input_responses, parked.channel)
-        if answers is None:
+        if answers is None or not parked.channel.answer(answers):
             return self._park(parked)
-        parked.channel.answer(answers)
         return await self._round(parked)
 
     async def _round(self, parked: ParkedCall) -> Result:

@@ -34,6 +34,7 @@ from toolyard.protocol.revisions import LATEST_HANDSHAKE, Revision
 from toolyard.telemetry import logger
 from toolyard.transports.answer import Edge, encode, handle, in_rounds
 from toolyard.transports.channels import SessionChannel, Wire
+from toolyard.transports.fitting import fitting_answer
 
 log = logger("transports")
 _ENDS_PROCESS = frozenset({"shutdown", "exit"})
@@ -228,7 +229,10 @@ class HandshakeSession:
             self._outlet.send(encode_notification(method, params), None)
 
     async def ask(self, method: str, params: JsonObject, timeout: float) -> Json:
-        return await self.request(method, params, None, timeout)
+        async def put(question: JsonObject) -> Json:
+            return await self.request(method, question["params"], None, timeout)
+
+        return await fitting_answer({"method": method, "params": params}, put)
 
     async def request(
         self, method: str, params: JsonObject | None, related: RequestId | None, timeout: float
