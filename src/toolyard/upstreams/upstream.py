@@ -242,6 +242,12 @@ class Upstream:
                 return replace(known, error=masked(str(error), self.definition.secrets))
             return self._listings[key]
 
+    async def open(self, caller: Caller) -> None:
+        """Have the connection that lists; a new one makes what is known stale. Raises LinkError."""
+        if self.definition.disabled is not None:
+            raise Down(f"is disabled: {self.definition.disabled}")
+        await self._connections.shared(caller)
+
     def known_listing(self) -> Listing | None:
         return self._listings.get("")
 

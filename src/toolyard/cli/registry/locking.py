@@ -8,6 +8,8 @@ import sys
 from argparse import ArgumentParser, Namespace
 
 from toolyard.app import App, Plan, lock_path
+from toolyard.catalog.entries import Entries
+from toolyard.catalog.snapshot import Catalog
 from toolyard.cli.output import counted, pretty, print_json
 from toolyard.cli.registry.chosen import (
     add_registry,
@@ -23,8 +25,9 @@ from toolyard.sources.registry.lock import Lock, lock, read_lock, verify
 
 def add(parser: ArgumentParser) -> None:
     parser.epilog = (
-        "The lock is registry.lock.json beside the registry file. It holds hashes of every tool's "
-        "definition, of every server's command and of every tool's script; no values. "
+        "The lock is registry.lock.json beside the registry file. It holds hashes of what is told "
+        "of every tool, prompt, resource and template, of every server's command and of every "
+        "tool's script; no values. "
         "'serve --locked' offers only what is as the lock has it."
     )
     parser.add_argument("--json", action="store_true", help="for programs")
@@ -69,12 +72,21 @@ def _unseen(app: App) -> list[str]:
     return [name for name, one in personal if logins is None or logins.login(one, LOCAL) is None]
 
 
+def entries_in(catalog: Catalog) -> Entries:
+    return Entries(
+        tools=tuple(catalog.tools.values()),
+        resources=tuple(catalog.resources.values()),
+        templates=tuple(catalog.templates.values()),
+        prompts=tuple(catalog.prompts.values()),
+    )
+
+
 async def _now(plan: Plan) -> Lock:
     """As everything is at this moment: every server is asked, not remembered."""
     async with opened(plan) as app:
         silent = await app.gateway.ask() if app.gateway is not None else {}
         catalog = await app.catalog()
-        found = lock(tuple(catalog.tools.values()), scripts_of(app).tools, registries_of(app).files)
+        found = lock(entries_in(catalog), scripts_of(app).tools, registries_of(app).files)
         unseen = _unseen(app)
     for name in unseen:
         print(
