@@ -43,7 +43,7 @@ from toolyard.runners.script import ScriptTarget
 from toolyard.settings import Settings
 from toolyard.sources.announced import announced
 from toolyard.sources.gateway import GatewaySource, RegistryFiles
-from toolyard.sources.locked import Hold, LockedSource, held_scripts, held_tools
+from toolyard.sources.locked import Hold, LockedSource, held_offer, held_scripts
 from toolyard.sources.own import OwnListings
 from toolyard.sources.own_catalog import OwnCatalogs
 from toolyard.sources.project.ci import notes_for
@@ -185,7 +185,7 @@ def build(plan: Plan, taps: Taps | None = None) -> App:
     scripts = yard.source if yard is not None else None
     federation = federation_of(plan, scripts, taps, logins, guard)
     source: Source | None = federation.source if federation is not None else scripts
-    offered = locked(plan, source, held_tools) if source is not None else None
+    offered = locked(plan, source, hold_of(federation)) if source is not None else None
     keeper = Keeper([offered] if offered is not None else [])
     own = own_catalogs(federation, offered, logins, keeper) if federation is not None else None
     if yard is not None:
@@ -334,7 +334,8 @@ def federation_of(
             unasked=settings.max_upstream_messages_per_sec,
             told=settings.max_call_messages_per_sec,
         ),
-        kept=KeptListings(kept_folder(paths[0])),
+        # What was kept may not be so any more: a lock is held against what servers say now.
+        kept=KeptListings(None if plan.locked else kept_folder(paths[0])),
         authorize=logins.authorize,
         on_challenge=logins.on_challenge,
         guard=guard,
@@ -353,6 +354,10 @@ def registry_paths(plan: Plan) -> tuple[str, ...]:
         return plan.registries
     others = (path for path in plan.registries if not os.path.samefile(path, own))
     return (own, *others)
+
+
+def hold_of(federation: Federation | None) -> Hold:
+    return held_offer if federation is None else partial(held_offer, live=federation.pool.live)
 
 
 def locked(plan: Plan, source: Source, hold: Hold) -> Source:

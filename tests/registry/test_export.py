@@ -195,7 +195,7 @@ def running(**more: Any) -> Running:
 
 
 def locked(**more: Any) -> Lock:
-    return lock(running(**more).entries.tools, [])
+    return lock(running(**more).entries, [])
 
 
 def test_a_lock_verifies_against_what_it_was_made_from(tmp_path: Path) -> None:

@@ -33,6 +33,8 @@ export interface FieldProps {
   required: boolean;
   depth: number;
   complete?: (text: string) => Promise<string[]>;
+  /** What is wrong with the value, said by whoever holds the form. */
+  problem?: string;
 }
 
 export function ObjectFields({
@@ -42,6 +44,7 @@ export function ObjectFields({
   change,
   depth = 0,
   complete,
+  problems = {},
 }: {
   schema: Schema;
   root: Schema;
@@ -49,6 +52,7 @@ export function ObjectFields({
   change: (value: JsonObject) => void;
   depth?: number;
   complete?: Complete;
+  problems?: Record<string, string>;
 }) {
   const properties = Object.entries(asObject(schema.properties));
   const needed = asList(schema.required);
@@ -68,6 +72,7 @@ export function ObjectFields({
           change={(part) => set(name, part)}
           required={needed.includes(name)}
           depth={depth}
+          {...(problems[name] ? { problem: problems[name] } : {})}
           {...(complete ? { complete: (text: string) => complete(name, text, value) } : {})}
         />
       ))}
@@ -112,6 +117,11 @@ function Field(props: FieldProps) {
         </p>
       )}
       <Input {...props} id={id} />
+      {props.problem && (
+        <p class="field-wrong" role="alert">
+          <Text of={`${name} ${props.problem}.`} />
+        </p>
+      )}
     </Tag>
   );
 }

@@ -30,6 +30,10 @@ class Fitted(NamedTuple):
             raise ToolError(f"the client's answer to {self.method} is not an object")
         return answer if self.form is None else self.form.answer(answer)
 
+    def saying(self, shown: JsonObject) -> JsonObject:
+        """Its params with the message of a question that is put again."""
+        return {**(self.params or {}), "message": shown["params"]["message"]}
+
     def as_question(self) -> JsonObject:
         if self.params is None:
             return {"method": self.method}

@@ -9,6 +9,7 @@ from typing import TypeGuard
 
 from toolyard.errors import (
     INTERNAL_ERROR,
+    INVALID_PARAMS,
     METHOD_NOT_FOUND,
     URL_REQUIRED,
     ProtocolError,
@@ -25,6 +26,7 @@ from toolyard.protocol.shape import shape_result
 from toolyard.telemetry import logger
 from toolyard.transports.bounds import Bounds
 from toolyard.transports.channels import ModernChannel, Wire, fit_all, refuse_unaskable
+from toolyard.transports.fitting import Asked, remembered
 from toolyard.transports.parking import Parking
 from toolyard.transports.seal import Sealer
 
@@ -158,8 +160,43 @@ def answer_modern(edge: Edge, call: Call, wire: Wire) -> Awaitable[Result]:
         if "opening" in state:
             if _declined(call.input_responses or {}):
                 return _not_opened(call)
-            call = replace(call, input_responses=None)
-        call = replace(call, request_state=state.get("inner"))
+            return _begun(edge, replace(call, request_state=None, input_responses=None), wire)
+        return _retried(edge, call, state, wire)
+    return _begun(edge, call, wire)
+
+
+def _retried(edge: Edge, call: Call, state: JsonObject, wire: Wire) -> Awaitable[Result]:
+    """The client is back with answers for whoever asked: those must fit what was asked."""
+    asked = Asked(state.get("asked", {}), state.get("fit"), state.get("rounds", 0))
+    responses = call.input_responses or {}
+    try:
+        fitting = asked.take({key: responses[key] for key in asked.questions if key in responses})
+    except ToolError as error:
+        return _refused(call, error)
+    if fitting is None:
+        return _ask_again(edge, call, asked, state["inner"])
+    answers = {**responses, **fitting} if call.input_responses is not None else None
+    return _begun(edge, replace(call, request_state=state["inner"], input_responses=answers), wire)
+
+
+async def _refused(call: Call, error: ToolError) -> Result:
+    if call.method != "tools/call":
+        raise ProtocolError(INVALID_PARAMS, error.message)
+    return failed(error)
+
+
+async def _ask_again(edge: Edge, call: Call, asked: Asked, inner: str | None) -> Result:
+    """Only what does not fit: the answers that do are in the state. Nothing is held meanwhile."""
+    rest = {"asked": asked.questions, "fit": asked.fit, "rounds": asked.rounds}
+    sealed = edge.parking.sealer.seal({"inner": inner, **rest}, call)
+    return {
+        "resultType": "input_required",
+        "inputRequests": asked.shown,
+        "requestState": sealed,
+    }
+
+
+def _begun(edge: Edge, call: Call, wire: Wire) -> Awaitable[Result]:
     channel = ModernChannel(call, wire)
     handling = _handle_sealed(edge, call, channel)
     if call.method in MAY_ASK and not _ASKABLE.isdisjoint(call.client.capabilities):
@@ -194,11 +231,14 @@ async def _handle_sealed(edge: Edge, call: Call, channel: Channel) -> Result:
         return _ask_to_open(edge, call, error)
     if not _asks(result):
         return result
-    refuse_unaskable(asked_by(result), call.client, call.revision)
-    state = result.get("requestState")
-    if not isinstance(state, str):
+    questions = asked_by(result)
+    refuse_unaskable(questions, call.client, call.revision)
+    state, asked = result.get("requestState"), remembered(questions)
+    if not isinstance(state, str) and not asked:
         return result
-    return {**result, "requestState": edge.parking.sealer.seal({"inner": state}, call)}
+    inner = state if isinstance(state, str) else None
+    sealed = edge.parking.sealer.seal({"inner": inner, "asked": asked}, call)
+    return {**result, "requestState": sealed}
 
 
 def _ask_to_open(edge: Edge, call: Call, error: ProtocolError) -> Result:

@@ -30,6 +30,7 @@ from toolyard.protocol.jsonrpc import encode_notification
 from toolyard.protocol.modern import MAY_ASK
 from toolyard.protocol.questions import CAPABILITY
 from toolyard.protocol.revisions import Revision
+from toolyard.transports.fitting import Asked, fitting_answer
 
 Send: TypeAlias = Callable[[bytes], None]
 _RANK = {level: rank for rank, level in enumerate(LOG_LEVELS)}
@@ -112,17 +113,20 @@ class SessionChannel:
 
     async def ask(self, questions: Questions, timeout: float | None = None) -> JsonObject:
         refuse_unaskable(questions, self._call.client, self._call.revision)
-        fitted = fit_all(questions, self._call.revision).values()
-        answers = await asyncio.gather(*(self._put(each, timeout or 600) for each in fitted))
-        return dict(zip(questions, answers, strict=True))
+        fitted = fit_all(questions, self._call.revision)
+        puts = (self._put(one, fitted[key], timeout or 600) for key, one in questions.items())
+        return dict(zip(questions, await asyncio.gather(*puts), strict=True))
 
-    async def _put(self, question: Fitted, timeout: float) -> Json:
-        method, params, _ = question
-        try:
-            answer = await self.session.request(method, params, self._call.id, timeout)
-        except TimeoutError:
-            raise ToolError(f"the client did not answer {method} in time") from None
-        return question.answer(answer)
+    async def _put(self, question: JsonObject, fitted: Fitted, timeout: float) -> Json:
+        async def put(shown: JsonObject) -> Json:
+            params = fitted.params if shown is question else fitted.saying(shown)
+            try:
+                answer = await self.session.request(fitted.method, params, self._call.id, timeout)
+            except TimeoutError:
+                raise ToolError(f"the client did not answer {fitted.method} in time") from None
+            return fitted.answer(answer)
+
+        return await fitting_answer(question, put)
 
 
 def fit_all(questions: Questions, revision: Revision) -> dict[str, Fitted]:
@@ -166,7 +170,7 @@ class ModernChannel:
     def __init__(self, call: Call, wire: Wire) -> None:
         self._call = call
         self.wire = wire
-        self.questions: Questions = {}
+        self._open = Asked({})
         self._asked: asyncio.Future[None] | None = None
         self._answers: asyncio.Future[JsonObject] | None = None
         self._one_at_a_time: asyncio.Lock | None = None
@@ -196,9 +200,8 @@ class ModernChannel:
         refuse_unaskable(questions, self._call.client, revision)
         self._one_at_a_time = self._one_at_a_time or asyncio.Lock()
         async with self._one_at_a_time:
-            self.questions = {
-                key: one.as_question() for key, one in fit_all(questions, revision).items()
-            }
+            fitted = fit_all(questions, revision)
+            self._open = Asked({key: one.as_question() for key, one in fitted.items()})
             answers: asyncio.Future[JsonObject] = asyncio.get_running_loop().create_future()
             self._answers = answers
             self._wake()
@@ -209,6 +212,10 @@ class ModernChannel:
                 raise ToolError("the client did not come back with an answer in time") from None
             finally:
                 self._answers = None
+
+    @property
+    def questions(self) -> Questions:
+        return self._open.shown
 
     def asked(self) -> asyncio.Future[None]:
         """Done when the call asks something."""
@@ -226,7 +233,18 @@ class ModernChannel:
     def waiting(self) -> bool:
         return self._answers is not None
 
-    def answer(self, answers: JsonObject) -> None:
+    def answer(self, answers: JsonObject) -> bool:
+        """False where one does not fit: the questions then say what is wrong."""
+        try:
+            fitting: JsonObject | ToolError | None = self._open.take(answers)
+        except ToolError as error:
+            fitting = error
+        if fitting is None:
+            return False
         waiting, self._answers = self._answers, None
         if waiting is not None and not waiting.done():
-            waiting.set_result(answers)
+            if isinstance(fitting, ToolError):
+                waiting.set_exception(fitting)
+            else:
+                waiting.set_result(fitting)
+        return True

@@ -51,10 +51,9 @@ class Parking:
         # An answer that is refused leaves the call where it waits, and counted.
         answers = _fitting(call.input_responses, parked.channel)
         del self._parked[ticket]
-        if parked.channel.waiting and not parked.task.done():
-            if answers is None:
-                return self._park(parked)
-            parked.channel.answer(answers)
+        asks = parked.channel.waiting and not parked.task.done()
+        if asks and (answers is None or not parked.channel.answer(answers)):
+            return self._park(parked)
         parked.channel.wire = wire
         return await self._round(parked)
 

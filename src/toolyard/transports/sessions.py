@@ -37,6 +37,7 @@ from toolyard.protocol.shape import shape_error
 from toolyard.telemetry import logger
 from toolyard.transports.answer import Edge, bug, encode, handle, in_rounds
 from toolyard.transports.channels import SessionChannel, Wire, fit_all, refuse_unaskable
+from toolyard.transports.fitting import fitting_answer
 
 log = logger("transports")
 _ENDS_PROCESS = frozenset({"shutdown", "exit"})
@@ -243,10 +244,15 @@ class HandshakeSession:
         Wire(send, self.revision, level=lambda: self.level).log(level, data, logger)
 
     async def ask(self, method: str, params: JsonObject, timeout: float) -> Json:
-        question = {"q": {"method": method, "params": params}}
-        refuse_unaskable(question, self.greeted.client, self.revision)
-        fitted = fit_all(question, self.revision)["q"]
-        return fitted.answer(await self.request(method, fitted.params, None, timeout))
+        question: JsonObject = {"method": method, "params": params}
+        refuse_unaskable({"": question}, self.greeted.client, self.revision)
+        fitted = fit_all({"": question}, self.revision)[""]
+
+        async def put(shown: JsonObject) -> Json:
+            params = fitted.params if shown is question else fitted.saying(shown)
+            return fitted.answer(await self.request(method, params, None, timeout))
+
+        return await fitting_answer(question, put)
 
     async def request(
         self, method: str, params: JsonObject | None, related: RequestId | None, timeout: float

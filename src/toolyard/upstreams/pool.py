@@ -114,6 +114,14 @@ class Pool:
             return Listing(server, error=str(gone))
         return replace(listed, server=server)
 
+    async def live(self, server: str, client: Client = ANYBODY) -> Listing:
+        """What the server lists on a connection that is open: another start may list otherwise."""
+        try:
+            await self._named(server).open(client)
+        except LinkError as error:
+            return Listing(server, error=str(error))
+        return await self.listing(server, client)
+
     def known_listing(self, server: str, client: Client = ANYBODY) -> Listing | None:
         """What it last listed, from memory or disk: starts nothing, waits for nothing."""
         found = self._by_name.get(server)

@@ -235,6 +235,12 @@ class Upstream:
             self._listings.keep(self._setup.kept, ANYBODY)
         return listed
 
+    async def open(self, client: Client) -> None:
+        """Have the connection that lists; a new one makes what is known stale. Raises LinkError."""
+        if self.definition.disabled is not None:
+            raise Down(f"is disabled: {self.definition.disabled}")
+        (await self._connections.to_list(client)).release(True)
+
     def known_listing(self, client: Client = ANYBODY) -> Listing | None:
         return self._listings.known(client)
 

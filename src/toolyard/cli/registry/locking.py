@@ -7,7 +7,8 @@ import sys
 from argparse import ArgumentParser, Namespace
 
 from toolyard.app import App, Plan, lock_path
-from toolyard.catalog.entries import Tool
+from toolyard.catalog.entries import Entries
+from toolyard.catalog.snapshot import Catalog
 from toolyard.cli.output import counted, pretty, print_json
 from toolyard.cli.registry.chosen import (
     add_registry,
@@ -28,8 +29,9 @@ from toolyard.upstreams.connections import Client
 
 def add(parser: ArgumentParser) -> None:
     parser.epilog = (
-        "The lock is registry.lock.json beside the registry file. It holds hashes of every tool's "
-        "definition, of every server's command and of every tool's script; no values. "
+        "The lock is registry.lock.json beside the registry file. It holds hashes of what is told "
+        "of every tool, prompt, resource and template, of every server's command and of every "
+        "tool's script; no values. "
         "'serve --locked' offers only what is as the lock has it."
     )
     parser.add_argument("--json", action="store_true", help="for programs")
@@ -72,24 +74,32 @@ def _unseen(app: App) -> list[str]:
     return [name for name, one in personal if logins is None or logins.login(one, LOCAL) is None]
 
 
-async def _tools(app: App) -> tuple[Tool, ...]:
+async def _entries(app: App) -> Entries:
     """Those of everybody, and those that are listed only to clients that can be asked."""
-    everybody = (await app.catalog()).tools
+    everybody = await app.catalog()
     if app.pool is None or app.gateway is None:
-        return tuple(everybody.values())
+        return entries_in(everybody, everybody)
     asking = Client(LOCAL, guise_of(LATEST, ABLE))
     await asyncio.gather(*(app.pool.listing(name, asking) for name in app.gateway.needed))
-    able = (await app.catalog(program=ABLE)).tools
-    offered = {name: tool for name, tool in everybody.items() if tool.listed}
-    return tuple({**everybody, **able, **offered}.values())
+    return entries_in(everybody, await app.catalog(program=ABLE))
+
+
+def entries_in(everybody: Catalog, able: Catalog) -> Entries:
+    offered = {name: tool for name, tool in everybody.tools.items() if tool.listed}
+    return Entries(
+        tools=tuple({**everybody.tools, **able.tools, **offered}.values()),
+        resources=tuple({**able.resources, **everybody.resources}.values()),
+        templates=tuple({**able.templates, **everybody.templates}.values()),
+        prompts=tuple({**able.prompts, **everybody.prompts}.values()),
+    )
 
 
 async def _now(plan: Plan) -> Lock:
     """As everything is at this moment: every server is asked, not remembered."""
     async with opened(plan) as app:
         silent = await app.gateway.ask() if app.gateway is not None else {}
-        tools = await _tools(app)
-        found = lock(tools, scripts_of(app).tools, registries_of(app).files)
+        entries = await _entries(app)
+        found = lock(entries, scripts_of(app).tools, registries_of(app).files)
         unseen = _unseen(app)
     for name in unseen:
         print(

@@ -25,6 +25,12 @@ def content_hash(definition: JsonObject) -> str:
     return json_hash({key: definition[key] for key in told if key in definition})
 
 
+def told_hash(definition: JsonObject) -> str:
+    """Over what a model is told of a prompt or a resource; sizes and dates are not that."""
+    told = ("title", "description", "arguments", "mimeType")
+    return json_hash({key: definition[key] for key in told if key in definition})
+
+
 def is_hash(text: str) -> bool:
     """Could any definition have it?"""
     return _HASH.fullmatch(text) is not None
