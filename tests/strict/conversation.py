@@ -195,6 +195,17 @@ class Conversation:
         task.add_done_callback(lambda _: self.running.pop(message["id"], None))
         return task
 
+    async def receive_batch(self, messages: list[Json], reply: Send) -> None:
+        """2025-03-26: all the answers in one message."""
+        answers: list[Json] = []
+
+        async def collect(message: Json) -> None:
+            answers.append(message)
+
+        tasks = [self.receive(message, collect) for message in messages]
+        await asyncio.gather(*(task for task in tasks if task is not None))
+        await reply(answers)
+
     def cancel(self, id: Json, reason: Json) -> None:
         self.reasons[id] = reason
         task = self.running.get(id)

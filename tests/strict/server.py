@@ -30,7 +30,11 @@ async def over_stdio(place: Place) -> None:
 
     talk = conversation(place, aside=send)
     async for line in reader:
-        talk.receive(json.loads(line), send)
+        message = json.loads(line)
+        if isinstance(message, list):
+            await talk.receive_batch(message, send)
+        else:
+            talk.receive(message, send)
 
 
 def main(arguments: list[str]) -> None:

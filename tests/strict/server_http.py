@@ -152,6 +152,8 @@ class Site:
         talk = self.sessions[key]
         if self.refuses(request, self.headers_wrong(request, method == "initialize")):
             await answer.whole(400, failure("server-error", -32600, "Bad headers"))
+        elif isinstance(message, list):
+            await talk.receive_batch(message, answer.alone)
         elif method is None or "id" not in message:
             talk.receive(message, answer.message)
             await answer.whole(202)
