@@ -15,6 +15,8 @@ from tests.conformance.test_gateway import gateway, spawned
 from tests.peers import sdk_user_server as sdk
 from tests.peers.serving import listening
 
+# Over stdio a server has no stream that it could close and be asked for the rest of.
+LOST = {("gateway, over stdio", "2025-11-25"): ["server-sse-polling"]}
 WAYS = ["directly", "gateway, over HTTP", "gateway, over stdio"]
 
 
@@ -37,4 +39,7 @@ async def test_a_server_that_asks_inside_its_handlers_passes_every_scenario(
             report = await run(server.url, revision)
     with capsys.disabled():
         print(f"\n[user's server, {way}] {report}")
-    report.require()
+    lost = LOST.get((way, revision), [])
+    assert report.names("fail") == [], str(report)
+    assert report.names("skip") == lost, str(report)
+    assert len(report.names("pass")) == EXPECTED[revision] - len(lost), report.log
