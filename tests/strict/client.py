@@ -17,6 +17,7 @@ Answers: TypeAlias = dict[str, Callable[[JsonObject], JsonObject]]
 
 PREFIX = "io.modelcontextprotocol/"
 WITHIN = 8.0
+TO_START = 60.0
 INFO = {"name": "strict-client", "version": "1"}
 UI = {"io.modelcontextprotocol/ui": {"mimeTypes": ["text/html;profile=mcp-app"]}}
 
@@ -88,7 +89,8 @@ class StrictClient:
     async def request(
         self, method: str, params: JsonObject | None = None, meta: JsonObject | None = None
     ) -> JsonObject:
-        async with asyncio.timeout(WITHIN):
+        starting = method in ("initialize", "server/discover")
+        async with asyncio.timeout(TO_START if starting else WITHIN):
             return await self.begin(self.message(method, params or {}, meta or {}))
 
     async def whole(
@@ -305,10 +307,11 @@ class StdioClient(StrictClient):
 
 @asynccontextmanager
 async def over_stdio(
-    command: list[str], revision: str, capabilities: JsonObject
+    command: list[str], revision: str, capabilities: JsonObject, answers: Answers | None = None
 ) -> AsyncIterator[StrictClient]:
     async with spawned(command) as running:
         client = StdioClient(running, revision, capabilities)
+        client.answers.update(answers or {})
         following = asyncio.create_task(client.follow())
         try:
             await client.start()

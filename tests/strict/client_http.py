@@ -9,7 +9,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from urllib.parse import urljoin
 
 from tests.peers.http1 import Reply, fetch
-from tests.strict.client import StrictClient
+from tests.strict.client import Answers, StrictClient
 from tests.strict.schema import Json, JsonObject
 
 BOTH = "application/json, text/event-stream"
@@ -146,9 +146,10 @@ class PairClient(StrictClient):
 
 @asynccontextmanager
 async def over_http(
-    url: str, revision: str, capabilities: JsonObject
+    url: str, revision: str, capabilities: JsonObject, answers: Answers | None = None
 ) -> AsyncIterator[StrictClient]:
     client = HttpClient(url, revision, capabilities)
+    client.answers.update(answers or {})
     try:
         await client.start()
         yield client
@@ -158,9 +159,10 @@ async def over_http(
 
 @asynccontextmanager
 async def over_pair(
-    url: str, revision: str, capabilities: JsonObject
+    url: str, revision: str, capabilities: JsonObject, answers: Answers | None = None
 ) -> AsyncIterator[StrictClient]:
     client = PairClient(url, revision, capabilities)
+    client.answers.update(answers or {})
     async with AsyncExitStack() as stack:
         reply = await stack.enter_async_context(fetch("GET", url, {"Accept": "text/event-stream"}))
         following = asyncio.create_task(client.follow(reply))

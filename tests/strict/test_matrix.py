@@ -19,7 +19,7 @@ from pathlib import Path
 import pytest
 
 from tests.peers.serving import Listening, environment, listening, serving, toolyard
-from tests.strict.client import Failed, StrictClient, abilities, over_stdio
+from tests.strict.client import Answers, Failed, StrictClient, abilities, over_stdio
 from tests.strict.client_http import over_http, over_pair
 from tests.strict.conversation import Place
 from tests.strict.features import FEATURES
@@ -101,15 +101,19 @@ def registry(folder: Path, origin: str) -> JsonObject:
 
 @asynccontextmanager
 async def connected(
-    us: Peer, file: Path, gateway: Listening, capabilities: JsonObject
+    us: Peer,
+    file: Path,
+    gateway: Listening,
+    capabilities: JsonObject,
+    answers: Answers | None = None,
 ) -> AsyncIterator[StrictClient]:
     async with AsyncExitStack() as stack:
         if us.transport == "stdio":
-            opening = over_stdio(toolyard("serve", file), us.revision, capabilities)
+            opening = over_stdio(toolyard("serve", file), us.revision, capabilities, answers)
         elif us.revision == REVISIONS[0]:
-            opening = over_pair(f"{gateway.origin}/sse", us.revision, capabilities)
+            opening = over_pair(f"{gateway.origin}/sse", us.revision, capabilities, answers)
         else:
-            opening = over_http(gateway.url, us.revision, capabilities)
+            opening = over_http(gateway.url, us.revision, capabilities, answers)
         yield await stack.enter_async_context(opening)
 
 
