@@ -29,6 +29,7 @@ LONG = frozenset(
     project/test_many_mistakes
     requirements/test_lifecycle requirements/test_lists
     runners/test_nothing_left
+    strict
     sdk/test_json_reading sdk/test_json_tool
     transports/test_hostile_input
     upstreams/test_conformance upstreams/test_faults upstreams/test_real_servers
