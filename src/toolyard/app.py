@@ -20,7 +20,7 @@ from toolyard.access import (
     view_of,
 )
 from toolyard.catalog.entries import Entries
-from toolyard.catalog.keeper import Keeper
+from toolyard.catalog.keeper import Announced, Keeper
 from toolyard.catalog.snapshot import Catalog
 from toolyard.catalog.source import Source
 from toolyard.methods.news import News
@@ -389,19 +389,3 @@ def project_source(plan: Plan, project: Project, runner: Runner, taps: Taps) -> 
         source.show_providers()
         source.compare_with_cache()
     return source
-
-
-class Announced:
-    """A script said that something on offer has changed: look at once."""
-
-    def __init__(self, keeper: Keeper) -> None:
-        self._keeper = keeper
-        self._tasks: set[asyncio.Task[object]] = set()
-
-    def __call__(self, method: str, params: JsonObject) -> None:
-        if method == "notifications/resources/updated":
-            self._keeper.announcer.updated(str(params.get("uri", "")))
-            return
-        task: asyncio.Task[object] = asyncio.get_running_loop().create_task(self._keeper.refresh())
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)

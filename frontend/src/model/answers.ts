@@ -48,20 +48,26 @@ const KINDS: Record<string, [string, (value: Json) => boolean]> = {
   ],
   boolean: ["true or false", (value) => typeof value === "boolean"],
   array: ["a list", Array.isArray],
-  object: ["an object", (value) => value !== null && typeof value === "object" && !Array.isArray(value)],
+  object: [
+    "an object",
+    (value) => value !== null && typeof value === "object" && !Array.isArray(value),
+  ],
   null: ["null", (value) => value === null],
 };
 
 function wrongKind(value: Json, field: JsonObject): string {
   const stated = Array.isArray(field.type) ? field.type : [field.type];
-  const kinds = stated.flatMap((one) => (typeof one === "string" && KINDS[one] ? [KINDS[one]] : []));
+  const kinds = stated.flatMap((one) =>
+    typeof one === "string" && KINDS[one] ? [KINDS[one]] : [],
+  );
   if (!kinds.length || kinds.some(([, fits]) => fits(value))) return "";
   return `must be ${kinds.map(([phrase]) => phrase).join(" or ")}`;
 }
 
 function wrongChoice(value: Json, field: JsonObject): string {
   const choices = choicesOf(field);
-  if (!choices || choices.some((choice) => JSON.stringify(choice) === JSON.stringify(value))) return "";
+  if (!choices || choices.some((choice) => JSON.stringify(choice) === JSON.stringify(value)))
+    return "";
   const shown = choices.slice(0, MOST_CHOICES).map(String).join(", ");
   return `must be one of ${shown}${choices.length > MOST_CHOICES ? ", ..." : ""}`;
 }
@@ -114,7 +120,12 @@ function wrongObject(value: Json, field: JsonObject, level: number): string {
   return "";
 }
 
-function wrongCount(count: number, least: Json | undefined, most: Json | undefined, what: string): string {
+function wrongCount(
+  count: number,
+  least: Json | undefined,
+  most: Json | undefined,
+  what: string,
+): string {
   if (isNumber(least) && count < least) return `must have at least ${least} ${what}`;
   if (isNumber(most) && count > most) return `must have at most ${most} ${what}`;
   return "";

@@ -11,6 +11,7 @@ from toolyard.catalog.kinds import Kind
 from toolyard.catalog.snapshot import Catalog, assemble
 from toolyard.catalog.source import Source
 from toolyard.catalog.tending import Troubles
+from toolyard.protocol.values import JsonObject
 from toolyard.telemetry import logger
 
 log = logger("catalog")
@@ -119,3 +120,19 @@ class Keeper:
             except Exception:
                 wanted.set()
                 raise
+
+
+class Announced:
+    """A script said that something on offer has changed: look at once."""
+
+    def __init__(self, keeper: Keeper) -> None:
+        self._keeper = keeper
+        self._tasks: set[asyncio.Task[object]] = set()
+
+    def __call__(self, method: str, params: JsonObject) -> None:
+        if method == "notifications/resources/updated":
+            self._keeper.announcer.updated(str(params.get("uri", "")))
+            return
+        task: asyncio.Task[object] = asyncio.get_running_loop().create_task(self._keeper.refresh())
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
