@@ -30,6 +30,7 @@ check: $(VENV)/.dev
 format: $(VENV)/.dev
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
+	$(BIN)/biome check --write frontend
 
 bench: $(VENV)/.dev
 	$(BIN)/python -m bench

@@ -19,6 +19,7 @@ SECTIONS = {
     "scripts": "Calling a bash script",
     "http": "Calling over HTTP",
     "gateway": "The gateway's hop",
+    "connections": "Many connections to the gateway",
     "page": "What the page costs",
     "projection": "Projecting a large result",
     "registry": "Loading a registry",

@@ -80,7 +80,7 @@ export async function* events(path: string, init: RequestInit = {}): AsyncGenera
     const blocks = waiting.split("\n\n");
     waiting = blocks.pop() ?? "";
     for (const block of blocks) {
-      const found = /^event: (.*)\ndata: ([^]*)$/.exec(block);
+      const found = /^event: (.*)\ndata: ([\s\S]*)$/.exec(block);
       if (found) yield { name: found[1]!, data: parse(found[2]!) };
     }
   }

@@ -24,8 +24,18 @@ interface Section {
 
 const SECTIONS: Section[] = [
   { id: "", label: "Overview", icon: "overview", screen: () => <OverviewScreen /> },
-  { id: "explore", label: "Explore", icon: "explore", screen: (route) => <Explore route={route} /> },
-  { id: "traffic", label: "Traffic", icon: "traffic", screen: (route) => <Traffic route={route} /> },
+  {
+    id: "explore",
+    label: "Explore",
+    icon: "explore",
+    screen: (route) => <Explore route={route} />,
+  },
+  {
+    id: "traffic",
+    label: "Traffic",
+    icon: "traffic",
+    screen: (route) => <Traffic route={route} />,
+  },
   { id: "history", label: "History", icon: "history", screen: () => <History /> },
   { id: "registry", label: "Registry", icon: "registry", screen: () => <Registry /> },
   { id: "connect", label: "Connect", icon: "connect", screen: () => <Connect /> },
@@ -128,7 +138,7 @@ function Locked({ enter }: { enter: () => void }) {
             value={text}
             onInput={(event) => setText(event.currentTarget.value)}
           />
-          <button class="button primary" disabled={!text.trim()}>
+          <button type="submit" class="button primary" disabled={!text.trim()}>
             Open
           </button>
         </div>

@@ -1,7 +1,12 @@
 /** JSON text to values and back with every integer exact: JavaScript's numbers round at 2^53. */
-import type { Json } from "./types";
+import type { Json } from "./types.ts";
 
-type Reviver = (this: unknown, key: string, value: unknown, context?: { source?: string }) => unknown;
+type Reviver = (
+  this: unknown,
+  key: string,
+  value: unknown,
+  context?: { source?: string },
+) => unknown;
 
 const LONG_NUMBER = /\d{16}/;
 

@@ -21,7 +21,11 @@ function decoded(text: string): string {
   }
 }
 
-export function href(section: string, parts: string[] = [], query?: Record<string, string>): string {
+export function href(
+  section: string,
+  parts: string[] = [],
+  query?: Record<string, string>,
+): string {
   const path = [section, ...parts].map(encodeURIComponent).join("/");
   const search = new URLSearchParams(query).toString();
   return `#/${path}${search && `?${search}`}`;

@@ -189,6 +189,8 @@ export interface Problem {
   section: SectionName | "";
   line: number;
   file?: string;
+  /** The file has it already: it disables one entry, and hinders no other change. */
+  standing?: boolean;
 }
 
 export interface RegistryFile {

@@ -9,14 +9,17 @@ each part is imported where the settings ask for it.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 from toolyard.asgi import AsgiApp
 from toolyard.auth.callers import Anyone, Authenticator
+from toolyard.catalog.entries import Tool
 from toolyard.catalog.snapshot import Catalog
 from toolyard.errors import ConfigError, LoginRequired
+from toolyard.methods.tools import Permit
+from toolyard.policy.allowlist import allowlist
 from toolyard.protocol.call import Call, Caller, Channel, Handler, Result
 from toolyard.protocol.jsonrpc import Message
 from toolyard.settings import FILE_NAME, Settings
@@ -29,6 +32,7 @@ if TYPE_CHECKING:
     from toolyard.policy.limits import Limits
     from toolyard.policy.refusals import Refusals
     from toolyard.policy.rules import Allowed
+    from toolyard.runners.policy import PolicyScript
 
 # The person at the page is the one who wrote the rules.
 UNRULED = frozenset({"page"})
@@ -209,3 +213,27 @@ def credentials_folder(settings: Settings, environ: Mapping[str, str] = os.envir
         return os.path.expanduser(settings.credentials_dir)
     base = environ.get("XDG_STATE_HOME") or os.path.expanduser("~/.local/state")
     return os.path.join(base, "toolyard", "credentials")
+
+
+def permit_of(settings: Settings, policy: PolicyScript | None, *, deny_unnamed: bool) -> Permit:
+    """A policy.sh with a check of its own stands for the default of the allowlist.
+
+    A list that the operator wrote holds beside it.
+    """
+    allowed = allowlist(
+        settings.tool_allowlist, settings.tool_allow_default, deny_unnamed=deny_unnamed
+    )
+
+    def permit(_call: Call, tool: Tool) -> Awaitable[None] | None:
+        if policy is not None:
+            return asked(policy, tool)
+        if tool.origin.source == "project":
+            allowed.check(tool)
+        return None
+
+    async def asked(policy: PolicyScript, tool: Tool) -> None:
+        decided = await policy.permits(tool.name, {**tool.definition, **tool.extra})
+        if tool.origin.source == "project" and (settings.tool_allowlist or not decided):
+            allowed.check(tool)
+
+    return permit

@@ -4,33 +4,49 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
-from toolyard.access import Logins, admit_of, guarded, limits_of, refusals_of, view_of
-from toolyard.catalog.entries import Entries, Tool
-from toolyard.catalog.keeper import Keeper
+from toolyard import MCP_BASH_VERSION, __version__
+from toolyard.access import (
+    Logins,
+    admit_of,
+    guarded,
+    limits_of,
+    permit_of,
+    refusals_of,
+    view_of,
+)
+from toolyard.catalog.entries import Entries
+from toolyard.catalog.keeper import Announced, Keeper
 from toolyard.catalog.snapshot import Catalog
 from toolyard.catalog.source import Source
-from toolyard.methods.offer import Offer, PageSizes
+from toolyard.methods.news import News
+from toolyard.methods.offer import Offer, PageSizes, View
 from toolyard.methods.roots import RootsMethods, RootsSettings
 from toolyard.methods.subscriptions import Room
-from toolyard.methods.table import Methods, methods_of
-from toolyard.methods.tools import Permit
-from toolyard.policy.allowlist import allowlist
-from toolyard.protocol.call import LOCAL, Call, Caller, Handler, JsonObject, Target
+from toolyard.methods.table import Methods, methods_of, minimal_methods_of
+from toolyard.protocol.call import LOCAL, Caller, Handler, JsonObject, Target
+from toolyard.protocol.client import UNKNOWN
+from toolyard.protocol.client import Client as Program
+from toolyard.protocol.guise import guise_of
 from toolyard.protocol.identity import Identity
+from toolyard.protocol.manner import manner_of
 from toolyard.protocol.modern import stamp
 from toolyard.protocol.paging import page_size
+from toolyard.protocol.revisions import LATEST
 from toolyard.runners.guard import Guard
 from toolyard.runners.runner import Runner
 from toolyard.runners.script import ScriptTarget
 from toolyard.settings import Settings
+from toolyard.sources.announced import announced
 from toolyard.sources.gateway import GatewaySource, RegistryFiles
-from toolyard.sources.locked import Hold, LockedSource, held_scripts, held_tools
+from toolyard.sources.locked import Hold, LockedSource, held_offer, held_scripts
 from toolyard.sources.own import OwnListings
 from toolyard.sources.own_catalog import OwnCatalogs
+from toolyard.sources.project.ci import notes_for
 from toolyard.sources.project.layout import REGISTRY_FILE, Project
 from toolyard.sources.project.policy import policy_of
 from toolyard.sources.project.roots import configured_roots
@@ -38,13 +54,17 @@ from toolyard.sources.project.running import project_paths, runner_settings
 from toolyard.sources.project.scan import Scan
 from toolyard.sources.project.server_env import read_server_env
 from toolyard.sources.project.source import ProjectSource
+from toolyard.sources.project.warned import logger_of
 from toolyard.sources.registry.lock import LOCK_NAME
 from toolyard.sources.registry.targets import UpstreamTargets
 from toolyard.transports.answer import Edge
+from toolyard.transports.bounds import Bounds
 from toolyard.transports.parking import Parking
 from toolyard.transports.seal import Sealer
+from toolyard.upstreams.connections import Client
 from toolyard.upstreams.kept import KeptListings, kept_folder
 from toolyard.upstreams.pool import Pool
+from toolyard.upstreams.running import Limits
 from toolyard.upstreams.setup import Setup
 
 if TYPE_CHECKING:
@@ -66,6 +86,8 @@ class Plan:
     scanned: Scan | None = None
     # One client, which started us, instead of any number over the network.
     own_client: bool = False
+    # Read server.d/env.sh, where that is allowed.
+    server_env: bool = True
     # Offer only what is as the lock has it.
     locked: bool = False
 
@@ -104,15 +126,20 @@ class App:
         if project is not None and self.pool is None:
             os.chdir(project.root)
 
-    async def catalog(self, caller: Caller = LOCAL) -> Catalog:
-        """What a caller could see: everybody's, and what is listed to him alone."""
+    async def catalog(self, caller: Caller = LOCAL, program: Program = UNKNOWN) -> Catalog:
+        """What a caller could see with this client: everybody's, and what is listed to him."""
         catalog = await self.keeper.catalog()
-        return catalog if self.own is None else await self.own(catalog, caller)
+        if self.own is None:
+            return catalog
+        return await self.own.of(catalog, Client(caller, guise_of(LATEST, program)))
 
     async def watch(self) -> None:
         """Keep the catalog up to date, until cancelled."""
-        own = (self.own.watch(),) if self.own is not None else ()
+        own = (self._watch_logins(self.own),) if self.own is not None else ()
         await asyncio.gather(self.keeper.watch(), *own)
+
+    async def _watch_logins(self, own: OwnCatalogs) -> None:
+        await self.keeper.troubles.tend("watching logins", own.watch)
 
     async def close(self) -> None:
         """End what runs and waits; nothing is left behind."""
@@ -139,6 +166,7 @@ class Scripts:
     roots: RootsMethods
     policy: PolicyScript | None
     source: Source
+    project: ProjectSource
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,13 +185,13 @@ def build(plan: Plan, taps: Taps | None = None) -> App:
     scripts = yard.source if yard is not None else None
     federation = federation_of(plan, scripts, taps, logins, guard)
     source: Source | None = federation.source if federation is not None else scripts
-    offered = locked(plan, source, held_tools) if source is not None else None
+    offered = locked(plan, source, hold_of(federation)) if source is not None else None
     keeper = Keeper([offered] if offered is not None else [])
     own = own_catalogs(federation, offered, logins, keeper) if federation is not None else None
     if yard is not None:
         yard.runner.announce = Announced(keeper)
     refusals = refusals_of(plan.settings)
-    methods = methods_over(plan, offer_of(plan, keeper, federation, own), yard)
+    methods = methods_over(plan, offer_of(plan, keeper, federation, own), yard, federation)
     asking = methods if federation is None else logins.asking(methods, federation.pool.definition)
     limits = limits_of(plan.settings)
     edge = edge_of(plan, taps.handler(guarded(asking, plan.settings, limits)), refusals)
@@ -172,7 +200,9 @@ def build(plan: Plan, taps: Taps | None = None) -> App:
     return App(
         keeper,
         methods,
-        edge,
+        replace(
+            edge, offered=partial(offered_of, plan, keeper, federation, view_of(plan.settings))
+        ),
         guard,
         runner=yard.runner if yard is not None else None,
         pool=federation.pool if federation is not None else None,
@@ -205,12 +235,32 @@ def offer_of(
     return replace(offer, arrivals=federation.source, listed=federation.pool.expire)
 
 
-def methods_over(plan: Plan, offer: Offer, yard: Scripts | None) -> Methods:
-    minimal, room = plan.settings.force_minimal, Room(plan.settings.max_subscriptions)
-    if yard is None:
-        return methods_of(offer, permit_of(plan), minimal=minimal, room=room)
-    permit = permit_of(plan, yard.policy)
-    return methods_of(offer, permit, yard.roots, minimal=minimal, room=room)
+def methods_over(
+    plan: Plan, offer: Offer, yard: Scripts | None, federation: Federation | None
+) -> Methods:
+    if plan.settings.force_minimal:
+        return minimal_methods_of(offer)
+    policy = yard.policy if yard is not None else None
+    return methods_of(
+        offer,
+        permit_of(plan.settings, policy, deny_unnamed=plan.like_mcp_bash),
+        yard.roots if yard is not None else None,
+        news=news_of(plan, offer, yard),
+        told_roots=federation.pool.roots_changed if federation is not None else None,
+        room=Room(plan.settings.max_subscriptions),
+    )
+
+
+def news_of(plan: Plan, offer: Offer, yard: Scripts | None) -> News | None:
+    if yard is None or plan.project is None:
+        return None
+    unseen = yard.project.unseen if plan.like_mcp_bash else None
+    return News(offer.keeper, logger_for(plan, plan.project), unseen)
+
+
+def logger_for(plan: Plan, project: Project) -> Callable[[str], str | None]:
+    """Where rules say who sees what, a warning could name what its hearer may not see."""
+    return (lambda _: None) if plan.settings.rules else partial(logger_of, project)
 
 
 def edge_of(plan: Plan, handler: Handler, refusals: Refusals | None) -> Edge:
@@ -218,11 +268,31 @@ def edge_of(plan: Plan, handler: Handler, refusals: Refusals | None) -> Edge:
         handler,
         plan.identity,
         Parking(Sealer()),
-        strict_revisions=plan.like_mcp_bash,
+        manner=manner_of(like_mcp_bash=plan.like_mcp_bash),
         batches=plan.settings.compat_batches,
         log_level=plan.settings.log_level_default,
         admit=admit_of(plan.settings, refusals),
+        bounds=Bounds(
+            batch=plan.settings.max_batch,
+            replay_session=plan.settings.replay_session_bytes,
+            replay_all=plan.settings.replay_bytes,
+        ),
     )
+
+
+def offered_of(
+    plan: Plan, keeper: Keeper, federation: Federation | None, view: View, caller: Caller
+) -> JsonObject | None:
+    """What upstreams offer to a caller, where there is nothing else; None where nobody knows yet.
+
+    With a project everything is announced: scripts may come at any time.
+    """
+    if plan.project is not None or federation is None or plan.settings.force_minimal:
+        return None
+    source = federation.source
+    if source.unlisted or source.registries.personal:
+        return None
+    return announced(view(keeper.current, caller), source.listed().values())
 
 
 def scripts_of(plan: Plan, project: Project, taps: Taps, guard: Guard) -> Scripts:
@@ -234,12 +304,16 @@ def scripts_of(plan: Plan, project: Project, taps: Taps, guard: Guard) -> Script
             settings.roots_debounce_interval, settings.roots_request_timeout, plan.own_client
         ),
     )
-    paths = project_paths(project, settings, plan.identity, configured)
-    runner = Runner(runner_settings(settings), paths, roots.of, guard)
-    server_env = read_server_env(project, settings)
-    runner.server_env, runner.problem = server_env.variables, server_env.problem
-    source = locked(plan, project_source(plan, project, runner, taps), held_scripts)
-    return Scripts(runner, roots, policy_of(project, runner), source)
+    version = MCP_BASH_VERSION if plan.like_mcp_bash else __version__
+    paths = project_paths(project, settings, plan.identity, configured, version)
+    run_with = runner_settings(settings, like_mcp_bash=plan.like_mcp_bash)
+    runner = Runner(run_with, paths, roots.of, guard)
+    if plan.server_env:
+        server_env = read_server_env(project, settings)
+        runner.server_env, runner.problem = server_env.variables, server_env.problem
+    scripts = project_source(plan, project, runner, taps)
+    source = locked(plan, scripts, held_scripts)
+    return Scripts(runner, roots, policy_of(project, runner), source, scripts)
 
 
 def federation_of(
@@ -252,8 +326,16 @@ def federation_of(
     known = scripts.read() if scripts is not None else Entries()
     files = RegistryFiles(paths, lock=lock_path(plan) if plan.locked else None)
     registries = files.load(known)
+    settings = plan.settings
     setup = Setup(
-        kept=KeptListings(kept_folder(paths[0])),
+        limits=Limits(
+            message=settings.max_upstream_message_bytes,
+            entries=settings.max_upstream_entries,
+            unasked=settings.max_upstream_messages_per_sec,
+            told=settings.max_call_messages_per_sec,
+        ),
+        # What was kept may not be so any more: a lock is held against what servers say now.
+        kept=KeptListings(None if plan.locked else kept_folder(paths[0])),
         authorize=logins.authorize,
         on_challenge=logins.on_challenge,
         guard=guard,
@@ -274,6 +356,10 @@ def registry_paths(plan: Plan) -> tuple[str, ...]:
     return (own, *others)
 
 
+def hold_of(federation: Federation | None) -> Hold:
+    return held_offer if federation is None else partial(held_offer, live=federation.pool.live)
+
+
 def locked(plan: Plan, source: Source, hold: Hold) -> Source:
     return LockedSource(source, lock_path(plan), hold) if plan.locked else source
 
@@ -286,8 +372,11 @@ def lock_path(plan: Plan) -> str:
 
 
 def project_source(plan: Plan, project: Project, runner: Runner, taps: Taps) -> ProjectSource:
+    notes = notes_for(plan.settings)
+
     def tool_target(path: str, name: str, metadata: JsonObject) -> Target:
-        return taps.script(ScriptTarget(name, path, metadata, runner))
+        target = taps.script(ScriptTarget(name, path, metadata, runner))
+        return target if notes is None else notes.of(name, target)
 
     source = ProjectSource(
         project,
@@ -298,45 +387,5 @@ def project_source(plan: Plan, project: Project, runner: Runner, taps: Taps) -> 
     )
     if plan.like_mcp_bash:
         source.show_providers()
+        source.compare_with_cache()
     return source
-
-
-class Announced:
-    """A script said that something on offer has changed: look at once."""
-
-    def __init__(self, keeper: Keeper) -> None:
-        self._keeper = keeper
-        self._tasks: set[asyncio.Task[object]] = set()
-
-    def __call__(self, method: str, params: JsonObject) -> None:
-        if method == "notifications/resources/updated":
-            self._keeper.announcer.updated(str(params.get("uri", "")))
-            return
-        task: asyncio.Task[object] = asyncio.get_running_loop().create_task(self._keeper.refresh())
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
-
-
-def permit_of(plan: Plan, policy: PolicyScript | None = None) -> Permit:
-    """A policy.sh with a check of its own stands for the default of the allowlist.
-
-    A list that the operator wrote holds beside it.
-    """
-    settings = plan.settings
-    allowed = allowlist(
-        settings.tool_allowlist, settings.tool_allow_default, deny_unnamed=plan.like_mcp_bash
-    )
-
-    def permit(_call: Call, tool: Tool) -> Awaitable[None] | None:
-        if policy is not None:
-            return asked(policy, tool)
-        if tool.origin.source == "project":
-            allowed.check(tool)
-        return None
-
-    async def asked(policy: PolicyScript, tool: Tool) -> None:
-        decided = await policy.permits(tool.name, {**tool.definition, **tool.extra})
-        if tool.origin.source == "project" and (settings.tool_allowlist or not decided):
-            allowed.check(tool)
-
-    return permit

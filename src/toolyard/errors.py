@@ -29,6 +29,8 @@ HEADER_MISMATCH = -32020
 MISSING_CAPABILITY = -32021
 UNSUPPORTED_REVISION = -32022
 RATE_LIMITED = -32029
+URL_REQUIRED = -32042
+MOST_SHOWN = 500
 
 
 class ToolyardError(Exception):
@@ -101,3 +103,8 @@ class ConfigError(ToolyardError):
     @classmethod
     def at(cls, file: str, message: str, pointer: str = "") -> ConfigError:
         return cls([Problem(file, pointer, message)])
+
+
+def shown(text: str) -> str:
+    """What somebody sent, as far as an error repeats it."""
+    return text if len(text) <= MOST_SHOWN else f"{text[:MOST_SHOWN]}... ({len(text)} characters)"

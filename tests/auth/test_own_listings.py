@@ -35,6 +35,7 @@ from toolyard.catalog.snapshot import Catalog
 from toolyard.protocol.call import Caller
 from toolyard.protocol.identity import Identity
 from toolyard.settings import Settings
+from toolyard.upstreams.connections import Client as Asker
 
 Serve = Callable[..., AbstractAsyncContextManager[Listening]]
 NAMED = {"name": "who", "server": "acme", "originalName": "whoami"}
@@ -293,7 +294,7 @@ async def test_nothing_is_asked_or_built_again_while_nothing_changes(
 
         async def seen() -> list[Catalog]:
             shared = await app.keeper.catalog()
-            return [view(await own(shared, caller), caller) for caller in callers]
+            return [view(await own.of(shared, Asker(caller)), caller) for caller in callers]
 
         await seen()  # the second connection stirs the first
         first, second = await seen(), await seen()

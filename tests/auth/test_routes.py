@@ -119,7 +119,7 @@ async def test_a_token_that_is_handed_over_is_kept_for_that_caller_and_server_on
 ) -> None:
     assert await connect(server, {"server_url": UPSTREAM, "token": "mine"}) == (
         200,
-        {"connected": True},
+        {"status": "connected"},
     )
     accounts = Accounts(SealedStore(STORED["folder"]))
     acme = ServerDefinition("acme", url=UPSTREAM, auth="oauth")

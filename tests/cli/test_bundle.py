@@ -51,7 +51,7 @@ async def test_a_bundle_serves_with_nothing_but_what_is_inside(yard: Yard, tmp_p
 def test_a_static_registry_is_inside_and_used(yard: Yard, tmp_path: Path) -> None:
     bundle(yard, tmp_path, "--manifest", "0.4")
     with zipfile.ZipFile(tmp_path / "yard-1.2.3.mcpb") as content:
-        registry = json.loads(content.read("server/project/.registry/tools.json"))
+        registry = json.loads(content.read("server/.registry/tools.json"))
         manifest = json.loads(content.read("manifest.json"))
     assert [item["path"] for item in registry["items"]] == ["echo/tool.sh"]
     assert manifest["server"]["mcp_config"]["env"]["MCPBASH_STATIC_REGISTRY"] == "1"
@@ -73,7 +73,7 @@ async def test_version_0_4_leaves_the_libraries_to_uv(yard: Yard, tmp_path: Path
     config = manifest["server"]["mcp_config"]
     assert [config["command"], *config["args"][:3]] == ["uv", "run", "--directory", "${__dirname}"]
     assert '"orjson' in (folder / "pyproject.toml").read_text()
-    assert not (folder / "server/lib/orjson").exists()
+    assert not (folder / "server/.toolyard/lib/orjson").exists()
     command = [sys.executable, str(folder / config["args"][-1])]
     async with over_stdio(command, env={"PYTHONPATH": ""}) as client:
         assert (await client.result("tools/list"))["tools"][0]["name"] == "echo"
@@ -104,7 +104,7 @@ def test_the_manifest_says_what_the_projects_metadata_says(yard: Yard) -> None:
         "At length.",
         meta["user_config"],
     )
-    assert manifest["icon"] == "server/project/icon.png"
+    assert manifest["icon"] == "server/icon.png"
     config = manifest["server"]["mcp_config"]
     assert config["env"]["API_KEY"] == "${user_config.key}"
     assert config["env"]["MCPBASH_TOOL_ENV_ALLOWLIST"] == "API_KEY"
@@ -125,13 +125,17 @@ def test_hidden_files_tests_and_links_stay_out(yard: Yard, tmp_path: Path) -> No
     (yard.root / "leak").symlink_to("/etc/passwd")
     bundle(yard, tmp_path, "--manifest", "0.4")
     with zipfile.ZipFile(tmp_path / "yard-1.2.3.mcpb") as content:
-        names = {name for name in content.namelist() if name.startswith("server/project/")}
+        names = {
+            name
+            for name in content.namelist()
+            if name.startswith("server/") and not name.startswith("server/.toolyard/")
+        }
     assert names == {
-        "server/project/server.d/server.meta.json",
-        "server/project/tools/echo/tool.sh",
-        "server/project/tools/echo/tool.meta.json",
+        "server/server.d/server.meta.json",
+        "server/tools/echo/tool.sh",
+        "server/tools/echo/tool.meta.json",
         *(
-            f"server/project/.registry/{name}.json"
+            f"server/.registry/{name}.json"
             for name in ("tools", "resources", "prompts", "resource-templates", "ui-resources")
         ),
     }

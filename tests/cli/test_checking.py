@@ -23,7 +23,10 @@ def levels(yard: Yard, *flags: str) -> dict[str, str]:
 def test_a_good_project_is_valid(yard: Yard) -> None:
     done = toolyard("validate", "--strict", cwd=yard.root)
     assert (done.code, done.err) == (0, "")
-    assert done.out == "✓ server: yard 1.2.3\n✓ tools: echo\n0 errors, 0 warnings\n"
+    assert done.out == (
+        "✓ server.d/server.meta.json - yard 1.2.3\n✓ tools/echo/tool.sh - tool echo\n"
+        "0 errors, 0 warnings\n"
+    )
 
 
 def test_metadata_that_is_not_json_is_an_error_once(yard: Yard) -> None:
@@ -31,7 +34,7 @@ def test_metadata_that_is_not_json_is_an_error_once(yard: Yard) -> None:
     yard.write("tools/broken/tool.meta.json", "{ // comment\n}")
     done = toolyard("validate", cwd=yard.root)
     assert done.code == 1
-    assert done.err.startswith(f"✗ tools: {yard.root}/tools/broken/tool.meta.json: is not JSON")
+    assert done.err.startswith("✗ tools/broken/tool.meta.json - invalid JSON")
     assert done.err.count("broken") == 1
 
 
@@ -40,7 +43,7 @@ def test_a_schema_that_is_none_is_an_error(yard: Yard) -> None:
     found = levels(yard)
     [message] = [text for text in found if "inputSchema" in text]
     assert found[message] == "error"
-    assert "tools/odd/tool.sh: inputSchema is not a JSON Schema" in message
+    assert "tools/odd/tool.sh - inputSchema is not a JSON Schema" in message
 
 
 def test_a_missing_description_is_a_warning_that_strict_fails(yard: Yard) -> None:
@@ -69,8 +72,12 @@ def test_the_report_for_programs_is_complete(yard: Yard) -> None:
         "strict": False,
         "defaults": {"name": "yard", "title": "Yard", "version": "1.2.3"},
         "messages": [
-            {"level": "ok", "section": "server", "message": "yard 1.2.3"},
-            {"level": "ok", "section": "tools", "message": "echo"},
+            {
+                "level": "info",
+                "section": "server",
+                "message": "server.d/server.meta.json - yard 1.2.3",
+            },
+            {"level": "info", "section": "tools", "message": "tools/echo/tool.sh - tool echo"},
         ],
     }
 
@@ -78,7 +85,7 @@ def test_the_report_for_programs_is_complete(yard: Yard) -> None:
 def test_a_project_without_metadata_is_warned_of(yard: Yard) -> None:
     os.unlink(yard.root / "server.d/server.meta.json")
     done = toolyard("validate", "--project-root", yard.root)
-    assert "server.meta.json: is missing" in done.out
+    assert "⚠ server.d/server.meta.json - is missing" in done.out
 
 
 def test_the_doctor_reports_on_machine_and_project(yard: Yard) -> None:
@@ -140,8 +147,8 @@ def test_other_clients_get_what_they_read(yard: Yard) -> None:
     assert code["servers"]["yard"]["type"] == "stdio"
     chat = toolyard("config", "--client", "librechat", cwd=yard.root).out
     assert chat.startswith('mcpServers:\n  "yard":\n    type: "stdio"\n')
-    terminal = mcp_bash("config", "--client", "claude-cli", cwd=yard.root).out
-    assert terminal.startswith("claude mcp add --transport stdio yard -e MCPBASH_PROJECT_ROOT=")
+    terminal = toolyard("config", "--client", "claude-cli", cwd=yard.root).out
+    assert terminal.startswith("claude mcp add --transport stdio yard -- ")
 
 
 def test_an_unknown_client_is_a_usage_error(yard: Yard) -> None:
@@ -151,7 +158,7 @@ def test_an_unknown_client_is_a_usage_error(yard: Yard) -> None:
 @pytest.mark.parametrize("flag", ["--wrapper", "--wrapper-env"])
 def test_the_wrapper_serves_the_project(yard: Yard, tmp_path: Path, flag: str) -> None:
     wrapper = tmp_path / "wrapper"
-    wrapper.write_text(mcp_bash("config", flag, cwd=yard.root).out)
+    wrapper.write_text(toolyard("config", flag, cwd=yard.root).out)
     hello = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {}}
     request = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello}
     done = subprocess.run(

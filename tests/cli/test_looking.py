@@ -41,7 +41,7 @@ def test_what_is_wrong_with_an_entry_is_said_and_the_rest_is_listed(yard: Yard) 
 def test_a_list_outside_of_any_project_says_what_to_do(tmp_path: Path) -> None:
     done = toolyard("list", cwd=tmp_path)
     assert (done.code, done.out) == (2, "")
-    assert "name a folder" in done.err
+    assert "to name one:" in done.err and "a folder or registry file" in done.err
 
 
 def test_a_request_of_any_kind_is_answered(yard: Yard) -> None:

@@ -34,14 +34,13 @@ async def gateway_before(
     server = {"name": "up", "stdio": {"command": program, "args": arguments}, "env": path}
     registry = folder / "registry.json"
     registry.write_text(json.dumps({"servers": [{**server, "expose": "all"}]}))
-    if era == HANDSHAKE:
-        await remember_the_handshake(registry)
+    await remember(registry, era)
     async with serving(registry, "--no-page") as running:
         yield running
 
 
-async def remember_the_handshake(registry: Path) -> None:
-    """What a gateway keeps of a server, but with the other era: this SDK would be found modern."""
+async def remember(registry: Path, era: str) -> None:
+    """What a gateway keeps of a server, but with that era alone: this SDK has both."""
     (definition,) = load_registry(str(registry), os.environ).servers
     folder = registry.parent / ".registry" / "upstreams"
     pool = Pool([definition], Setup(kept=KeptListings(folder)))
@@ -49,7 +48,8 @@ async def remember_the_handshake(registry: Path) -> None:
     await pool.close()
     assert listing.error is None
     kept = folder / f"{definition.identity}.json"
-    kept.write_text(json.dumps({**json.loads(kept.read_text()), "era": "handshake"}))
+    known = {"era": "handshake"} if era == HANDSHAKE else {"era": "modern", "handshake": False}
+    kept.write_text(json.dumps({**json.loads(kept.read_text()), **known}))
 
 
 class Person:

@@ -1,6 +1,7 @@
 """An MCP server on pipes that is told by a file what it offers and how it answers. No SDK.
 
-The file holds {"tools": [...], "log": FILE, "name": NAME}: a tool with a `result` gives that, one
+The file holds {"tools": [...], "log": FILE, "name": NAME}, and `prompts`, `resources` and
+`templates` where it has those: a tool with a `result` gives that, one
 with an `error` fails with it, any other gives its arguments back as text. What it was called with
 goes to the log. With more words on the command line the file holds several such descriptions, by
 those words; a server that is not among them cannot say what it offers, and answers calls. The
@@ -19,6 +20,11 @@ from typing import Any
 
 JsonObject = dict[str, Any]
 WRITING = threading.Lock()
+LISTS = {
+    "prompts/list": "prompts",
+    "resources/list": "resources",
+    "resources/templates/list": "templates",
+}
 
 
 def told() -> JsonObject:
@@ -68,7 +74,8 @@ def answer(request: JsonObject) -> None:
     method = request["method"]
     if method == "initialize":
         version = request["params"]["protocolVersion"]
-        capabilities = {"tools": {"listChanged": True}}
+        capabilities: JsonObject = {"tools": {"listChanged": True}}
+        capabilities |= {kind: {} for kind in ("prompts", "resources") if kind in told()}
         info = {"name": "scripted", "version": "1"}
         result = {"protocolVersion": version, "capabilities": capabilities, "serverInfo": info}
     elif method == "tools/list" and "tools" in told():
@@ -76,6 +83,14 @@ def answer(request: JsonObject) -> None:
     elif method == "tools/call":
         threading.Thread(target=call, args=(request,), daemon=True).start()
         return
+    elif LISTS.get(method) in told():
+        key = "resourceTemplates" if "templates" in method else LISTS[method]
+        result = {key: told()[LISTS[method]]}
+    elif method == "prompts/get":
+        said = {"role": "user", "content": {"type": "text", "text": "said"}}
+        result = {"messages": [said]}
+    elif method == "resources/read":
+        result = {"contents": [{"uri": request["params"]["uri"], "text": "read"}]}
     elif method == "ping":
         result = {}
     else:

@@ -95,7 +95,7 @@ async def test_a_wrong_edit_changes_nothing_and_says_why(yard: Yard) -> None:
     yard.write("registry.json", good)
     async with serving(yard.file) as server, over_http(server.url, MODERN) as client:
         before = await client.result("tools/list")
-        wrong = {**good, "tools": [{"name": "echo", "server": "uu"}, {"name": "x"}]}
+        wrong = {**good, "tools": [*good["tools"], {"name": "echo", "server": "uu"}]}
 
         async def refused() -> bool:
             told: str = json.loads((await get(server, "/status"))[1])["registry"]
@@ -106,8 +106,9 @@ async def test_a_wrong_edit_changes_nothing_and_says_why(yard: Yard) -> None:
             await until(refused)
             assert await client.result("tools/list") == before
             assert (await client.call("echo", {"a": 1}))["content"][0]["text"] == '{"a": 1}'
-        assert "/tools/0/server" in server.errors
+        assert "/tools/1/server" in server.errors
         assert 'did you mean "u"?' in server.errors
+        assert 'a tool named "echo" is already at /tools/0' in server.errors
         yard.write(
             "registry.json",
             {**good, "tools": [{"name": "e", "server": "u", "originalName": "echo"}]},
@@ -120,6 +121,26 @@ async def test_a_wrong_edit_changes_nothing_and_says_why(yard: Yard) -> None:
 
         await until(renamed)
         assert not await refused()
+
+
+async def test_an_edit_with_a_mistake_in_one_entry_disables_that_one(yard: Yard) -> None:
+    good = {"servers": [yard.upstream("u", ECHO)], "tools": [{"name": "echo", "server": "u"}]}
+    yard.write("registry.json", good)
+    async with serving(yard.file) as server, over_http(server.url, MODERN) as client:
+        await client.result("tools/list")
+        more = [{"name": "late", "server": "u", "originalName": "echo"}, {"name": "x", "source": 1}]
+        yard.write("registry.json", {**good, "tools": [*good["tools"], *more]})
+
+        async def there() -> bool:
+            tools = (await client.result("tools/list"))["tools"]
+            return [tool["name"] for tool in tools] == ["echo", "late"]
+
+        await until(there)
+        said = "must be a string that is not empty (/tools/2/source)"
+        told = await client.call("x", {})
+        assert told["isError"] and said in told["content"][0]["text"]
+        assert f"tool x is disabled: {said}" in server.errors
+        assert json.loads((await get(server, "/status"))[1])["registry"] != "refused"
 
 
 async def test_clients_are_told_when_the_tools_have_changed(yard: Yard) -> None:

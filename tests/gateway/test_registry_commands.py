@@ -37,8 +37,35 @@ def test_a_registry_without_problems_checks(searching: Yard) -> None:
     assert done.out == "registry.json: 1 server, 3 tools; nothing is wrong\n"
 
 
+def test_every_mistake_is_said_at_once_and_disables_one_entry(yard: Yard) -> None:
+    yard.registry(
+        servers=[yard.upstream("u", ECHO), {"name": "v"}, {"name": "off", "disabled": True}],
+        tools=[
+            {"name": "a", "server": "uu"},
+            {"name": "b", "server": "v"},
+            {"name": "echo", "server": "u"},
+            {"name": "d", "spec": {"saga": {}}},
+            {"server": "u"},
+        ],
+    )
+    done = toolyard("registry", "check", "--registry", yard.file)
+    assert done.code == 1
+    assert done.out.endswith("3 servers, 4 tools; 3 tools disabled\n")
+    assert "#/servers/1: server v is disabled: server v needs stdio (a command) or url" in done.err
+    assert not any(line.startswith("server v:") for line in done.err.splitlines())
+    assert f"{yard.file}#/tools/4: it is left out: a tool needs a name" in done.err
+    told = toolyard("registry", "check", "--json", "--registry", yard.file)
+    assert told.code == 1
+    pointers = [problem["pointer"] for problem in told.json["problems"]]
+    places = ["/servers/1", "/servers/2", "/tools/3/spec", "/tools/4", "/tools/0/server"]
+    assert pointers == places
+    assert set(told.json["disabled"]) == {"a", "b", "d"}
+    assert told.json["unreachable"]["v"] == "server v needs stdio (a command) or url"
+
+
 def test_every_problem_of_a_file_is_said_at_once_with_its_place(yard: Yard) -> None:
     yard.registry(
+        schemaVersion="3",
         servers=[{"name": "u", "stdio": {"command": "x"}}, {"name": "v"}],
         tools=[
             {"name": "a", "server": "uu"},
@@ -51,7 +78,13 @@ def test_every_problem_of_a_file_is_said_at_once_with_its_place(yard: Yard) -> N
     places = [
         line.partition(": ")[0].removeprefix(f"{yard.file}#") for line in done.err.splitlines()
     ]
-    assert places == ["/servers/1", "/tools/0/server", "/tools/1/source"]
+    assert places == [
+        "/schemaVersion",
+        "/servers/1",
+        "/tools/0/server",
+        "/tools/1/source",
+        "/tools/2/source",
+    ]
     assert 'did you mean "u"?' in done.err
     told = toolyard("registry", "check", "--json", "--registry", yard.file)
     assert told.code == 2

@@ -37,9 +37,9 @@ class Yard:
         command = {"command": sys.executable, "args": ["-S", SCRIPTED, str(described)]}
         return {"name": name, "stdio": command, **more}
 
-    def describe(self, name: str, *tools: Json) -> Path:
-        """What that server offers from now on."""
-        content = {"name": name, "tools": tools, "log": str(self.log)}
+    def describe(self, name: str, *tools: Json, **others: Json) -> Path:
+        """What that server offers from now on: tools, and lists of other kinds."""
+        content = {"name": name, "tools": tools, "log": str(self.log), **others}
         return self.write(f"{name}.described.json", content)
 
     def script(self, name: str, body: str, **meta: Json) -> Path:

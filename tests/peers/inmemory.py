@@ -144,7 +144,7 @@ HEADED = {
     "properties": {"region": {"type": "string", "x-mcp-header": "Region"}},
 }
 OUTPUT = {"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]}
-TOOLS = (
+TOOLS: tuple[Tool, ...] = (
     tool("echo", echo, NAME, outputSchema=OUTPUT),
     tool("fail", fail),
     tool("crash", crash),
@@ -181,7 +181,7 @@ def made() -> tuple[Edge, Methods]:
 
 async def over_stdio() -> None:
     edge, _ = made()
-    await StdioTransport(edge, StdioSettings(grace=1), Answered()).serve()
+    await StdioTransport(edge, StdioSettings(grace=1, patience=1), Answered()).serve()
 
 
 async def over_http(port: int) -> None:

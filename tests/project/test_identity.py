@@ -9,8 +9,9 @@ from toolyard.sources.project.identity import Identity, read_identity
 from toolyard.sources.project.layout import find_root, project_at
 
 
-def identity(folder: Folder) -> Identity:
-    return read_identity(project_at(str(folder.root), Settings()))
+def identity(folder: Folder, **settings: object) -> Identity:
+    chosen = Settings(**settings)
+    return read_identity(project_at(str(folder.root), chosen), chosen)
 
 
 def test_an_empty_folder_is_named_after_itself(folder: Folder) -> None:

@@ -2,6 +2,7 @@
 
 import base64
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -151,7 +152,7 @@ def test_documents_hidden_files_and_completions_are_no_resources(
     for name in ("README.md", "LICENSE", ".hidden", ".git/config"):
         folder.write(f"resources/{name}", "text")
     folder.script("resources/a.completion.sh")
-    assert read() == Entries()
+    assert replace(read(), unlisted=()) == Entries()
 
 
 def test_two_resources_of_one_name_leave_the_first_and_a_warning(
@@ -163,7 +164,8 @@ def test_two_resources_of_one_name_leave_the_first_and_a_warning(
     entries = read()
     assert names(entries) == ["other", "same"]
     assert entries.warnings == (
-        "b/same.txt: there is already a resource with the name 'same' (a/same.txt); skipped",
+        f"{folder.root}/resources/b/same.txt: there is already a resource with the name 'same' "
+        "(a/same.txt); skipped",
     )
 
 
@@ -218,7 +220,9 @@ def test_a_template_may_not_take_the_name_of_a_resource(folder: Folder, read: Re
     folder.write("resources/t.meta.json", {"name": "same", "uriTemplate": "x:{a}"})
     entries = read()
     assert (names(entries), entries.templates) == (["same"], ())
-    assert entries.warnings == ("template 'same': a resource has the same name; skipped",)
+    assert entries.warnings == (
+        f"{folder.root}/resources: template 'same': a resource has the same name; skipped",
+    )
 
 
 async def test_a_template_with_a_path_runs_its_script_with_the_variables(

@@ -38,6 +38,10 @@ class Case:
     scripts: list[Json] = field(default_factory=list)
     # What must come of it.
     problems: list[tuple[str, str]] = field(default_factory=list)  # (pointer, part of message)
+    # With problems: what stays served in spite of them; None where the file is refused.
+    serves: list[str] | None = None
+    # And what a call to each disabled tool says.
+    disabled: Mapping[str, str] = field(default_factory=dict)
     names: list[str] | None = None
     shows: Mapping[str, Json] = field(default_factory=dict)  # tool -> members of its definition
     lacks: Mapping[str, list[str]] = field(default_factory=dict)  # tool -> members it has not

@@ -1,4 +1,4 @@
-"""Files that are refused, and what is said of them."""
+"""Files with mistakes: refused where they make no sense as a whole, else one entry is disabled."""
 
 from __future__ import annotations
 
@@ -10,13 +10,24 @@ OK = {"name": "ok", "server": "u"}
 
 
 def tool(name: str, stated: Any, *problems: tuple[str, str]) -> Case:
+    """A mistake in a tool; the other one stays."""
     placed = [(f"/tools/0{pointer}", says) for pointer, says in problems]
-    return Case(name, registry(stated, OK), problems=placed)
+    disabled = {stated["name"]: problems[0][1]} if "name" in stated else {}
+    return Case(name, registry(stated, OK), problems=placed, serves=["ok"], disabled=disabled)
 
 
 def server(name: str, stated: Any, *problems: tuple[str, str]) -> Case:
+    """A mistake in a server; the tools of the other one stay."""
     placed = [(f"/servers/0{pointer}", says) for pointer, says in problems]
-    return Case(name, {"servers": [stated]}, problems=placed)
+    over = {"name": "over", "server": "bad"}
+    return Case(
+        name,
+        registry(over, OK, servers=[stated, SERVER]),
+        problems=placed,
+        serves=["ok"],
+        disabled={"over": problems[0][1]},
+        warns=["server bad is disabled"],
+    )
 
 
 CASES = [
@@ -44,45 +55,71 @@ CASES = [
     ),
     Case(
         "entries that are no objects",
-        {"tools": ["x", 1]},
-        problems=[("/tools/0", "must be an object"), ("/tools/1", "must be an object")],
+        {"servers": [SERVER, 2], "tools": ["x", 1, OK]},
+        problems=[
+            ("/servers/1", "must be an object"),
+            ("/tools/0", "must be an object"),
+            ("/tools/1", "must be an object"),
+        ],
+        serves=["ok"],
+        warns=["registry.json#/tools/0: it is left out: must be an object"],
     ),
     Case(
         "project.expose of a wrong kind",
         {"project": {"expose": "some"}},
         problems=[("/project/expose", '"all", "none" or a list')],
     ),
-    server("a server without a name", {"url": "https://h"}, ("", "needs a name")),
-    server("a server with neither way", {"name": "u"}, ("", "needs stdio (a command) or url")),
+    Case(
+        "a server without a name",
+        registry(OK, servers=[{"url": "https://h"}, SERVER]),
+        problems=[("/servers/0", "a server needs a name")],
+        serves=["ok"],
+        warns=["registry.json#/servers/0: it is left out: a server needs a name"],
+    ),
+    server(
+        "a server with neither way",
+        {"name": "bad"},
+        ("", "server bad needs stdio (a command) or url"),
+    ),
     server(
         "a server with both ways",
-        {"name": "u", "url": "https://h", "stdio": {"command": "x"}},
+        {"name": "bad", "url": "https://h", "stdio": {"command": "x"}},
         ("", "has both stdio and url"),
     ),
     server(
         "a server without a command",
-        {"name": "u", "stdio": {"args": []}},
+        {"name": "bad", "stdio": {"args": []}},
         ("/stdio", "needs a command"),
     ),
     server(
         "a URL of another kind",
-        {"name": "u", "url": "ftp://h"},
+        {"name": "bad", "url": "ftp://h"},
         ("/url", "must begin with http:// or https://"),
     ),
     server(
+        "an OAuth grant that there is not",
+        {"name": "bad", "url": "https://h", "auth": "oauth", "oauth": {"grant": "password"}},
+        ("/oauth/grant", "one of authorization_code"),
+    ),
+    server(
+        "a client of OAuth that is no text",
+        {"name": "bad", "url": "https://h", "auth": "oauth", "oauth": {"clientId": 7}},
+        ("/oauth/clientId", "must be a string"),
+    ),
+    server(
         "an unknown transport",
-        {"name": "u", "url": "https://h", "transport": "sss"},
+        {"name": "bad", "url": "https://h", "transport": "sss"},
         ("/transport", 'did you mean "sse"?'),
     ),
     server(
         "stdio as the transport of a URL",
-        {"name": "u", "url": "https://h", "transport": "stdio"},
+        {"name": "bad", "url": "https://h", "transport": "stdio"},
         ("/transport", "does not go with"),
     ),
     server(
         "values of wrong kinds",
         {
-            "name": "u",
+            "name": "bad",
             "stdio": {"command": 1, "args": "x"},
             "env": {"A": 1},
             "timeoutSecs": 0,
@@ -113,6 +150,11 @@ CASES = [
         ("/server", 'no server named "uu" (did you mean "u"?)'),
     ),
     tool(
+        "a composition of a tool that is not there",
+        {"name": "t", "spec": {"mapEach": {"inner": {"tool": "okk"}}}},
+        ("/spec", 'no tool named "okk" (did you mean "ok"?)'),
+    ),
+    tool(
         "an unknown source",
         {"name": "t", "source": "okk"},
         ("/source", 'no tool named "okk" (did you mean "ok"?)'),
@@ -125,9 +167,16 @@ CASES = [
     Case(
         "a cycle is printed",
         registry(
-            {"name": "a", "source": "b"}, {"name": "b", "source": "c"}, {"name": "c", "source": "a"}
+            *({"name": name, "source": source} for name, source in ("ab", "bc", "ca", "xb")), OK
         ),
-        problems=[("/tools/0/source", "is in a cycle: a -> b -> c -> a")],
+        problems=[
+            (f"/tools/{number}/source", "is in a cycle: a -> b -> c -> a") for number in range(3)
+        ],
+        serves=["ok"],
+        disabled={
+            "b": "is in a cycle: a -> b -> c -> a (/tools/1/source)",
+            "x": 'its source "b" is disabled: is in a cycle: a -> b -> c -> a',
+        },
     ),
     Case(
         "two tools of one name",
@@ -158,24 +207,74 @@ CASES = [
     ),
     Case(
         "an unknown reference",
-        registry({**OK, "inputSchema": obj(a={"$ref": "#/schemas/Uri"})}, schemas={"Url": {}}),
+        registry(
+            {**OK, "name": "t", "inputSchema": obj(a={"$ref": "#/schemas/Uri"})},
+            OK,
+            schemas={"Url": {}},
+        ),
         problems=[("/tools/0/inputSchema/properties/a/$ref", 'did you mean "#/schemas/Url"?')],
+        serves=["ok"],
+        disabled={"t": 'did you mean "#/schemas/Url"?'},
     ),
     Case(
         "a bad reference and a bad path inside a shared schema",
-        registry(schemas={"A": {"$ref": "#/schemas/B"}, "C": {"source_field": "x"}}),
+        registry(
+            {**OK, "name": "a", "inputSchema": {"$ref": "#/schemas/A"}},
+            {**OK, "name": "c", "outputSchema": {"$ref": "#/schemas/C"}},
+            {**OK, "inputSchema": {"$ref": "#/schemas/D"}},
+            schemas={"A": {"$ref": "#/schemas/B"}, "C": {"source_field": "x"}, "D": {}},
+        ),
         problems=[
             ("/schemas/A/$ref", "no schema at '#/schemas/B'"),
             ("/schemas/C/source_field", "a path starts with $"),
+            ("/tools/0/inputSchema/$ref", "no schema at '#/schemas/B'"),
+            ("/tools/1/outputSchema", "a path starts with $"),
         ],
+        serves=["ok"],
+        disabled={"a": "no schema at '#/schemas/B'", "c": "a path starts with $"},
+        warns=["registry.json#/schemas/A: what refers to it is disabled"],
     ),
     Case(
         "schemas that only refer to each other",
-        registry(schemas={"A": {"$ref": "#/schemas/B"}, "B": {"$ref": "#/schemas/A"}}),
+        registry(OK, schemas={"A": {"$ref": "#/schemas/B"}, "B": {"$ref": "#/schemas/A"}}),
         problems=[
             ("/schemas/A/$ref", "references only each other"),
             ("/schemas/B/$ref", "references only each other"),
         ],
+        serves=["ok"],
+    ),
+    Case(
+        "a schema that is no schema",
+        registry({**OK, "name": "t", "inputSchema": {"$ref": "#/schemas/A"}}, OK, schemas={"A": 1}),
+        problems=[
+            ("/schemas/A", "must be a schema"),
+            ("/tools/0/inputSchema/$ref", "is not a schema"),
+        ],
+        serves=["ok"],
+        disabled={"t": "'#/schemas/A' is not a schema"},
+    ),
+    Case(
+        "compositions in two cycles that share a tool",
+        registry(
+            {"name": "x", "spec": {"pipeline": {"steps": [{"operation": {"tool": "y"}}]}}},
+            {
+                "name": "y",
+                "spec": {
+                    "scatterGather": {"targets": [{"tool": "x"}, {"tool": "a"}]},
+                },
+            },
+            {"name": "a", "spec": {"mapEach": {"inner": {"tool": "b"}}}},
+            {"name": "b", "spec": {"mapEach": {"inner": {"tool": "a"}}}},
+            OK,
+        ),
+        problems=[
+            ("/tools/0/spec", "is in a cycle: x -> y -> x"),
+            ("/tools/1/spec", "is in a cycle: x -> y -> x"),
+            ("/tools/2/spec", "is in a cycle: a -> b -> a"),
+            ("/tools/3/spec", "is in a cycle: a -> b -> a"),
+        ],
+        serves=["ok"],
+        disabled={"y": "is in a cycle: x -> y -> x", "b": "is in a cycle: a -> b -> a"},
     ),
     tool(
         "fields of wrong kinds",
@@ -193,11 +292,6 @@ CASES = [
         ("/hideFields", "a list of strings"),
         ("/hidden", "true or false"),
         ("/validationMode", '"strict", "warn", "skip"'),
-    ),
-    tool(
-        "a hash in another form",
-        {"name": "t", "server": "u", "expectedSchemaHash": "md5:1"},
-        ("/expectedSchemaHash", "64 hexadecimal digits"),
     ),
     tool(
         "a pin without a source",
@@ -230,6 +324,7 @@ CASES = [
                 {"name": "a", "server": "x"},
                 {"name": "b", "source": "b"},
                 {"name": "c", "server": "u", "outputSchema": {"source_field": "?"}},
+                {"name": "d", "source": "c"},
             ],
         },
         problems=[
@@ -238,53 +333,11 @@ CASES = [
             ("/tools/0/server", "no server"),
             ("/tools/1/source", "itself"),
         ],
-    ),
-    Case(
-        "a problem of an inline server is placed where it stands",
-        {"tools": [{"name": "t", "server": {"command": ""}}]},
-        problems=[("/tools/0/server/command", "not empty"), ("/tools/0/server", "needs a command")],
-    ),
-    Case(
-        "a problem of mcpServers is placed where it stands",
-        {"mcpServers": {"a/b": {"url": "x"}, "c": 1}},
-        problems=[
-            ("/mcpServers/c", "must be an object"),
-            ("/mcpServers/a~1b/url", "must begin with"),
-        ],
-    ),
-    Case(
-        "a problem of agentgateway's source is placed where it stands",
-        {"tools": [{"name": "t", "source": {"target": "nope", "tool": "x"}}]},
-        problems=[("/tools/0/source/target", 'no server named "nope"')],
-    ),
-    Case(
-        "a target that cannot be reached",
-        {"targets": [{"name": "o", "openapi": {}}], "tools": []},
-        problems=[("/targets/0", "a target with openapi cannot be reached")],
-    ),
-    Case(
-        "a mapping of no kind",
-        {
-            "tools": [
-                {
-                    "name": "t",
-                    "server": "u",
-                    "outputTransform": {
-                        "mappings": {"a": {"jq": "."}, "b[": {"path": "$"}, "c": {"path": "x"}}
-                    },
-                }
-            ],
-            "servers": [SERVER],
+        serves=[],
+        disabled={
+            "a": 'no server named "x"',
+            "b": "refers to itself",
+            "d": 'its source "c" is disabled',
         },
-        problems=[
-            ("/tools/0/outputTransform/mappings/a", "must have one of path"),
-            ("/tools/0/outputTransform/mappings/b[", "a key is a, a.b or a[*].b"),
-            ("/tools/0/outputTransform/mappings/c/path", "starts with $"),
-        ],
-    ),
-    Case(
-        "a pattern that is not run",
-        {"tools": [{"name": "t", "spec": {"saga": {}}}]},
-        problems=[("/tools/0/spec", "saga cannot be run; the patterns are pipeline")],
     ),
 ]

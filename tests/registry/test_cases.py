@@ -6,9 +6,11 @@ import pytest
 
 from tests.registry import (
     cases_defaults,
+    cases_forgiven,
     cases_formats,
     cases_names,
     cases_problems,
+    cases_problems_elsewhere,
     cases_projection,
     cases_schemas,
     cases_servers,
@@ -26,11 +28,14 @@ MODULES = (
     cases_servers,
     cases_names,
     cases_formats,
+    cases_forgiven,
     cases_problems,
+    cases_problems_elsewhere,
 )
 CASES: list[Case] = [case for module in MODULES for case in module.CASES]
 GOOD = [case for case in CASES if not case.problems]
-BAD = [case for case in CASES if case.problems]
+BAD = [case for case in CASES if case.problems and case.serves is None]
+FORGIVEN = [case for case in CASES if case.problems and case.serves is not None]
 
 
 def test_there_are_enough_cases_and_each_has_its_own_name() -> None:
@@ -45,6 +50,23 @@ def test_a_file_is_refused_with_all_its_problems(case: Case) -> None:
     assert [pointer for pointer, _ in found] == [pointer for pointer, _ in case.problems]
     for (_, message), (_, said) in zip(found, case.problems, strict=True):
         assert said in message
+
+
+@pytest.mark.parametrize("case", FORGIVEN, ids=[case.name for case in FORGIVEN])
+async def test_a_mistake_in_one_entry_disables_that_one(case: Case) -> None:
+    running = Running(case)
+    found = [(problem.pointer, problem.message) for problem in running.registry.problems]
+    assert [pointer for pointer, _ in found] == [pointer for pointer, _ in case.problems], found
+    for (_, message), (_, said) in zip(found, case.problems, strict=True):
+        assert said in message
+    assert list(await running.list()) == case.serves
+    for name in case.serves or ():
+        assert "isError" not in await running.call(name, {}), name
+    for name, said in case.disabled.items():
+        await check(Ask(name, error=said), running)
+    warnings = "\n".join(running.entries.warnings)
+    for said in (*case.warns, *case.disabled.values()):
+        assert said in warnings
 
 
 @pytest.mark.parametrize("case", GOOD, ids=[case.name for case in GOOD])

@@ -13,7 +13,7 @@ from tests.registry.case import Case
 from tests.registry.running import Upstreams
 from tests.virtual.seams import CALL, Answers, Keeps, text
 from toolyard.catalog.entries import Entries, Tool
-from toolyard.errors import ConfigError, ProtocolError, ToolError
+from toolyard.errors import ProtocolError, ToolError
 from toolyard.protocol.call import Call, Channel, JsonObject, Questions, Result, Target
 from toolyard.sources.registry.load import read_registry
 from toolyard.sources.registry.overlay import lay_over
@@ -266,6 +266,40 @@ async def test_a_question_of_a_step_does_not_run_the_steps_before_it_again() -> 
     assert len(first.heard) == 1
 
 
+class Unasked(Keeps):
+    async def ask(self, questions: Questions, timeout: float | None = None) -> JsonObject:
+        raise AssertionError("nobody can answer nothing")
+
+
+@pytest.mark.parametrize("rounds", [1, 3])
+async def test_a_step_that_asks_for_nothing_is_called_again_with_its_state(rounds: int) -> None:
+    class Counts:
+        async def call(self, arguments: JsonObject, call: Call, channel: Channel) -> Result:
+            assert call.input_responses is None
+            turn = int(call.request_state or 0)
+            if turn < rounds:
+                return {"resultType": "input_required", "requestState": str(turn + 1)}
+            return text(str(turn))
+
+    tool = composed(pipeline(step("a", "t")), Tools(t=Counts()))
+    result = await tool.target.call({}, CALL, Unasked())
+    assert isinstance(result, dict)
+    assert result["structuredContent"] == rounds
+
+
+@pytest.mark.parametrize(
+    ("asked", "why"),
+    [({"requestState": "s"}, "more than 16 times"), ({"inputRequests": [1]}, "wrong form")],
+)
+async def test_a_step_that_never_stops_asking_or_asks_badly_fails_at_once(
+    asked: JsonObject, why: str
+) -> None:
+    target = Answers({"resultType": "input_required", **asked})
+    tool = composed(pipeline(step("a", "t")), Tools(t=target))
+    with pytest.raises(ToolError, match=why):
+        await tool.target.call({}, CALL, Unasked())
+
+
 async def test_a_composed_tool_can_be_projected_and_have_defaults() -> None:
     schema = {"type": "object", "properties": {"n": {"source_field": "$.id"}}}
     tools = Tools(t=as_text(lambda a: a))
@@ -273,14 +307,14 @@ async def test_a_composed_tool_can_be_projected_and_have_defaults() -> None:
     assert await run(spec, tools, {}, outputSchema=schema, defaults={"id": 7}) == {"n": 7}
 
 
-def test_a_composition_over_a_tool_that_is_not_there_is_refused() -> None:
-    with pytest.raises(ConfigError, match='#/tools/0/spec: no tool named "nope"'):
-        composed(pipeline(step("a", "nope")), Tools())
+def test_a_composition_over_a_tool_that_is_not_there_is_disabled() -> None:
+    made = composed(pipeline(step("a", "nope")), Tools())
+    assert made.unavailable == 'no tool named "nope" (/tools/0/spec)'
 
 
-def test_a_composition_that_uses_itself_is_refused() -> None:
-    with pytest.raises(ConfigError, match="refers to itself: made -> made"):
-        composed(pipeline(step("a", "made")), Tools())
+def test_a_composition_that_uses_itself_is_disabled() -> None:
+    made = composed(pipeline(step("a", "made")), Tools())
+    assert made.unavailable == "refers to itself: made -> made (/tools/0/spec)"
 
 
 def test_a_composition_over_a_disabled_tool_is_disabled() -> None:
@@ -324,12 +358,11 @@ def test_a_composition_over_a_disabled_tool_is_disabled() -> None:
         (pipeline(*(step(str(i), "t") for i in range(65))), "", "has 65 steps, at most 64"),
     ],
 )
-def test_a_composition_that_cannot_run_is_refused(spec: Any, pointer: str, says: str) -> None:
-    with pytest.raises(ConfigError) as refused:
-        composed(spec, Tools(t=text("x")))
-    problem = refused.value.problems[0]
-    assert problem.pointer == f"/tools/0/spec{pointer}"
-    assert says in problem.message
+def test_a_composition_that_cannot_run_is_disabled(spec: Any, pointer: str, says: str) -> None:
+    made = composed(spec, Tools(t=text("x")))
+    assert made.unavailable is not None and not made.listed
+    assert says in made.unavailable
+    assert f"(/tools/0/spec{pointer})" in made.unavailable
 
 
 async def test_a_tool_with_a_timeout_gives_up_and_cancels() -> None:

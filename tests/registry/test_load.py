@@ -190,17 +190,41 @@ def test_a_file_is_read_from_disk(tmp_path: Path) -> None:
     assert load_registry(str(path), {}).servers[0].cwd == f"{tmp_path}/."
 
 
+COMPOSED = {"filter": {"predicate": {"field": "$.a", "op": "eq", "value": 1}}}
+
+
+@pytest.mark.parametrize(
+    ("stated", "form"),
+    [
+        ({"tools": [{"name": "t", "spec": COMPOSED}]}, "native"),
+        ({"tools": [{"name": "t", "outputTransform": {"mappings": {"a": "$.b"}}}]}, "native"),
+        ({"tools": [{"name": "t", "spec": {"scatter_gather": {}}}]}, "agentgateway"),
+        (
+            {"tools": [{"name": "t", "spec": {"mapEach": {"inner": {"step_id": 1}}}}]},
+            "agentgateway",
+        ),
+        ({"tools": [{"name": "t", "source": {"target": "u", "tool": "x"}}]}, "agentgateway"),
+        ({"tools": [{"name": "t", "output_transform": {}}]}, "agentgateway"),
+        ({"targets": [{"name": "u", "sse": {"host": "h"}}], "tools": []}, "agentgateway"),
+        ({"schemaVersion": "2.0", "tools": [{"name": "t", "spec": COMPOSED}]}, "agentgateway"),
+    ],
+)
+def test_a_file_is_another_gateway_s_only_where_it_is_written_as_one(
+    stated: Any, form: str
+) -> None:
+    assert read(stated).format == form
+
+
 def test_a_problem_reads_as_file_pointer_and_remedy() -> None:
-    with pytest.raises(ConfigError) as refused:
-        read_registry(
-            b'{"tools": [{"name": "fetch", "source": "x"}, {"name": "a", "source": "fetchh"}]}',
-            "registry.json",
-            {},
-            ["x"],
-        )
-    assert str(refused.value) == (
-        'registry.json#/tools/1/source: no tool named "fetchh" (did you mean "fetch"?)'
+    read = read_registry(
+        b'{"tools": [{"name": "fetch", "source": "x"}, {"name": "a", "source": "fetchh"}]}',
+        "registry.json",
+        {},
+        ["x"],
     )
+    assert [str(problem) for problem in read.problems] == [
+        'registry.json#/tools/1/source: no tool named "fetchh" (did you mean "fetch"?)'
+    ]
 
 
 def test_unknown_sources_are_left_for_later_where_the_scripts_are_not_known() -> None:

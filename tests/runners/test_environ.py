@@ -117,7 +117,7 @@ async def test_a_tool_is_told_what_the_contract_says_and_nothing_else(a_yard: Ma
         ).decode(),
         "MCP_ROOTS_PATHS": root,
         "MCP_ROOTS_COUNT": "1",
-        "TOOLYARD_RUN_ROOT": str(folder.parent),
+        "TOOLYARD_RUN_ROOT": f"{folder.parent}/run.0",
         **{name: str(folder / part) for name, part in PARTS.items()},
     }
 

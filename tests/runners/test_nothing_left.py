@@ -5,10 +5,12 @@ from __future__ import annotations
 import asyncio
 import os
 import random
+import resource
 import signal
 import subprocess
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -25,6 +27,7 @@ from tests.runners.yard import (
     until_dead,
     until_exists,
 )
+from toolyard.errors import ToolError
 
 SERVER = """
 import asyncio, sys
@@ -118,11 +121,41 @@ async def test_a_watcher_that_was_killed_is_replaced(yard: Yard) -> None:
     assert alive(watcher.pid)
 
 
+ESCAPE = """setsid sh -c 'echo $$ > {0}; exec sleep 600' > /dev/null 2>&1 &
+    until [ -s {0} ]; do sleep 0.01; done; cat {0}"""
+
+
+async def test_who_left_its_group_ends_with_its_call(yard: Yard) -> None:
+    pid = int(text_of(await run(yard.bash("escape.sh", ESCAPE.format("escaped")))))
+    await until_dead(pid)
+
+
+async def test_who_left_its_group_is_left_alone_while_its_call_runs(yard: Yard) -> None:
+    """Also when it has no parent any more, and other calls end meanwhile."""
+    stay = f"({ESCAPE.format('staying')}); until [ -e end ]; do sleep 0.02; done; echo over"
+    call = asyncio.create_task(run(yard.bash("stay.sh", stay)))
+    staying = int(await until_exists(yard.root / "staying"))
+    other = yard.bash("other.sh", ESCAPE.format("other"))
+    for _ in range(2):
+        await until_dead(int(text_of(await run(other)).splitlines()[-1]))
+        (yard.root / "other").unlink()
+        assert alive(staying)
+    (yard.root / "end").touch()
+    assert text_of(await call).endswith("over")
+    await until_dead(staying)
+
+
+async def test_whom_an_escaped_process_has_started_ends_too(yard: Yard) -> None:
+    body = """setsid bash -c 'setsid sleep 600 & echo $! > second; echo $$ > first; wait' \
+        > /dev/null 2>&1 &
+    until [ -s first ]; do sleep 0.01; done"""
+    await run(yard.bash("escape.sh", body))
+    for name in ("first", "second"):
+        await until_dead(int(await until_exists(yard.root / name)))
+
+
 async def test_who_left_its_group_ends_with_the_server(yard: Yard) -> None:
-    body = """setsid sh -c 'echo $$ > escaped; exec sleep 600' > /dev/null 2>&1 &
-    until [ -s escaped ]; do sleep 0.01; done; cat escaped"""
-    pid = int(text_of(await run(yard.bash("escape.sh", body))))
-    assert alive(pid)
+    pid = int(text_of(await run(yard.bash("escape.sh", ESCAPE.format("escaped")))))
     await yard.runner.close()
     await until_dead(pid)
 
@@ -162,3 +195,50 @@ async def test_three_hundred_calls_leave_nothing(a_yard: MakeYard) -> None:
     pooled = len(list(folder.iterdir())) - before
     assert open_files() == files + pooled  # one FIFO each, kept for the next calls
     assert pooled <= 64
+
+
+def fill_up(free: int) -> Iterator[None]:
+    """As many descriptors as can still be opened, and no more."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    used = {int(name) for name in os.listdir("/proc/self/fd")}
+    limit = next(n for n in range(3, soft) if len(set(range(n)) - used) == free)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (limit, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+
+@pytest.mark.parametrize("free", range(12))
+async def test_a_start_that_fails_for_want_of_descriptors_leaves_nothing(
+    a_yard: MakeYard, free: int
+) -> None:
+    yard = a_yard(max_concurrent=2, kill_grace=0.05)
+    tool = yard.bash("a.sh", "cat", stdin="arguments")
+    shared = yard.runner.open()
+    before, processes = open_files(), children()
+    folder = len(list(yard.run_folders[0].iterdir()))
+    with contextmanager(fill_up)(free):
+        for _ in range(4):  # more than there are places at the gate
+            with suppress(ToolError):
+                await run(tool)
+                break
+    await shared.until_idle(5)
+    shared.pool.close()
+    assert (open_files(), children()) == (before, processes)
+    assert len(list(yard.run_folders[0].iterdir())) == folder
+    assert text_of(await run(tool, {"n": 1})) == '{"n":1}'
+
+
+@pytest.mark.parametrize("free", range(8))
+async def test_a_first_start_that_fails_for_want_of_descriptors_leaves_nothing(
+    a_yard: MakeYard, free: int
+) -> None:
+    yard = a_yard()
+    tool = yard.bash("a.sh", "echo ran")
+    before = open_files()
+    with contextmanager(fill_up)(free), suppress(ToolError):
+        yard.runner.open()
+    if not yard.run_folders:
+        assert open_files() == before
+    assert text_of(await run(tool)) == "ran"

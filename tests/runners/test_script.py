@@ -217,6 +217,34 @@ async def test_progress_extends_a_timeout_that_allows_it(yard: Yard) -> None:
     assert text_of(await run(tool)) == "done"
 
 
+@pytest.mark.parametrize(
+    "sign",
+    ["touch $MCP_PROGRESS_STREAM", "echo >>$MCP_PROGRESS_STREAM", "echo x >>$MCP_PROGRESS_STREAM"],
+)
+async def test_a_write_to_the_progress_stream_or_a_touch_of_it_is_a_sign_of_life(
+    yard: Yard, sign: str
+) -> None:
+    tool = yard.bash(
+        "alive.sh",
+        f"for n in 1 2 3 4 5 6; do sleep 0.2; {sign}; done; echo done",
+        timeoutSecs=0.7,
+        progressExtendsTimeout=True,
+    )
+    channel = Recorder()
+    assert (text_of(await run(tool, channel=channel)), channel.said) == ("done", [])
+
+
+async def test_a_log_message_is_no_sign_of_progress(yard: Yard) -> None:
+    line = """'{"method":"notifications/message","params":{"level":"info","data":1}}'"""
+    tool = yard.bash(
+        "logs.sh",
+        f"while :; do echo {line} >>$MCP_LOG_STREAM; sleep 0.04; done",
+        timeoutSecs=0.5,
+        progressExtendsTimeout=True,
+    )
+    assert (await run(tool))["structuredContent"]["error"]["reason"] == "idle"
+
+
 async def test_without_progress_an_extended_timeout_is_idle(yard: Yard) -> None:
     tool = yard.bash(
         "idle.sh", "sleep 60", timeoutSecs=0.2, progressExtendsTimeout=True, maxTimeoutSecs=9

@@ -109,6 +109,7 @@ async def test_lines_become_progress_and_log_messages() -> None:
 @pytest.mark.parametrize(
     "line",
     [
+        b"",
         b"not json",
         b"[]",
         b"{}",
@@ -120,10 +121,10 @@ async def test_lines_become_progress_and_log_messages() -> None:
         b'{"jsonrpc":"2.0","id":1,"result":{}}',
     ],
 )
-async def test_a_line_that_says_nothing_is_ignored(line: bytes) -> None:
+async def test_a_line_that_says_nothing_is_a_sign_of_life_alone(line: bytes) -> None:
     heard = Heard()
     heard.reporter.line(line)
-    assert (heard.channel.said, heard.announced) == ([], [])
+    assert (heard.channel.said, heard.announced) == ([("progressed",)], [])
 
 
 async def test_a_script_may_announce_changes_and_close_its_stream() -> None:

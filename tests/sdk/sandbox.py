@@ -73,7 +73,7 @@ class Sandbox:
             timeout=60,
             check=False,
         )
-        return Ran(done.stdout.decode(), done.stderr.decode(), done.returncode)
+        return Ran(done.stdout.decode(), done.stderr.decode(errors="replace"), done.returncode)
 
     def start(self, script: str, **environment: str | None) -> subprocess.Popen[str]:
         return subprocess.Popen(
@@ -87,7 +87,7 @@ class Sandbox:
         )
 
     def notifications(self, stream: Path) -> list[Any]:
-        return [json.loads(line) for line in stream.read_text().splitlines()]
+        return [json.loads(line) for line in stream.read_text().splitlines() if line]
 
     def _merged(self, changes: dict[str, str | None]) -> dict[str, str]:
         merged: dict[str, str | None] = {**self.environment, **changes}

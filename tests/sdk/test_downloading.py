@@ -6,6 +6,7 @@ files.example is a public address, and the wrapper around curl leads there to lo
 
 import datetime
 import http.server
+import json
 import shutil
 import ssl
 import threading
@@ -140,10 +141,20 @@ def test_the_allowed_hosts_may_come_from_the_settings(internet: Sandbox) -> None
         ("http://files.example/a", "--allow files.example", "invalid_url"),
         ("file:///etc/passwd", "--allow files.example", "invalid_url"),
         ("https://files.example@127.0.0.1/", "--allow files.example", "invalid_url"),
-        ("https://127.0.0.1/", "--allow 127.0.0.1", "invalid_url"),
-        ("https://2130706433/", "--allow 2130706433", "invalid_url"),
-        ("https://0x7f.0.0.0x1/", "--allow 0x7f.0.0.0x1", "invalid_url"),
-        ("https://[::1]/", "--allow [::1]", "invalid_url"),
+        ("https://127.0.0.1/", "--allow 127.0.0.1", "host_blocked"),
+        ("https://2130706433/", "--allow 2130706433", "host_blocked"),
+        ("https://0x7f.0.0.0x1/", "--allow 0x7f.0.0.0x1", "host_blocked"),
+        ("https://[::1]/", "--allow [::1]", "host_blocked"),
+        ("https://127.0.0.1./", "--allow 127.0.0.1.", "host_blocked"),
+        ("https://10.0.0.1:8443/", "--allow 10.0.0.1", "host_blocked"),
+        ("https://bad_name/", "--allow bad_name", "invalid_url"),
+        ("", "--allow files.example", "invalid_params"),
+        ("https://files.example/a", "--allow files.example --colour red", "invalid_params"),
+        ("https://files.example/a", "--allow files.example stray x", "invalid_params"),
+        ("https://files.example/a", "--allow files.example --timeout", "invalid_params"),
+        ("https://files.example/a", "--allow files.example --timeout soon", "invalid_params"),
+        ("https://files.example/a", "--allow files.example --max-bytes 1k", "invalid_params"),
+        ("https://files.example/a", "--allow files.example --retry -1", "invalid_params"),
         ("https://files.example/moved", "--allow files.example", "redirect"),
         ("https://files.example/none", "--allow files.example", "http_error"),
         ("https://files.example/a", "--allow files.example --max-bytes 5", "size_exceeded"),
@@ -161,6 +172,23 @@ def test_anything_else_is_refused_and_leaves_no_file(
     ran = download(internet, url, options)
     assert (ran.json["success"], ran.json["error"]["type"]) == (False, error)
     assert (ran.code, [*internet.project.iterdir()]) == (0, [])
+
+
+def test_a_redirect_says_where_to(internet: Sandbox) -> None:
+    ran = download(internet, "https://files.example/moved")
+    assert ran.json == {
+        "success": False,
+        "error": {
+            "type": "redirect",
+            "message": "Redirects to https://127.0.0.1/",
+            "location": "https://127.0.0.1/",
+        },
+    }
+
+
+def test_a_download_to_nowhere_is_refused(internet: Sandbox) -> None:
+    ran = internet.run("mcp_download_safe --url https://files.example/a --allow files.example")
+    assert ran.json["error"] == {"type": "invalid_params", "message": "--out is missing"}
 
 
 def test_a_body_that_does_not_end_is_cut_off(internet: Sandbox) -> None:
@@ -209,4 +237,7 @@ def test_the_failing_form_prints_the_path_or_ends_the_tool(internet: Sandbox) ->
     )
     assert internet.run(f"{script_text}/a").out == "got\n"
     assert internet.run(f"x=$({script_text}/none)").code == 1
-    assert "Download failed: HTTP status 404" in internet.error_file.read_text()
+    assert json.loads(internet.error_file.read_text()) == {
+        "code": -32602,
+        "message": "Download failed: HTTP status 404",
+    }

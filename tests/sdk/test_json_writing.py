@@ -178,6 +178,57 @@ def test_without_a_path_the_longest_array_of_an_object_is_cut(sandbox: Sandbox) 
     assert ran.json["result"] == {"a": [1], "results": [1, 2, 3, 4]}
 
 
-def test_what_has_no_array_and_is_too_large_is_an_error(sandbox: Sandbox) -> None:
-    ran = sandbox.run("""mcp_json_truncate '{"a":"long enough"}' 5""")
-    assert (ran.json["error"]["type"], ran.code) == ("output_too_large", 1)
+@pytest.mark.parametrize(
+    ("arguments", "type_", "message"),
+    [
+        ("'{a' 50", "invalid_json", "The input is not JSON"),
+        ("'' 50", "invalid_json", "The input is not JSON"),
+        ("'[1] [2]' 50", "invalid_json", "The input is not JSON"),
+        ("'{\"a\":[1]}' 50 --array-path .b", "path_not_found", "Nothing is at .b"),
+        ("'{\"a\":1}' 50 --array-path .a.b", "path_not_found", "Nothing is at .a.b"),
+        ("'{\"a\":1}' 50 --array-path .a", "invalid_array_path", "Not an array: .a"),
+        ("--array-path .a '{\"a\":1}' 50", "invalid_array_path", "Not an array: .a"),
+        ("'{\"a\":[1]}' 50 --array-path a", "invalid_path_syntax", "Not a path: a"),
+        ("'{\"a\":[1]}' 50 --array-path '.a|.b'", "invalid_path_syntax", "Not a path: .a|.b"),
+        (
+            '\'{"a":"long enough"}\' 5',
+            "output_too_large",
+            "What cannot be left out is longer than 5 bytes",
+        ),
+        (
+            '\'{"a":"long enough","b":[1,2]}\' 20',
+            "output_too_large",
+            "What cannot be left out is longer than 20 bytes",
+        ),
+        ("'[1,2]' 1", "output_too_large", "What cannot be left out is longer than 1 bytes"),
+    ],
+)
+def test_what_cannot_be_shortened_is_an_error_and_no_failure(
+    sandbox: Sandbox, arguments: str, type_: str, message: str
+) -> None:
+    ran = sandbox.run(f"mcp_json_truncate {arguments}")
+    error = {"type": type_, "message": message}
+    assert (ran.json, ran.err, ran.code) == ({"error": error, "result": None}, "", 0)
+
+
+@pytest.mark.parametrize("most", range(2, 26))
+def test_no_result_is_longer_than_asked(sandbox: Sandbox, most: int) -> None:
+    ran = sandbox.run(f"""mcp_json_truncate '{{"a":[1,22,333],"b":[]}}' {most}""")
+    result = ran.json["result"]
+    if most < 15:  # {"a":[],"b":[]}
+        assert (result, ran.json["error"]["type"]) == (None, "output_too_large")
+    else:
+        size = len(json.dumps(result, separators=(",", ":")))
+        kept = {15: 0, 16: 1, 17: 1, 18: 1, 19: 2, 20: 2, 21: 2, 22: 2}.get(most, 3)
+        assert (size <= most, ran.json["kept"], ran.json["total"]) == (True, kept, 3)
+
+
+def test_the_path_of_the_array_may_stand_first(sandbox: Sandbox) -> None:
+    ran = sandbox.run("""mcp_json_truncate --array-path .a '{"a":["xxxx","yyyy"],"b":[1,2]}' 25""")
+    result = {"a": ["xxxx"], "b": [1, 2]}
+    assert ran.json == {"result": result, "truncated": True, "kept": 1, "total": 2}
+
+
+def test_what_has_no_array_and_is_short_is_whole(sandbox: Sandbox) -> None:
+    ran = sandbox.run("""mcp_json_truncate '{"a": 1}' 10""")
+    assert ran.json == {"result": {"a": 1}, "truncated": False, "kept": 1, "total": 1}

@@ -1,6 +1,5 @@
 """mcp_emit_*, mcp_result_*, mcp_error, mcp_fail*: what a tool returns."""
 
-import base64
 import json
 from typing import Any
 
@@ -35,9 +34,38 @@ def test_a_success_is_structured_content_and_the_same_as_text(sandbox: Sandbox, 
     assert "\n" not in text
 
 
-def test_a_success_that_is_not_json_is_a_string(sandbox: Sandbox) -> None:
-    ran = sandbox.run("mcp_result_success 'all done'")
-    assert ran.json["structuredContent"] == {"success": True, "result": "all done"}
+@pytest.mark.parametrize(
+    ("data", "why"),
+    [
+        ("all done", "not a single JSON value"),
+        ("{a", "not a single JSON value"),
+        ("1 2", "not a single JSON value"),
+        ("{}\n{}", "not a single JSON value"),
+        ("", "empty"),
+    ],
+)
+def test_a_success_that_is_not_one_json_value_is_an_error_result(
+    sandbox: Sandbox, data: str, why: str
+) -> None:
+    ran = sandbox.run('mcp_result_success "$DATA"', DATA=data)
+    message = f"mcp_result_success: the data is {why}"
+    error = {"type": "invalid_json", "message": message, "raw": data}
+    assert (ran.json, ran.code) == (error_result(message, error), 0)
+
+
+def error_result(text: str, error: Any) -> Any:
+    return {
+        "content": [{"type": "text", "text": text}],
+        "structuredContent": {"success": False, "error": error},
+        "isError": True,
+    }
+
+
+def test_several_values_too_long_for_the_shell_are_an_error_too(sandbox: Sandbox) -> None:
+    path = sandbox.folder / "large.json"
+    path.write_text("[" + "1," * 20000 + "1]\n[2]")
+    ran = sandbox.run(f'mcp_result_success "$(<{path})"')
+    assert ran.json["structuredContent"]["error"]["type"] == "invalid_json"
 
 
 @pytest.mark.parametrize(
@@ -67,29 +95,60 @@ def test_a_result_too_large_for_the_shell_is_whole_too(sandbox: Sandbox) -> None
     }
 
 
-def test_an_error_result_is_marked_as_one(sandbox: Sandbox) -> None:
-    result = sandbox.run("""mcp_result_error '{"type":"not_found","message":"No x"}'""").json
-    envelope = {"success": False, "error": {"type": "not_found", "message": "No x"}}
-    assert (result["structuredContent"], result["isError"]) == (envelope, True)
-    assert json.loads(result["content"][0]["text"]) == envelope
+def test_an_error_result_says_its_message_and_holds_the_rest(sandbox: Sandbox) -> None:
+    ran = sandbox.run("""mcp_result_error '{"type":"not_found","message":"No x"}'""")
+    error = {"type": "not_found", "message": "No x"}
+    assert (ran.json, ran.code) == (error_result("No x", error), 0)
 
 
-def test_an_error_in_words_gets_a_type(sandbox: Sandbox) -> None:
-    error = sandbox.run("mcp_result_error 'it broke'").json["structuredContent"]["error"]
-    assert error == {"type": "internal_error", "message": "it broke"}
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ("it broke", "it broke"),
+        ("", "Unknown error"),
+        ("[1]", "The error is not a JSON object"),
+        ('"text"', "The error is not a JSON object"),
+    ],
+)
+def test_an_error_that_is_no_object_is_kept_as_it_was(
+    sandbox: Sandbox, given: str, message: str
+) -> None:
+    ran = sandbox.run('mcp_result_error "$GIVEN"', GIVEN=given)
+    error = {"type": "internal_error", "message": message, "raw": given}
+    assert (ran.json, ran.code) == (error_result(message, error), 0)
+
+
+def test_an_error_without_a_message_says_all_of_itself(sandbox: Sandbox) -> None:
+    ran = sandbox.run("""mcp_result_error '{"type":"quota"}'""")
+    assert ran.json == error_result('{"type":"quota"}', {"type": "quota"})
 
 
 def test_an_error_may_have_a_hint_and_data(sandbox: Sandbox) -> None:
     ran = sandbox.run(
         """mcp_error not_found 'No "x"' --hint 'Try y' --data '{"a":[1]}'; echo on >&2"""
     )
-    assert ran.json["structuredContent"]["error"] == {
-        "type": "not_found",
-        "message": 'No "x"',
-        "hint": "Try y",
-        "data": {"a": [1]},
-    }
+    error = {"type": "not_found", "message": 'No "x"', "hint": "Try y", "data": {"a": [1]}}
+    assert ran.json == error_result('No "x"', error)
     assert (ran.err, ran.code) == ("on\n", 0)
+
+
+def test_data_of_an_error_that_is_no_json_is_marked(sandbox: Sandbox) -> None:
+    error = sandbox.run("mcp_error t m --data '{no'").json["structuredContent"]["error"]
+    assert error == {"type": "t", "message": "m", "data": {"_invalid_json": "{no"}}
+
+
+def test_errors_are_logged_and_those_with_a_hint_louder(sandbox: Sandbox) -> None:
+    sandbox.run('mcp_error a b; mcp_error a b --hint c; mcp_result_error \'{"message":"d"}\'')
+    sent = [message["params"] for message in sandbox.notifications(sandbox.log)]
+    assert sent == [
+        {"level": "debug", "logger": "mcp_error", "data": {"type": "a", "message": "b"}},
+        {
+            "level": "warning",
+            "logger": "mcp_error",
+            "data": {"type": "a", "message": "b", "hint": "c"},
+        },
+        {"level": "debug", "logger": "mcp_error", "data": {"message": "d"}},
+    ]
 
 
 def test_failing_writes_the_error_file_and_stdout_and_exits(sandbox: Sandbox) -> None:
@@ -111,34 +170,52 @@ def test_failing_by_hand_says_why_on_stderr(sandbox: Sandbox) -> None:
     assert (ran.err, ran.code) == ("Oops\n", 1)
 
 
-def test_a_result_may_carry_text_and_binary_files(sandbox: Sandbox) -> None:
-    (sandbox.project / "a b.md").write_text('# "Title"\n')
-    (sandbox.project / "dot.png").write_bytes(b"\x89PNG\x00\xff")
-    result = sandbox.run(
-        """mcp_result_text_with_resource '{"n":1}' --path 'a b.md' --path dot.png --mime image/x \
-        --uri test://dot"""
-    ).json
-    assert result["content"][1:] == [
-        {
-            "type": "resource",
-            "resource": {
-                "uri": f"file://{sandbox.project}/a%20b.md",
-                "mimeType": "text/markdown",
-                "text": '# "Title"\n',
-            },
-        },
-        {
-            "type": "resource",
-            "resource": {
-                "uri": "test://dot",
-                "mimeType": "image/x",
-                "blob": base64.b64encode(b"\x89PNG\x00\xff").decode(),
-            },
-        },
+def test_files_are_named_to_the_server_and_the_last_list_counts(sandbox: Sandbox) -> None:
+    named = sandbox.folder / "resources"
+    named.touch()
+    ran = sandbox.run(
+        """mcp_result_text_with_resource before --path first >/dev/null
+        mcp_result_text_with_resource '{"n":1}' --path 'a "b".md' --path /x/dot.png --mime image/x \
+        --uri test://dot""",
+        MCP_TOOL_RESOURCES_FILE=str(named),
+    )
+    assert json.loads(named.read_text()) == [
+        {"path": f'{sandbox.project}/a "b".md'},
+        {"path": "/x/dot.png", "mimeType": "image/x", "uri": "test://dot"},
     ]
-    assert result["structuredContent"] == {"success": True, "result": {"n": 1}}
+    envelope = {"success": True, "result": {"n": 1}}
+    assert ran.json == {
+        "content": [{"type": "text", "text": '{"success":true,"result":{"n":1}}'}],
+        "structuredContent": envelope,
+        "isError": False,
+    }
 
 
-def test_a_file_that_cannot_be_read_is_an_error_result(sandbox: Sandbox) -> None:
+def test_a_text_with_files_stays_a_text(sandbox: Sandbox) -> None:
     ran = sandbox.run("mcp_result_text_with_resource hello --path missing.txt")
-    assert (ran.json["isError"], ran.code) == (True, 1)
+    assert (ran.json, ran.code) == (
+        {"content": [{"type": "text", "text": "hello"}], "isError": False},
+        0,
+    )
+
+
+def test_unknown_flags_are_passed_over_with_a_log_line(sandbox: Sandbox) -> None:
+    named = sandbox.folder / "resources"
+    sandbox.run(
+        "mcp_result_text_with_resource x --colour red --path a --bold --mime text/x stray --uri",
+        MCP_TOOL_RESOURCES_FILE=str(named),
+    )
+    assert json.loads(named.read_text()) == [{"path": f"{sandbox.project}/a", "mimeType": "text/x"}]
+    sent = [message["params"] for message in sandbox.notifications(sandbox.log)]
+    assert [(one["level"], one["data"]) for one in sent] == [
+        ("warning", "ignored: --colour"),
+        ("warning", "ignored: --bold"),
+        ("warning", "ignored: stray"),
+    ]
+
+
+def test_files_without_data_are_an_error_result(sandbox: Sandbox) -> None:
+    ran = sandbox.run("mcp_result_text_with_resource '' --path x")
+    message = "mcp_result_text_with_resource: the data is empty"
+    error = {"type": "invalid_json", "message": message, "raw": ""}
+    assert (ran.json, ran.code) == (error_result(message, error), 0)

@@ -113,3 +113,23 @@ def test_a_server_without_roots_allows_no_path(rooted: Rooted) -> None:
 def test_a_script_run_by_hand_has_no_bounds(rooted: Rooted) -> None:
     ran = rooted.sandbox.run("mcp_require_path .path", {"path": "two"})
     assert ran.out == f"{rooted.two.resolve()}\n"
+
+
+@pytest.mark.parametrize(
+    "asked", ["./nested/../file.txt", "no/where/../../file.txt", "././file.txt", "file.txt/."]
+)
+def test_a_path_is_normalised_before_it_is_looked_for(sandbox: Sandbox, asked: str) -> None:
+    (sandbox.project / "file.txt").touch()
+    roots = {"MCP_ROOTS_PATHS": str(sandbox.project), "MCP_ROOTS_COUNT": "1"}
+    ran = sandbox.run("mcp_require_path .path", {"path": asked}, **roots)
+    assert ran.out == f"{sandbox.project}/file.txt\n"
+
+
+def test_a_normalised_path_is_still_held_to_the_roots(sandbox: Sandbox) -> None:
+    roots = {"MCP_ROOTS_PATHS": str(sandbox.project), "MCP_ROOTS_COUNT": "1"}
+    for asked in ("nested/../../error", "../error", f"{sandbox.project}/../error"):
+        ran = sandbox.run("mcp_require_path .path", {"path": asked}, **roots)
+        assert ran.json == {
+            "code": -32602,
+            "message": f"Path is outside the allowed roots: {sandbox.error_file}",
+        }

@@ -131,9 +131,10 @@ async def test_the_end_of_input_ends_the_program_after_its_answers() -> None:
 async def test_a_call_that_hangs_does_not_keep_the_program_alive() -> None:
     async with over_stdio(PROGRAM, "2025-11-25", checked=False) as client:
         params = {"name": "hang", "arguments": {}, "_meta": {"progressToken": 1}}
-        await client.begin(client.message("tools/call", params))
+        call = await client.begin(client.message("tools/call", params))
         await client.notification("notifications/progress")
         assert await client.end_of_input() == 0
+        assert (await call)["error"]["message"] == "Server shutting down"
 
 
 values = st.recursive(

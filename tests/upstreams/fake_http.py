@@ -85,6 +85,7 @@ class FakeHttp:
     handle: Handle
     requests: list[Request] = field(default_factory=list)
     connections: int = 0
+    open: int = 0  # of those, the ones that are still there
 
     @property
     def url(self) -> str:
@@ -98,6 +99,7 @@ class FakeHttp:
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self.connections += 1
+        self.open += 1
         try:
             while (request := await _read(reader, writer)) is not None:
                 self.requests.append(request)
@@ -106,6 +108,7 @@ class FakeHttp:
         except (ConnectionError, asyncio.IncompleteReadError):
             pass
         finally:
+            self.open -= 1
             writer.close()
 
 

@@ -95,6 +95,9 @@ def on_discover(request: JsonObject) -> None:
 
 
 def on_initialize(request: JsonObject) -> None:
+    if mood() == "refuse":
+        fail(request, -32022, "Unsupported protocol version", {"supported": ["2026-07-28"]})
+        return
     misbehave(mood())
     version = OPTIONS.get("version") or request["params"]["protocolVersion"]
     capabilities = OPTIONS.get("capabilities", {"tools": {"listChanged": True}})
@@ -151,6 +154,12 @@ def ask(request: JsonObject, arguments: JsonObject) -> None:
     reply(request, {"content": [], "structuredContent": answer})
 
 
+def unreadable(request: JsonObject, arguments: JsonObject) -> None:
+    """A line that is not JSON, with the id of the request where it says ID."""
+    sys.stdout.write(arguments["line"].replace("ID", str(request["id"])) + "\n")
+    sys.stdout.flush()
+
+
 def progress(request: JsonObject, arguments: JsonObject) -> None:
     token = request["params"].get("_meta", {}).get("progressToken")
     for step in range(arguments["steps"]):
@@ -198,6 +207,7 @@ TOOL_TABLE = {
     "count": count,
     "big": big,
     "ask": ask,
+    "unreadable": unreadable,
     "progress": progress,
     "log": log,
     "stall": stall,

@@ -37,6 +37,9 @@ class ClientSession:
     def notify(self, method: str, params: JsonObject) -> None:
         self.notified.append((method, params))
 
+    def log(self, level: str, data: Json, logger: str) -> None:
+        self.notified.append(("notifications/message", {"level": level, "data": data}))
+
     async def ask(self, method: str, params: JsonObject, timeout: float) -> Json:
         self.asked.append((method, params))
         return {"roots": []}

@@ -15,11 +15,13 @@ import pytest
 from tests.upstreams.conftest import MakePool, alive_in, children
 from tests.upstreams.seam import (
     QUICK,
+    ClientSession,
     RecordingChannel,
     call_tool,
     fake,
     methods_sent,
     modern_call,
+    session_call,
 )
 from toolyard.errors import UpstreamError
 from toolyard.upstreams.definition import ServerDefinition
@@ -88,9 +90,11 @@ async def test_a_crash_fails_every_call_in_flight_and_no_other_upstream(
     make_pool: MakePool, tmp_path: Path
 ) -> None:
     pool = make_pool(fake(), fake("other", slow=0.01))
-    channels = [RecordingChannel() for _ in range(3)]
+    # Of one client, so that it is clear for whom the messages are.
+    channels = [RecordingChannel(session=ClientSession()) for _ in range(3)]
     stalled = [
-        asyncio.create_task(call_tool(pool, "stall", channel=channel)) for channel in channels
+        asyncio.create_task(call_tool(pool, "stall", call=session_call(), channel=channel))
+        for channel in channels
     ]
     await channels[-1].arrived.wait()
     healthy = asyncio.create_task(call_tool(pool, "echo", server="other"))

@@ -8,7 +8,14 @@ import socket
 import pytest
 
 from tests.upstreams.fake_http import FakeHttp, Handle, Request, fake_http
-from toolyard.net.http_client import CannotReach, HttpClient, Url, connected, encode_head
+from toolyard.net.http_client import (
+    MAX_IDLE,
+    CannotReach,
+    HttpClient,
+    Url,
+    connected,
+    encode_head,
+)
 from toolyard.net.http_connection import Broken
 
 
@@ -193,4 +200,78 @@ async def test_an_answer_longer_than_its_head_says_is_not_taken_for_one() -> Non
         got = [await fetch(client, server) for _ in range(3)]
         assert got == [b"hello", b"hel", b"again"]
         assert server.connections == 2  # what follows an answer unasked is no HTTP
+        await client.close()
+
+
+ANSWER = OK + b"Content-Length: 5\r\n\r\nhello"
+
+
+def together(number: int) -> Handle:
+    """Answers nobody before that many have asked."""
+    everybody = asyncio.Barrier(number)
+
+    async def handle(request: Request) -> None:
+        await everybody.wait()
+        request.raw(ANSWER)
+
+    return handle
+
+
+async def test_a_crowd_finds_its_connections_again() -> None:
+    client = HttpClient()
+    async with fake_http(together(64)) as server:
+        for _ in range(4):
+            await asyncio.gather(*(fetch(client, server) for _ in range(64)))
+        assert server.connections == 64
+        await client.close()
+
+
+async def test_after_a_crowd_few_connections_are_kept() -> None:
+    client = HttpClient()
+    async with fake_http(together(40)) as server:
+        await asyncio.gather(*(fetch(client, server) for _ in range(40)))
+        async with asyncio.timeout(10):
+            while server.open > MAX_IDLE:
+                await asyncio.sleep(0.05)
+        assert server.open == MAX_IDLE
+        await client.close()
+
+
+async def test_who_finds_no_room_gets_the_next_connection_that_is_free() -> None:
+    client = HttpClient(most=4)
+    async with fake_http(writing(ANSWER)) as server:
+        bodies = await asyncio.gather(*(fetch(client, server) for _ in range(40)))
+        assert bodies == [b"hello"] * 40
+        assert server.connections == 4
+        await client.close()
+
+
+async def test_room_is_made_for_another_server_by_what_is_idle_or_free_next() -> None:
+    client = HttpClient(most=2)
+    async with fake_http(writing(ANSWER)) as one, fake_http(writing(ANSWER)) as other:
+        for _ in range(3):
+            both = (fetch(client, server) for server in (one, other) for _ in range(4))
+            assert await asyncio.gather(*both) == [b"hello"] * 8
+        await client.close()
+
+
+async def test_a_connection_that_cannot_be_made_leaves_its_place_to_the_next() -> None:
+    client = HttpClient(most=1)
+    for _ in range(3):
+        with pytest.raises(CannotReach):
+            await client.request("GET", Url.parse("http://127.0.0.1:1/"), {})
+    async with fake_http(writing(ANSWER)) as server:
+        assert await fetch(client, server) == b"hello"
+        await client.close()
+
+
+async def test_who_stops_waiting_for_a_connection_loses_none() -> None:
+    client = HttpClient(most=1)
+    async with fake_http(writing(ANSWER)) as server:
+        waiting = [asyncio.create_task(fetch(client, server)) for _ in range(6)]
+        await asyncio.sleep(0)
+        for task in waiting[1:5]:
+            task.cancel()
+        assert await waiting[0] == await waiting[5] == b"hello"
+        assert await fetch(client, server) == b"hello"
         await client.close()

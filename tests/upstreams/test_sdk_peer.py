@@ -69,9 +69,9 @@ async def peer(
 
 
 def remembering(definition: ServerDefinition, era: str, folder: Path) -> ServerDefinition:
-    """As if the era had been found out before: this SDK would always be found to be modern."""
-    if era == "handshake" and not str(definition.url).endswith("/sse"):
-        value = {"format": 1, "era": era}
+    """As if the era had been found out before, and that it has no other: this SDK has both."""
+    if not str(definition.url).endswith("/sse"):
+        value = {"format": 1, "era": era, "handshake": era == "handshake"}
         (folder / f"{definition.identity}.json").write_text(json.dumps(value))
     return definition
 
@@ -195,13 +195,10 @@ async def test_a_watched_resource_tells_when_it_changed(peer: Peer) -> None:
     assert isinstance(target, ResourceTarget)
     changed = [asyncio.Event(), asyncio.Event()]
     await peer.pool.listing("sdk")
-    watching = [
-        asyncio.create_task(target.watch({"uri": WATCHED}, modern_call(), event.set))
-        for event in changed
-    ]
+    uri, channel = {"uri": WATCHED}, RecordingChannel()
+    ends = [await target.subscribe(uri, modern_call(), channel, event.set) for event in changed]
+    await call_tool(peer.pool, "test_trigger_resource_update", server="sdk")
     async with asyncio.timeout(10):
-        while not all(event.is_set() for event in changed):
-            await call_tool(peer.pool, "test_trigger_resource_update", server="sdk")
-    for task in watching:
-        task.cancel()
-    await asyncio.gather(*watching, return_exceptions=True)
+        await asyncio.gather(*(event.wait() for event in changed))
+    for end in ends:
+        end()

@@ -159,6 +159,10 @@ async def test_a_question_is_put_to_the_page_and_its_answer_given_to_the_tool(
             if name == "questions":
                 key = next(iter(data))
                 assert data[key]["method"] == "elicitation/create"
+                wrong = {key: {"action": "accept", "content": {"people": 99}}}
+                status, refused = await api.send("POST", f"answers/{run}", wrong)
+                assert status == 422
+                assert refused["wrong"] == {key: "dish: is required; people: must be at most 12"}
                 content = {"dish": "curry", "people": 3}
                 answers = {key: {"action": "accept", "content": content}}
                 assert await api.send("POST", f"answers/{run}", answers) == (200, {})

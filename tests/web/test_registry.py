@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 from pathlib import Path
@@ -90,6 +91,67 @@ async def test_problems_come_with_their_lines_and_nothing_is_saved(yard: Opened)
     before = yard.registry.read_bytes()
     assert (await save(yard, file["stamp"], tools=tools))[0] == 422
     assert yard.registry.read_bytes() == before
+
+
+MISTAKEN = """{
+  "servers": [{"name": "v"}],
+  "tools": [
+    {"name": "fine", "source": "greet"},
+    {"name": "typo", "source": "greett"},
+    {"name": "piped", "spec": {"mapEach": {"inner": {"tool": "greet"}}}}
+  ]
+}"""
+
+
+async def test_mistakes_of_single_entries_are_shown_and_hinder_no_other_change() -> None:
+    async with opened() as yard:
+        yard.registry.write_text(MISTAKEN)
+        (file,) = (await yard.api.get("registry"))["files"]
+        places = [(one["pointer"], one["section"], one["line"]) for one in file["problems"]]
+        assert places == [("/servers/0", "", 0), ("/tools/1/source", "tools", 3)]
+        tools = file["sections"]["tools"].replace('{"name": "fine", "source": "greet"},', "")
+        _, told = await check(yard, tools=tools)
+        assert [one["standing"] for one in told["problems"]] == [True, True]
+        worse = tools.replace('"piped"', '"piped", "hidden": 1')
+        _, told = await check(yard, tools=worse)
+        assert [one["message"] for one in told["problems"] if not one["standing"]] == [
+            "must be true or false"
+        ]
+        assert (await save(yard, file["stamp"], tools=worse))[0] == 422
+        assert (await save(yard, file["stamp"], tools=tools))[0] == 200
+
+
+async def test_a_disabled_server_and_tool_say_why_on_the_page(browser: Browser) -> None:
+    async with opened() as yard:
+        yard.registry.write_text(MISTAKEN)
+        async with asyncio.timeout(20):
+            while not any("server v is disabled" in one for one in await warnings(yard)):
+                await asyncio.sleep(0.05)
+        async with window(browser, yard.link) as page:
+            await show(page, "#/")
+            row = page.get_by_role("article", name="v", exact=True)
+            await expect(row).to_contain_text("disabled")
+            await expect(row).to_contain_text("server v needs stdio (a command) or url")
+            await show(page, "#/explore/tools/typo")
+            await expect(page.get_by_role("main")).to_contain_text('no tool named "greett"')
+            await show(page, "#/registry")
+            await expect(page.get_by_label("Problems")).to_contain_text("tools, line 3")
+
+
+async def warnings(yard: Opened) -> list[str]:
+    told: list[str] = (await yard.api.get("overview"))["warnings"]
+    return told
+
+
+async def test_of_two_saves_with_one_stamp_one_is_refused() -> None:
+    async with opened() as yard:
+        for round_ in range(5):
+            file = await file_of(yard)
+            texts = [f'[{{"name": "t{round_}{n}", "source": "greet"}}]' for n in range(3)]
+            done = await asyncio.gather(*(save(yard, file["stamp"], tools=text) for text in texts))
+            assert sorted(status for status, _ in done) == [200, 409, 409]
+            (kept,) = [text for text, (status, _) in zip(texts, done, strict=True) if status == 200]
+            assert (await file_of(yard))["sections"]["tools"] == kept
 
 
 @pytest.mark.parametrize(

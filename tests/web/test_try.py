@@ -111,6 +111,23 @@ async def test_a_question_of_the_tool_is_answered_in_the_page(
         assert "Lunch for 4: salad." in await result(page)
 
 
+async def test_an_answer_that_does_not_fit_is_told_at_its_field_and_given_again(
+    browser: Browser, yard: Opened
+) -> None:
+    async with window(browser, yard.link) as page:
+        await show(page, "#/explore/tools/plan_lunch")
+        await run(page)
+        people = page.get_by_role("textbox", name="people")
+        await people.fill("99")
+        await page.get_by_role("button", name="Answer").click()
+        await expect(page.get_by_text("dish is required.")).to_be_visible()
+        await expect(page.get_by_text("people must be at most 12.")).to_be_visible()
+        await page.get_by_label("dish").select_option("salad")
+        await people.fill("4")
+        await page.get_by_role("button", name="Answer").click()
+        assert "Lunch for 4: salad." in await result(page)
+
+
 async def test_a_question_can_be_declined(browser: Browser, yard: Opened) -> None:
     async with window(browser, yard.link) as page:
         await show(page, "#/explore/tools/plan_lunch")

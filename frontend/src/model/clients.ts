@@ -1,7 +1,7 @@
 /** What to paste where, so that a client finds this server. */
-import { compact, pretty } from "../json";
-import type { JsonObject, Overview } from "../types";
-import { quoted } from "./copies";
+import { compact, pretty } from "../json.ts";
+import type { JsonObject, Overview } from "../types.ts";
+import { quoted } from "./copies.ts";
 
 export interface Recipe {
   where: string;
@@ -79,13 +79,22 @@ function clients(r: Reach): Client[] {
     {
       id: "claude-desktop",
       label: "Claude Desktop",
-      recipes: [{ where: "claude_desktop_config.json (Settings, Developer, Edit Config)", code: servers(overStdio(r)), stdio: true }],
+      recipes: [
+        {
+          where: "claude_desktop_config.json (Settings, Developer, Edit Config)",
+          code: servers(overStdio(r)),
+          stdio: true,
+        },
+      ],
     },
     {
       id: "cursor",
       label: "Cursor",
       recipes: [
-        { where: ".cursor/mcp.json in the project, or ~/.cursor/mcp.json", code: servers(overHttp(r)) },
+        {
+          where: ".cursor/mcp.json in the project, or ~/.cursor/mcp.json",
+          code: servers(overHttp(r)),
+        },
         { where: "The same over stdio", code: servers(overStdio(r)), stdio: true },
       ],
     },
@@ -93,8 +102,14 @@ function clients(r: Reach): Client[] {
       id: "vscode",
       label: "VS Code",
       recipes: [
-        { where: ".vscode/mcp.json in the workspace", code: servers(overHttp(r, { type: "http" }), "servers") },
-        { where: "Or from a terminal", code: `code --add-mcp ${quoted(compact({ name: r.name, type: "http", url: r.url }))}` },
+        {
+          where: ".vscode/mcp.json in the workspace",
+          code: servers(overHttp(r, { type: "http" }), "servers"),
+        },
+        {
+          where: "Or from a terminal",
+          code: `code --add-mcp ${quoted(compact({ name: r.name, type: "http", url: r.url }))}`,
+        },
       ],
     },
     {
@@ -103,29 +118,52 @@ function clients(r: Reach): Client[] {
       recipes: [
         {
           where: "~/.codeium/windsurf/mcp_config.json",
-          code: servers({ serverUrl: r.url, ...(Object.keys(r.headers).length ? { headers: r.headers } : {}) }),
+          code: servers({
+            serverUrl: r.url,
+            ...(Object.keys(r.headers).length ? { headers: r.headers } : {}),
+          }),
         },
       ],
     },
     {
       id: "cline",
       label: "Cline",
-      recipes: [{ where: "cline_mcp_settings.json", code: servers(overHttp(r, { type: "streamableHttp" })) }],
+      recipes: [
+        {
+          where: "cline_mcp_settings.json",
+          code: servers(overHttp(r, { type: "streamableHttp" })),
+        },
+      ],
     },
     {
       id: "zed",
       label: "Zed",
-      recipes: [{ where: "settings.json", code: servers(overStdio(r), "context_servers"), stdio: true }],
+      recipes: [
+        { where: "settings.json", code: servers(overStdio(r), "context_servers"), stdio: true },
+      ],
     },
     {
       id: "gemini",
       label: "Gemini CLI",
-      recipes: [{ where: "~/.gemini/settings.json", code: servers({ httpUrl: r.url, ...(Object.keys(r.headers).length ? { headers: r.headers } : {}) }) }],
+      recipes: [
+        {
+          where: "~/.gemini/settings.json",
+          code: servers({
+            httpUrl: r.url,
+            ...(Object.keys(r.headers).length ? { headers: r.headers } : {}),
+          }),
+        },
+      ],
     },
     {
       id: "codex",
       label: "Codex",
-      recipes: [{ where: "~/.codex/config.toml", code: `[mcp_servers.${r.name}]\nurl = ${JSON.stringify(r.url)}\n` }],
+      recipes: [
+        {
+          where: "~/.codex/config.toml",
+          code: `[mcp_servers.${r.name}]\nurl = ${JSON.stringify(r.url)}\n`,
+        },
+      ],
     },
     {
       id: "other",

@@ -1,6 +1,6 @@
 /** The same call, for use elsewhere. */
-import { compact, pretty } from "../json";
-import type { JsonObject } from "../types";
+import { compact, pretty } from "../json.ts";
+import type { JsonObject } from "../types.ts";
 
 export interface Wanted {
   method: string;
@@ -48,7 +48,9 @@ export function curl(wanted: Wanted): string {
   ];
   const lines = headers.map((header) => `-H ${quoted(header)}`);
   if (needsToken) lines.push('-H "Authorization: Bearer $TOOLYARD_TOKEN"');
-  return [`curl -sN ${quoted(url)}`, ...lines, `-d ${quoted(compact(rpc(wanted)))}`].join(" \\\n  ");
+  return [`curl -sN ${quoted(url)}`, ...lines, `-d ${quoted(compact(rpc(wanted)))}`].join(
+    " \\\n  ",
+  );
 }
 
 /** Text that a header cannot carry travels as Base64, marked as such. */
@@ -63,15 +65,15 @@ export function command(wanted: Wanted): string {
   const { params, program, project, elsewhere, url } = wanted;
   const name = String(params.name);
   const how =
-    project && !elsewhere
-      ? ["run-tool", name, "--project-root", project]
-      : ["call", url, name];
+    project && !elsewhere ? ["run-tool", name, "--project-root", project] : ["call", url, name];
   return [program, ...how, "--args", compact(params.arguments ?? {})].map(quoted).join(" ");
 }
 
 export function python({ url, params, needsToken }: Wanted): string {
   const name = JSON.stringify(params.name);
-  const token = needsToken ? `, headers={"Authorization": f"Bearer {os.environ['TOOLYARD_TOKEN']}"}` : "";
+  const token = needsToken
+    ? `, headers={"Authorization": f"Bearer {os.environ['TOOLYARD_TOKEN']}"}`
+    : "";
   return `import asyncio
 import json
 ${needsToken ? "import os\n" : ""}

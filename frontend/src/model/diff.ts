@@ -61,10 +61,9 @@ function edits(a: string[], b: string[]): Line["kind"][] {
   const common = new Uint16Array((a.length + 1) * width);
   for (let i = a.length - 1; i >= 0; i--)
     for (let j = b.length - 1; j >= 0; j--)
-      common[i * width + j] =
-        equal(a[i]!, b[j]!)
-          ? common[(i + 1) * width + j + 1]! + 1
-          : Math.max(common[(i + 1) * width + j]!, common[i * width + j + 1]!);
+      common[i * width + j] = equal(a[i]!, b[j]!)
+        ? common[(i + 1) * width + j + 1]! + 1
+        : Math.max(common[(i + 1) * width + j]!, common[i * width + j + 1]!);
   const kinds: Line["kind"][] = [];
   let i = 0;
   let j = 0;

@@ -1,6 +1,6 @@
 /** The runs made from this browser, kept in it. Results are not kept: they may be large. */
 import { Store } from "../store";
-import type { JsonObject, Outcome } from "../types";
+import type { JsonObject, Outcome } from "../types.ts";
 
 export interface Kept {
   id?: number;
@@ -22,7 +22,10 @@ function database(): Promise<IDBDatabase> {
   opened ??= new Promise((resolve, reject) => {
     const request = indexedDB.open("toolyard", 1);
     request.onupgradeneeded = () => {
-      const store = request.result.createObjectStore("runs", { keyPath: "id", autoIncrement: true });
+      const store = request.result.createObjectStore("runs", {
+        keyPath: "id",
+        autoIncrement: true,
+      });
       store.createIndex("name", "name");
     };
     request.onsuccess = () => resolve(request.result);

@@ -1,5 +1,5 @@
 /** The explorer's rows: servers, their tools, and below each tool the virtual ones made of it. */
-import type { EntryRow, Kind, Listing, ToolRow } from "../types";
+import type { EntryRow, Kind, Listing, ToolRow } from "../types.ts";
 
 export interface Row {
   key: string;
@@ -35,7 +35,12 @@ export function index(listing: Listing): Found[] {
   return found;
 }
 
-export function search(found: Found[], words: string, kinds: readonly Kind[], owner: string): Found[] {
+export function search(
+  found: Found[],
+  words: string,
+  kinds: readonly Kind[],
+  owner: string,
+): Found[] {
   const wanted = words.toLowerCase().split(/\s+/).filter(Boolean);
   return found.filter(
     (one) =>
@@ -64,7 +69,8 @@ export function outline(found: Found[], folded: ReadonlySet<string>): Row[] {
         entry: one.entry,
       });
       if (seen.has(one.id)) return;
-      for (const child of below.get(one.id) ?? []) put(child, level + 1, new Set([...seen, one.id]));
+      for (const child of below.get(one.id) ?? [])
+        put(child, level + 1, new Set([...seen, one.id]));
     };
     for (const one of entries) if (!parentOf(one, names)) put(one, 1, new Set());
   }

@@ -1,8 +1,15 @@
 /** One call from this page while it runs: its events, its questions, its end. */
 import { ApiError, events, send } from "../api";
-import { compact } from "../json";
+import { compact } from "../json.ts";
 import { Store } from "../store";
-import { isObject, type Json, type JsonObject, type Outcome, type Question, type Stage } from "../types";
+import {
+  isObject,
+  type Json,
+  type JsonObject,
+  type Outcome,
+  type Question,
+  type Stage,
+} from "../types.ts";
 import { keep } from "./history";
 
 export interface LogLine {

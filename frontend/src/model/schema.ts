@@ -1,5 +1,5 @@
 /** JSON Schema as a form sees it: references resolved, combinations merged, values to begin with. */
-import { isObject, type Json, type JsonObject } from "../types";
+import { isObject, type Json, type JsonObject } from "../types.ts";
 
 export type Schema = JsonObject;
 
@@ -110,7 +110,12 @@ export function variantLabel(schema: Schema, index: number): string {
 }
 
 /** What a form shows before anything is typed: defaults, and the objects that must be there. */
-export function initial(schema: Schema, root: Schema, required: boolean, depth = 0): Json | undefined {
+export function initial(
+  schema: Schema,
+  root: Schema,
+  required: boolean,
+  depth = 0,
+): Json | undefined {
   const known = resolved(schema, root);
   if ("default" in known) return known.default;
   if ("const" in known && required) return known.const;
@@ -139,8 +144,13 @@ function fitsType(schema: Schema, value: Json | undefined): boolean {
   const types = typesOf(schema);
   if (isObject(schema.properties) && isObject(value)) {
     const needed = asList(schema.required).every((name) => String(name) in value);
-    return needed && Object.entries(schema.properties).every(([name, part]) =>
-      !(name in value) || !isObject(part) || !("const" in part) || part.const === value[name]);
+    return (
+      needed &&
+      Object.entries(schema.properties).every(
+        ([name, part]) =>
+          !(name in value) || !isObject(part) || !("const" in part) || part.const === value[name],
+      )
+    );
   }
   return types.includes(typeName(value));
 }

@@ -1,8 +1,8 @@
 /** What is tried: which method, which form, and how the form's values become params. */
 import { events } from "../api";
-import { compact } from "../json";
-import { isObject, type Detail, type Json, type JsonObject } from "../types";
-import { asList, asObject, type Schema } from "./schema";
+import { compact } from "../json.ts";
+import { isObject, type Detail, type Json, type JsonObject } from "../types.ts";
+import { asList, asObject, type Schema } from "./schema.ts";
 
 export interface Subject {
   method: string;
@@ -91,7 +91,9 @@ export async function complete(
   value: string,
   others: JsonObject,
 ): Promise<string[]> {
-  const context = { arguments: Object.fromEntries(Object.entries(others).filter(([key]) => key !== name)) };
+  const context = {
+    arguments: Object.fromEntries(Object.entries(others).filter(([key]) => key !== name)),
+  };
   const params: Json = { ref, argument: { name, value }, context };
   const body = compact({ method: "completion/complete", params });
   for await (const event of events("calls", { method: "POST", body })) {

@@ -1,5 +1,5 @@
 /** Is this value a table? A list of objects, alone or as the one list of an object. */
-import { isObject, type Json, type JsonObject } from "../types";
+import { isObject, type Json, type JsonObject } from "../types.ts";
 
 export interface Table {
   columns: string[];

@@ -25,7 +25,9 @@ export function ToolBadges({ tool, short = false }: { tool: ToolRow; short?: boo
       {tool.pinned && <Badge title="Bound to a version or a schema of its source">pinned</Badge>}
       {hidden > 0 && <Badge title={`Hidden: ${tool.hidden!.join(", ")}`}>{hidden} hidden</Badge>}
       {tool.projected && <Badge title="The result is projected">projected</Badge>}
-      {tool.origin === "project" && !short && <Badge title="An executable of the project">script</Badge>}
+      {tool.origin === "project" && !short && (
+        <Badge title="An executable of the project">script</Badge>
+      )}
       {!short && tool.requires?.map((name) => <Badge key={name}>needs {name}</Badge>)}
     </span>
   );

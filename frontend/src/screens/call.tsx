@@ -11,6 +11,7 @@ import { Icon } from "../ui/icon";
 import { Shown } from "../ui/states";
 import { Text } from "../ui/text";
 import { ValueView } from "../ui/value";
+import "./call.css";
 
 export function CallScreen({ number }: { number: string }) {
   const call = useRemote<TrafficCall>((signal) => get(`traffic/${number}`, signal), [number]);
@@ -135,7 +136,10 @@ function Timeline({ call }: { call: TrafficCall }) {
         <div class="lane" key={index}>
           <div
             class="span hop"
-            style={{ marginLeft: at(hop.at), width: at(Math.max(hop.ms ?? whole - hop.at, whole / 200)) }}
+            style={{
+              marginLeft: at(hop.at),
+              width: at(Math.max(hop.ms ?? whole - hop.at, whole / 200)),
+            }}
           />
           <span class="quiet">
             <Text of={hop.to === "project" ? "script" : hop.to} /> {ms(hop.ms)}

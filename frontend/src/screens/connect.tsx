@@ -7,6 +7,7 @@ import type { Overview } from "../types";
 import { Snippet } from "../ui/controls";
 import { Shown } from "../ui/states";
 import { Logins } from "./logins";
+import "./connect.css";
 
 export function Connect() {
   const state = useStore(overview);
@@ -33,7 +34,12 @@ function Body({ data }: { data: Overview }) {
     <>
       <div class="client-list" role="group" aria-label="Clients">
         {clients.map((one) => (
-          <button key={one.id} aria-pressed={one.id === id} onClick={() => setId(one.id)}>
+          <button
+            type="button"
+            key={one.id}
+            aria-pressed={one.id === id}
+            onClick={() => setId(one.id)}
+          >
             {one.label}
           </button>
         ))}
@@ -47,7 +53,8 @@ function Body({ data }: { data: Overview }) {
           {data.place.needs_token
             ? "Clients must send the token that the server was started with (TOOLYARD_TOKEN) as a bearer token. This page does not know it: put it where YOUR_TOKEN stands."
             : "The server listens on this machine only and asks clients for no token. Bound to another address it refuses to start without TOOLYARD_TOKEN."}{" "}
-          The token of this page is another one: it opens the page alone and changes with each start.
+          The token of this page is another one: it opens the page alone and changes with each
+          start.
         </p>
       </section>
       <section>

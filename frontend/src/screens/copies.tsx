@@ -8,6 +8,7 @@ import type { JsonObject } from "../types";
 import { Snippet } from "../ui/controls";
 import { Icon } from "../ui/icon";
 import { Choice } from "../ui/value";
+import "./copies.css";
 
 type Way = "toolyard" | "curl" | "JSON-RPC" | "Python" | "TypeScript";
 
@@ -38,12 +39,7 @@ export function Copies({ method, params }: { method: string; params: JsonObject 
   };
   return (
     <div class="copies">
-      <button
-        type="button"
-        class="button"
-        aria-expanded={open}
-        onClick={() => setOpen(!open)}
-      >
+      <button type="button" class="button" aria-expanded={open} onClick={() => setOpen(!open)}>
         <Icon name="copy" /> Copy as…
       </button>
       {open && (

@@ -15,7 +15,7 @@ export function Effect({ checked, changed }: { checked: Checked | null; changed:
         Edit the file here: what clients would see otherwise appears on this side.
       </Empty>
     );
-  if (!checked || checked.problems.length) return null;
+  if (!checked || checked.problems.some((one) => !one.standing)) return null;
   return (
     <section aria-label="Effect">
       <h2>What clients would see otherwise</h2>

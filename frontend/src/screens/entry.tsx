@@ -15,6 +15,7 @@ import { ValueView } from "../ui/value";
 import { ToolBadges } from "./badges";
 import { SchemaView } from "./schema";
 import { TryIt } from "./try";
+import "./entry.css";
 
 type Part = "try" | "definition" | "schemas" | "origin";
 
@@ -36,7 +37,10 @@ export function EntryScreen({ kind, id, route }: { kind: Kind; id: string; route
 
 function Body({ detail, route }: { detail: Detail; route: Route }) {
   const tabs: { id: Part; label: string }[] = [
-    { id: "try", label: detail.kind === "resources" || detail.kind === "templates" ? "Read it" : "Try it" },
+    {
+      id: "try",
+      label: detail.kind === "resources" || detail.kind === "templates" ? "Read it" : "Try it",
+    },
     { id: "definition", label: "What clients see" },
   ];
   if (detail.kind === "tools") tabs.push({ id: "schemas", label: "Schemas" });
@@ -119,7 +123,8 @@ const HINTS: Record<string, [string, string]> = {
 
 function Hints({ detail }: { detail: Detail }) {
   const annotations = detail.definition.annotations;
-  if (typeof annotations !== "object" || annotations === null || Array.isArray(annotations)) return null;
+  if (typeof annotations !== "object" || annotations === null || Array.isArray(annotations))
+    return null;
   return (
     <>
       {Object.entries(HINTS).map(([name, [yes, no]]) => {
@@ -173,7 +178,11 @@ function byImportance(a: string, b: string): number {
 function Schemas({ detail }: { detail: Detail }) {
   return (
     <>
-      <SchemaView title="Input" schema={detail.definition.inputSchema} hidden={detail.hidden ?? []} />
+      <SchemaView
+        title="Input"
+        schema={detail.definition.inputSchema}
+        hidden={detail.hidden ?? []}
+      />
       <SchemaView title="Output" schema={detail.definition.outputSchema} />
     </>
   );
@@ -213,7 +222,12 @@ function OriginView({ detail }: { detail: Detail }) {
         </p>
       )}
       {detail.layers?.map((layer, index) => (
-        <Fold key={index} title={<Text of={layer.label} />} aside={<Text of={layer.place} />} open={index === 0}>
+        <Fold
+          key={index}
+          title={<Text of={layer.label} />}
+          aside={<Text of={layer.place} />}
+          open={index === 0}
+        >
           {() => <ValueView value={layer.definition} />}
         </Fold>
       ))}

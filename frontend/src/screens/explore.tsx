@@ -13,6 +13,7 @@ import { Text } from "../ui/text";
 import { ToolBadges } from "./badges";
 import { EntryScreen } from "./entry";
 import { Graph } from "./graph";
+import "./explore.css";
 
 type Choice = "all" | "tools" | "resources" | "prompts";
 
@@ -80,9 +81,15 @@ function Body({ listing, route }: { listing: Listing; route: Route }) {
           </p>
         )}
         {graph && !chosen ? (
-          <Graph found={found.filter((one) => one.kind === "tools").map((one) => one.entry as ToolRow)} />
+          <Graph
+            found={found.filter((one) => one.kind === "tools").map((one) => one.entry as ToolRow)}
+          />
         ) : (
-          <Outline found={found} chosen={chosen ? `${chosen.kind}:${chosen.id}` : ""} words={words} />
+          <Outline
+            found={found}
+            chosen={chosen ? `${chosen.kind}:${chosen.id}` : ""}
+            words={words}
+          />
         )}
       </section>
       {chosen ? (
@@ -139,8 +146,14 @@ function Outline({
       <Empty icon="tool" title="Nothing of this kind is served" />
     );
   return (
-    <div class="outline" tabIndex={0} onKeyDown={move} role="tree" aria-label="What is served"
-      {...(at >= 0 ? { "aria-activedescendant": `row-${at}` } : {})}>
+    <div
+      class="outline"
+      tabIndex={0}
+      onKeyDown={move}
+      role="tree"
+      aria-label="What is served"
+      {...(at >= 0 ? { "aria-activedescendant": `row-${at}` } : {})}
+    >
       <Rows
         count={rows.length}
         height={30}
@@ -188,6 +201,7 @@ function OutlineRow({
   const tool = row.kind === "tools" ? (row.entry as ToolRow) : null;
   return (
     <button
+      type="button"
       id={id}
       role="treeitem"
       tabIndex={-1}

@@ -4,6 +4,7 @@ import { go, href } from "../router";
 import type { ToolRow } from "../types";
 import { Empty } from "../ui/states";
 import { plain } from "../ui/text";
+import "./graph.css";
 
 const MOST = 240;
 const ROW = 34;
@@ -50,7 +51,8 @@ export function Graph({ found }: { found: ToolRow[] }) {
 function SpotBox({ spot }: { spot: Spot }) {
   const { tool } = spot;
   const off = tool?.unavailable ? "off" : "";
-  const open = () => go(tool ? href("explore", ["tools", tool.name]) : href("explore", [], { owner: spot.label }));
+  const open = () =>
+    go(tool ? href("explore", ["tools", tool.name]) : href("explore", [], { owner: spot.label }));
   return (
     <g
       class={`spot ${tool ? (tool.source ? "virtual" : "base") : "owner"} ${off}`}

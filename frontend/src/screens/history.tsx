@@ -10,6 +10,7 @@ import { Icon } from "../ui/icon";
 import { Rows } from "../ui/rows";
 import { Empty, Shown } from "../ui/states";
 import { Text } from "../ui/text";
+import "./history.css";
 
 export function History() {
   const round = useStore(runsChanged);
@@ -19,10 +20,12 @@ export function History() {
       <header class="screen-head">
         <div>
           <h1>History</h1>
-          <p class="lead">Runs made from this page, kept in this browser: arguments, not results.</p>
+          <p class="lead">
+            Runs made from this page, kept in this browser: arguments, not results.
+          </p>
         </div>
         {(runs.data?.length ?? 0) > 0 && (
-          <button class="button" onClick={() => void forget()}>
+          <button type="button" class="button" onClick={() => void forget()}>
             <Icon name="trash" /> Forget all
           </button>
         )}
@@ -71,7 +74,10 @@ function Body({ runs }: { runs: Kept[] }) {
 function Row({ run }: { run: Kept }) {
   const kind = KINDS[run.method] ?? "resources";
   return (
-    <a class="grid-row" href={href("explore", [kind, run.name], { part: "try", run: String(run.id) })}>
+    <a
+      class="grid-row"
+      href={href("explore", [kind, run.name], { part: "try", run: String(run.id) })}
+    >
       <span class={`dot ${run.outcome}`} title={run.outcome} />
       <span class="quiet">{dayAndClock(run.at)}</span>
       <span class="grid-name">

@@ -7,6 +7,7 @@ import type { LoginRow } from "../types";
 import { Badge } from "../ui/controls";
 import { Failure, Loading } from "../ui/states";
 import { isWebUrl, Text } from "../ui/text";
+import "./logins.css";
 
 const LOOK_EVERY = 1500;
 
@@ -20,7 +21,11 @@ export function Logins() {
     return () => clearInterval(again);
   }, [pending]);
   if (!state.data)
-    return state.error ? <Failure error={state.error} retry={state.reload} /> : <Loading lines={2} />;
+    return state.error ? (
+      <Failure error={state.error} retry={state.reload} />
+    ) : (
+      <Loading lines={2} />
+    );
   if (!rows.length) return <p class="hint">The registry names no server that wants a login.</p>;
   return (
     <ul class="logins">
@@ -62,11 +67,16 @@ function Login({ row, reload }: { row: LoginRow; reload: () => void }) {
         <Badge tone={row.loggedIn ? "good" : row.pending ? "accent" : "warn"}>
           {row.loggedIn ? "logged in" : row.pending ? "waiting for you" : "not logged in"}
         </Badge>
-        <button class="button small" disabled={busy} onClick={() => void act("POST")}>
+        <button type="button" class="button small" disabled={busy} onClick={() => void act("POST")}>
           {row.loggedIn ? "Log in anew" : "Log in"}
         </button>
         {row.loggedIn && (
-          <button class="button small" disabled={busy} onClick={() => void act("DELETE")}>
+          <button
+            type="button"
+            class="button small"
+            disabled={busy}
+            onClick={() => void act("DELETE")}
+          >
             Log out
           </button>
         )}

@@ -8,6 +8,7 @@ import { Badge, CopyButton, Fold } from "../ui/controls";
 import { Icon } from "../ui/icon";
 import { Empty, Shown } from "../ui/states";
 import { Text } from "../ui/text";
+import "./overview.css";
 
 export function OverviewScreen() {
   const state = useStore(overview);
@@ -54,8 +55,8 @@ function Body({ data }: { data: Overview }) {
         </Fold>
       )}
       <p class="foot">
-        toolyard {data.toolyard} · up for {duration(data.uptime)} · speaks MCP{" "}
-        {data.revisions[0]} to {data.revisions.at(-1)}
+        toolyard {data.toolyard} · up for {duration(data.uptime)} · speaks MCP {data.revisions[0]}{" "}
+        to {data.revisions.at(-1)}
       </p>
     </>
   );
@@ -74,7 +75,11 @@ function OtherGateway({ gateway }: { gateway: NonNullable<Overview["place"]["gat
           </code>
         </p>
         <p class="hint">
-          {gateway.why ? <Text of={gateway.why} /> : <Text of={`Registry from ${gateway.registry}`} />}
+          {gateway.why ? (
+            <Text of={gateway.why} />
+          ) : (
+            <Text of={`Registry from ${gateway.registry}`} />
+          )}
         </p>
       </div>
     </section>
@@ -86,23 +91,23 @@ function Numbers({ data }: { data: Overview }) {
   const others = counts.resources + counts.templates;
   return (
     <dl class="numbers">
-      <Number label="Tools" value={count(counts.tools)} to={href("explore")} />
-      <Number label="Resources" value={count(others)} to={href("explore", ["resources"])} />
-      <Number label="Prompts" value={count(counts.prompts)} to={href("explore", ["prompts"])} />
-      <Number
+      <Figure label="Tools" value={count(counts.tools)} to={href("explore")} />
+      <Figure label="Resources" value={count(others)} to={href("explore", ["resources"])} />
+      <Figure label="Prompts" value={count(counts.prompts)} to={href("explore", ["prompts"])} />
+      <Figure
         label="Listing costs a client"
         value={tokens(data.tokens.tools + data.tokens.others)}
         unit="tokens"
       />
-      <Number label="Calls" value={count(data.calls)} to={href("traffic")}>
+      <Figure label="Calls" value={count(data.calls)} to={href("traffic")}>
         <Spark />
-      </Number>
-      <Number label="Failed" value={count(data.errors)} tone={data.errors ? "bad" : ""} />
+      </Figure>
+      <Figure label="Failed" value={count(data.errors)} tone={data.errors ? "bad" : ""} />
     </dl>
   );
 }
 
-function Number({
+function Figure({
   label,
   value,
   unit,
@@ -212,11 +217,16 @@ function Server({ row }: { row: ServerRow }) {
         )}
       </div>
       <div data-label="State">
-        <Badge tone={TONES[row.state] ?? "plain"} {...(MEANING[row.state] ? { title: MEANING[row.state]! } : {})}>
+        <Badge
+          tone={TONES[row.state] ?? "plain"}
+          {...(MEANING[row.state] ? { title: MEANING[row.state]! } : {})}
+        >
           {row.state}
         </Badge>
       </div>
-      <div data-label="Speaks">{[row.transport, row.revision].filter(Boolean).join(" · ") || "–"}</div>
+      <div data-label="Speaks">
+        {[row.transport, row.revision].filter(Boolean).join(" · ") || "–"}
+      </div>
       <div data-label="Tools" class="number">
         {count(row.tools)}
       </div>

@@ -1,12 +1,14 @@
 /** What a running call asks: a form, a link to open, a message to write, folders to name. */
 import { useState } from "preact/hooks";
 import { compact } from "../json";
+import { wrongFields } from "../model/answers";
 import { initial, resolved } from "../model/schema";
 import { asList, asObject } from "../model/schema";
 import { isObject, type JsonObject, type Question } from "../types";
 import { ObjectFields } from "../ui/form";
 import { Failure } from "../ui/states";
 import { isWebUrl, LongText, Text } from "../ui/text";
+import "./questions.css";
 
 interface Answering {
   question: Question;
@@ -25,8 +27,10 @@ export function Questions({
   const open = Object.entries(questions).filter(([key]) => !(key in answers));
   const put = (key: string, result: JsonObject) => {
     const all = { ...answers, [key]: result };
-    setAnswers(all);
-    if (Object.keys(questions).every((one) => one in all)) answer(all).catch(setFailed);
+    if (!Object.keys(questions).every((one) => one in all)) return setAnswers(all);
+    // The form stays until its answer is taken: a wrong one may be given again.
+    setFailed(null);
+    answer(all).then(() => setAnswers(all), setFailed);
   };
   return (
     <div class="questions" role="alert">
@@ -52,12 +56,16 @@ function Elicit({ question, answer }: Answering) {
   const [values, setValues] = useState<JsonObject>(
     () => (initial(schema, schema, true) ?? {}) as JsonObject,
   );
+  const [wrong, setWrong] = useState<Record<string, string>>({});
   const submit = (event: Event) => {
     event.preventDefault();
-    answer({ action: "accept", content: values });
+    const content = withoutEmpty(values);
+    const found = wrongFields(content, schema);
+    setWrong(found);
+    if (!Object.keys(found).length) answer({ action: "accept", content });
   };
   return (
-    <form class="question" onSubmit={submit}>
+    <form class="question" onSubmit={submit} noValidate>
       <p class="question-text">
         <Text of={String(question.params?.message ?? "The tool asks:")} />
       </p>
@@ -66,16 +74,23 @@ function Elicit({ question, answer }: Answering) {
         root={schema}
         value={values}
         change={setValues}
+        problems={wrong}
       />
       <Buttons answer={answer} accept="Answer" />
     </form>
   );
 }
 
+/** A text that was left empty is no answer. */
+const withoutEmpty = (values: JsonObject): JsonObject =>
+  Object.fromEntries(Object.entries(values).filter(([, value]) => value !== "" && value !== null));
+
 function Buttons({ answer, accept }: { answer: Answering["answer"]; accept: string }) {
   return (
     <p class="question-buttons">
-      <button class="button primary">{accept}</button>
+      <button type="submit" class="button primary">
+        {accept}
+      </button>
       <button type="button" class="button" onClick={() => answer({ action: "decline" })}>
         Decline
       </button>
@@ -120,7 +135,12 @@ function Sampling({ question, answer }: Answering) {
   const messages = asList(question.params?.messages).filter(isObject);
   const submit = (event: Event) => {
     event.preventDefault();
-    answer({ role: "assistant", content: { type: "text", text }, model: "person", stopReason: "endTurn" });
+    answer({
+      role: "assistant",
+      content: { type: "text", text },
+      model: "person",
+      stopReason: "endTurn",
+    });
   };
   return (
     <form class="question" onSubmit={submit}>
@@ -141,7 +161,9 @@ function Sampling({ question, answer }: Answering) {
         onInput={(event) => setText(event.currentTarget.value)}
       />
       <p class="question-buttons">
-        <button class="button primary">Answer</button>
+        <button type="submit" class="button primary">
+          Answer
+        </button>
       </p>
     </form>
   );
@@ -173,7 +195,9 @@ function Roots({ answer }: Answering) {
         onInput={(event) => setText(event.currentTarget.value)}
       />
       <p class="question-buttons">
-        <button class="button primary">Answer</button>
+        <button type="submit" class="button primary">
+          Answer
+        </button>
       </p>
     </form>
   );

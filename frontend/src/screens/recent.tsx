@@ -5,6 +5,7 @@ import { compact } from "../json";
 import { recent, runsChanged, type Kept } from "../model/history";
 import { useStore } from "../store";
 import { Text } from "../ui/text";
+import "./recent.css";
 
 export function Recent({ name, choose }: { name: string; choose: (kept: Kept) => void }) {
   const round = useStore(runsChanged);
@@ -26,7 +27,12 @@ export function Recent({ name, choose }: { name: string; choose: (kept: Kept) =>
       <ul>
         {runs.map((run) => (
           <li key={run.id}>
-            <button class="recent-run" onClick={() => choose(run)} title="Put these arguments into the form">
+            <button
+              type="button"
+              class="recent-run"
+              onClick={() => choose(run)}
+              title="Put these arguments into the form"
+            >
               <span class={`dot ${run.outcome}`} />
               <span class="quiet">{dayAndClock(run.at)}</span>
               <code>

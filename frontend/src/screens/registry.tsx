@@ -1,6 +1,6 @@
 /** The registry files: what they say, what is wrong with them, and what a change would do. */
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import { ApiError, get, send } from "../api";
+import { type ApiError, get, send } from "../api";
 import { edition } from "../live";
 import { useRemote, useStore } from "../store";
 import type { Checked, Problem, RegistryFile, SectionName } from "../types";
@@ -11,10 +11,15 @@ import { Empty, Shown } from "../ui/states";
 import { Text } from "../ui/text";
 import { ValueView } from "../ui/value";
 import { Effect } from "./effect";
+import "./registry.css";
 
 export function Registry() {
   const round = useStore(edition);
-  const files = useRemote<{ files: RegistryFile[] }>((signal) => get("registry", signal), [], round);
+  const files = useRemote<{ files: RegistryFile[] }>(
+    (signal) => get("registry", signal),
+    [],
+    round,
+  );
   const [path, setPath] = useState("");
   return (
     <div class="screen full registry">
@@ -68,7 +73,8 @@ type Part = SectionName | "servers" | "native";
 function File({ file, reload }: { file: RegistryFile; reload: () => void }) {
   const [part, setPart] = useState<Part>(file.sections ? "tools" : "servers");
   const tabs: { id: Part; label: string; count?: number }[] = [];
-  if (file.sections) tabs.push({ id: "tools", label: "Tools" }, { id: "schemas", label: "Schemas" });
+  if (file.sections)
+    tabs.push({ id: "tools", label: "Tools" }, { id: "schemas", label: "Schemas" });
   tabs.push({ id: "servers", label: "Servers", count: file.servers.length });
   if (file.native) tabs.push({ id: "native", label: "Converted" });
   return (
@@ -186,10 +192,11 @@ function Editing({
   };
   const problems = changed ? (checked?.problems ?? []) : file.problems;
   const marks = useMemo(
-    () => new Map(problems.filter((one) => one.section === part).map((one) => [one.line, one.message])),
+    () =>
+      new Map(problems.filter((one) => one.section === part).map((one) => [one.line, one.message])),
     [problems, part],
   );
-  const ready = changed && checked !== null && !checked.problems.length && !refused;
+  const ready = changed && checked !== null && !spoils(checked) && !refused;
   return (
     <div class="editing">
       <div class="editing-text">
@@ -205,10 +212,16 @@ function Editing({
           goTo={goTo}
         />
         <div class="bar">
-          <button class="button primary" disabled={!ready || file.readOnly} onClick={save}>
+          <button
+            type="button"
+            class="button primary"
+            disabled={!ready || file.readOnly}
+            onClick={save}
+          >
             {saving === "saving" ? "Saving…" : "Save"}
           </button>
           <button
+            type="button"
             class="button"
             disabled={!changed}
             onClick={() => {
@@ -242,12 +255,19 @@ function Editing({
   );
 }
 
-function state(changed: boolean, checked: Checked | null, refused: ApiError | null, saving: Saving) {
+function state(
+  changed: boolean,
+  checked: Checked | null,
+  refused: ApiError | null,
+  saving: Saving,
+) {
   if (!changed) return saving === "saved" ? "Saved." : "As in the file.";
   if (refused) return "Cannot be saved.";
   if (!checked) return "Checking…";
-  return checked.problems.length ? "Has problems." : "Can be saved.";
+  return spoils(checked) ? "Has problems." : "Can be saved.";
 }
+
+const spoils = (checked: Checked) => checked.problems.some((one) => !one.standing);
 
 function Problems({ problems, choose }: { problems: Problem[]; choose: (one: Problem) => void }) {
   if (!problems.length) return null;
@@ -255,9 +275,15 @@ function Problems({ problems, choose }: { problems: Problem[]; choose: (one: Pro
     <ul class="problems" aria-label="Problems">
       {problems.map((one, index) => (
         <li key={index}>
-          <button onClick={() => choose(one)} disabled={!one.section}>
+          <button type="button" onClick={() => choose(one)} disabled={!one.section}>
             <code>
-              <Text of={one.section ? `${one.section}, line ${one.line}` : one.file || one.pointer || "file"} />
+              <Text
+                of={
+                  one.section
+                    ? `${one.section}, line ${one.line}`
+                    : one.file || one.pointer || "file"
+                }
+              />
             </code>
             <span>
               <Text of={one.message} />

@@ -7,6 +7,7 @@ import { Empty } from "../ui/states";
 import { Text } from "../ui/text";
 import { Fold } from "../ui/controls";
 import { ValueView } from "../ui/value";
+import "./schema.css";
 
 const DEEPEST = 5;
 
@@ -117,7 +118,11 @@ function Member({
 }
 
 function typeLine(schema: Schema): string {
-  if (Array.isArray(schema.enum)) return schema.enum.map((one) => compact(one)).join(" | ").slice(0, 300);
+  if (Array.isArray(schema.enum))
+    return schema.enum
+      .map((one) => compact(one))
+      .join(" | ")
+      .slice(0, 300);
   const alternatives = variants(schema);
   if (alternatives.length)
     return alternatives.map((one) => String(one.title ?? typesOf(one).join(" | "))).join(" or ");

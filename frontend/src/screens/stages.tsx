@@ -5,6 +5,7 @@ import type { JsonObject, Stage } from "../types";
 import { Icon } from "../ui/icon";
 import { Text } from "../ui/text";
 import { ValueView } from "../ui/value";
+import "./stages.css";
 
 export function Stages({ stages, result }: { stages: Stage[]; result: JsonObject }) {
   const most = Math.max(...stages.map((stage) => stage.ms), 0.001);
@@ -32,7 +33,9 @@ function labelOf(stage: Stage, before: Stage | undefined): string {
   if (stage.name === "sent")
     return stage.same ? `Sent to ${whom}, unchanged` : `Sent to ${whom}, with defaults added`;
   if (stage.name === "returned") return `Returned by ${whom}`;
-  return before?.name === "returned" && before.same ? "Result, unchanged" : "Result, as the client gets it";
+  return before?.name === "returned" && before.same
+    ? "Result, unchanged"
+    : "Result, as the client gets it";
 }
 
 function StageRow({
@@ -51,6 +54,7 @@ function StageRow({
   return (
     <li>
       <button
+        type="button"
         class="stage"
         aria-expanded={open}
         disabled={value === undefined}

@@ -11,6 +11,7 @@ import { Rows } from "../ui/rows";
 import { Empty, Shown } from "../ui/states";
 import { Text } from "../ui/text";
 import { CallScreen } from "./call";
+import "./traffic.css";
 
 export function Traffic({ route }: { route: Route }) {
   const state = useStore(calls);
@@ -21,7 +22,9 @@ export function Traffic({ route }: { route: Route }) {
         <header class="screen-head">
           <div>
             <h1>Traffic</h1>
-            <p class="lead">The last calls of all clients. Secrets are masked; nothing is written to disk.</p>
+            <p class="lead">
+              The last calls of all clients. Secrets are masked; nothing is written to disk.
+            </p>
           </div>
         </header>
         <Shown of={state} retry={refreshCalls} lines={10}>
@@ -48,7 +51,9 @@ function Body({ lines, chosen }: { lines: TrafficLine[]; chosen: number }) {
       (line) =>
         (outcome === "all" || line.outcome === outcome) &&
         wanted.every((word) =>
-          `${line.method} ${line.name} ${line.client} ${line.to ?? ""}`.toLowerCase().includes(word),
+          `${line.method} ${line.name} ${line.client} ${line.to ?? ""}`
+            .toLowerCase()
+            .includes(word),
         ),
     );
   }, [shown, words, outcome]);
@@ -56,7 +61,12 @@ function Body({ lines, chosen }: { lines: TrafficLine[]; chosen: number }) {
   return (
     <>
       <div class="bar">
-        <SearchField value={words} change={setWords} label="Filter by name, method, client" hotkey />
+        <SearchField
+          value={words}
+          change={setWords}
+          label="Filter by name, method, client"
+          hotkey
+        />
         <select
           aria-label="Outcome"
           value={outcome}
@@ -80,7 +90,9 @@ function Body({ lines, chosen }: { lines: TrafficLine[]; chosen: number }) {
       </div>
       {!found.length && (
         <Empty icon="traffic" title={lines.length ? "No call matches" : "No calls yet"}>
-          {lines.length ? "Change the filter." : "Connect a client, or try a tool: its calls appear here at once."}
+          {lines.length
+            ? "Change the filter."
+            : "Connect a client, or try a tool: its calls appear here at once."}
         </Empty>
       )}
       <div class="grid traffic-grid">
@@ -111,7 +123,11 @@ function Line({ line, most, chosen }: { line: TrafficLine; most: number; chosen:
         <Text of={line.name || line.method} />
       </span>
       <span class="grid-text quiet">
-        <Text of={[line.name ? line.method : "", line.client || line.caller].filter(Boolean).join(" · ")} />
+        <Text
+          of={[line.name ? line.method : "", line.client || line.caller]
+            .filter(Boolean)
+            .join(" · ")}
+        />
       </span>
       <span class="time-bar" aria-hidden="true">
         <span style={{ width: `${Math.max(1, (Math.sqrt(line.ms) / Math.sqrt(most)) * 100)}%` }} />

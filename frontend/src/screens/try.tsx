@@ -19,6 +19,7 @@ import { Copies } from "./copies";
 import { Questions } from "./questions";
 import { Recent } from "./recent";
 import { Stages } from "./stages";
+import "./try.css";
 
 export function TryIt({ detail, rerun }: { detail: Detail; rerun: string | null }) {
   const subject = useMemo(() => subjectOf(detail), [detail]);
@@ -124,7 +125,10 @@ function Arguments({
       value={values}
       change={change}
       {...(completes && ref
-        ? { complete: (name: string, text: string, others: JsonObject) => complete(ref, name, text, others) }
+        ? {
+            complete: (name: string, text: string, others: JsonObject) =>
+              complete(ref, name, text, others),
+          }
         : {})}
     />
   );
@@ -148,7 +152,7 @@ function RunButton({ run }: { run: Run | null }) {
       </button>
     );
   return (
-    <button class="button primary" title="Ctrl+Enter">
+    <button type="submit" class="button primary" title="Ctrl+Enter">
       <Icon name="play" /> Run
     </button>
   );
@@ -204,7 +208,11 @@ function StatusLine({ state }: { state: RunState }) {
       {state.outcome === "running" && !progress && <span class="working" aria-hidden="true" />}
       {progress && (
         <>
-          <progress max={1} {...(part === undefined ? {} : { value: part })} aria-label="Progress" />
+          <progress
+            max={1}
+            {...(part === undefined ? {} : { value: part })}
+            aria-label="Progress"
+          />
           <span class="quiet">
             {part === undefined ? progress.progress : `${Math.round(part * 100)} %`}{" "}
             <Text of={(progress.message ?? "").slice(0, 200)} />

@@ -73,7 +73,9 @@ function Inside({ block, repeated }: { block: JsonObject; repeated: boolean }) {
 /** Text that is JSON can be looked at as JSON. */
 function TextBlock({ text, repeated = false }: { text: string; repeated?: boolean }) {
   const value = useMemo(() => jsonIn(text), [text]);
-  const [way, setWay] = useState<"text" | "json">(repeated || value === undefined ? "text" : "json");
+  const [way, setWay] = useState<"text" | "json">(
+    repeated || value === undefined ? "text" : "json",
+  );
   return (
     <div class="value">
       <div class="value-head">
@@ -138,7 +140,8 @@ function ResourceBlock({ resource }: { resource: JsonObject }) {
   return (
     <div class="resource-block">
       <p class="uri">
-        <Text of={String(resource.uri ?? "")} /> {mime && (
+        <Text of={String(resource.uri ?? "")} />{" "}
+        {mime && (
           <Badge>
             <Text of={mime} />
           </Badge>

@@ -28,7 +28,7 @@ export function CopyButton({ text, label = "Copy" }: { text: () => string; label
     setTimeout(() => setDone(false), 1500);
   };
   return (
-    <button class="button small" onClick={copy} title={label}>
+    <button type="button" class="button small" onClick={copy} title={label}>
       <Icon name={done ? "check" : "copy"} />
       <span aria-live="polite">{done ? "Copied" : label}</span>
     </button>
@@ -95,6 +95,7 @@ export function Tabs<T extends string>({
     <div class="tabs" role="tablist" aria-label={label} ref={row} onKeyDown={move}>
       {tabs.map((tab) => (
         <button
+          type="button"
           key={tab.id}
           role="tab"
           aria-selected={tab.id === chosen}
@@ -168,6 +169,7 @@ export function Fold({
     <section class="fold">
       <h3>
         <button
+          type="button"
           aria-expanded={unfolded}
           aria-controls={id}
           onClick={() => setUnfolded(!unfolded)}
@@ -195,6 +197,7 @@ export function IconButton({
 }) {
   return (
     <button
+      type="button"
       class="icon-button"
       aria-label={label}
       title={label}

@@ -42,7 +42,7 @@ export function DiffView({
           group.length === 1 ? (
             <PairRow key={index} pair={group[0]!} />
           ) : (
-            <button key={index} class="diff-gap" onClick={() => setAll(true)}>
+            <button type="button" key={index} class="diff-gap" onClick={() => setAll(true)}>
               {group.length} equal lines
             </button>
           ),

@@ -33,6 +33,8 @@ export interface FieldProps {
   required: boolean;
   depth: number;
   complete?: (text: string) => Promise<string[]>;
+  /** What is wrong with the value, said by whoever holds the form. */
+  problem?: string;
 }
 
 export function ObjectFields({
@@ -42,6 +44,7 @@ export function ObjectFields({
   change,
   depth = 0,
   complete,
+  problems = {},
 }: {
   schema: Schema;
   root: Schema;
@@ -49,6 +52,7 @@ export function ObjectFields({
   change: (value: JsonObject) => void;
   depth?: number;
   complete?: Complete;
+  problems?: Record<string, string>;
 }) {
   const properties = Object.entries(asObject(schema.properties));
   const needed = asList(schema.required);
@@ -68,6 +72,7 @@ export function ObjectFields({
           change={(part) => set(name, part)}
           required={needed.includes(name)}
           depth={depth}
+          {...(problems[name] ? { problem: problems[name] } : {})}
           {...(complete ? { complete: (text: string) => complete(name, text, value) } : {})}
         />
       ))}
@@ -112,6 +117,11 @@ function Field(props: FieldProps) {
         </p>
       )}
       <Input {...props} id={id} />
+      {props.problem && (
+        <p class="field-wrong" role="alert">
+          <Text of={`${name} ${props.problem}.`} />
+        </p>
+      )}
     </Tag>
   );
 }
@@ -181,7 +191,9 @@ function TextInput({ id, schema, value, change, required, complete, label }: Inp
 
 function placeholder(schema: Schema): string {
   const example = asList(schema.examples)[0];
-  return example === undefined ? "" : `e.g. ${typeof example === "string" ? example : compact(example)}`;
+  return example === undefined
+    ? ""
+    : `e.g. ${typeof example === "string" ? example : compact(example)}`;
 }
 
 function NumberInput({ id, schema, value, change, required, label }: InputProps) {
@@ -331,7 +343,10 @@ function ArrayInput({ id, schema, root, value, change, depth, name }: InputProps
 }
 
 function blank(schema: Schema): Json {
-  return { text: "", number: 0, boolean: false, array: [], object: {} }[shapeOf(schema) as string] ?? null;
+  return (
+    { text: "", number: 0, boolean: false, array: [], object: {} }[shapeOf(schema) as string] ??
+    null
+  );
 }
 
 function ManyOf({
@@ -351,7 +366,9 @@ function ManyOf({
           <input
             type="checkbox"
             checked={has(option)}
-            onChange={() => change(options.filter((one) => (one === option ? !has(one) : has(one))))}
+            onChange={() =>
+              change(options.filter((one) => (one === option ? !has(one) : has(one))))
+            }
           />
           <span>{String(option)}</span>
         </label>

@@ -19,7 +19,7 @@ export function Failure({ error, retry }: { error: Error; retry?: () => void }) 
       <Icon name="warn" />
       <p>{error.message}</p>
       {retry && (
-        <button class="button" onClick={retry}>
+        <button type="button" class="button" onClick={retry}>
           Try again
         </button>
       )}

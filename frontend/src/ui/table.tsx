@@ -23,6 +23,7 @@ export function TableView({ table }: { table: Table }) {
             {table.columns.map((column) => (
               <th key={column} aria-sort={sorted(by, column)}>
                 <button
+                  type="button"
                   onClick={() => setBy({ column, down: by?.column === column && !by.down })}
                 >
                   <Text of={column} />
@@ -42,7 +43,7 @@ export function TableView({ table }: { table: Table }) {
         </tbody>
       </table>
       {rows.length > most && (
-        <button class="link" onClick={() => setMost(most + AT_ONCE)}>
+        <button type="button" class="link" onClick={() => setMost(most + AT_ONCE)}>
           {(rows.length - most).toLocaleString()} more rows
         </button>
       )}

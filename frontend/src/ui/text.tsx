@@ -72,7 +72,7 @@ export function LongText({ of, code = false }: { of: string; code?: boolean }) {
         <p class="hint">
           {most.toLocaleString()} of {of.length.toLocaleString()} characters.{" "}
           {!all && (
-            <button class="link" onClick={() => setAll(true)}>
+            <button type="button" class="link" onClick={() => setAll(true)}>
               Show more
             </button>
           )}

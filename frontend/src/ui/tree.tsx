@@ -37,7 +37,12 @@ function Node({ name, value, open }: { name?: string; value: Json; open: number 
   const size = Array.isArray(value) ? `[${members.length}]` : `{${members.length}}`;
   return (
     <div class="node" role="treeitem" aria-expanded={unfolded}>
-      <button class="twig" onClick={() => setUnfolded(!unfolded)} disabled={!members.length}>
+      <button
+        type="button"
+        class="twig"
+        onClick={() => setUnfolded(!unfolded)}
+        disabled={!members.length}
+      >
         <Icon name={unfolded ? "down" : "right"} />
         {label}
         <span class="size">{size}</span>
@@ -48,7 +53,7 @@ function Node({ name, value, open }: { name?: string; value: Json; open: number 
             <Node key={key} name={key} value={part} open={open - 1} />
           ))}
           {members.length > most && (
-            <button class="link" onClick={() => setMost(most + 10 * AT_ONCE)}>
+            <button type="button" class="link" onClick={() => setMost(most + 10 * AT_ONCE)}>
               {(members.length - most).toLocaleString()} more
             </button>
           )}
@@ -66,7 +71,7 @@ function Leaf({ value }: { value: Json }) {
     <span class="leaf string">
       <Text of={cut ? value.slice(0, LONGEST) : value.slice(0, 100_000)} whole />
       {cut && (
-        <button class="link" onClick={() => setAll(true)}>
+        <button type="button" class="link" onClick={() => setAll(true)}>
           … {(value.length - LONGEST).toLocaleString()} more
         </button>
       )}

@@ -45,7 +45,7 @@ export function Choice<T extends string>({
   return (
     <span class="choice" role="group" aria-label="Show as">
       {ways.map((one) => (
-        <button key={one} aria-pressed={one === way} onClick={() => choose(one)}>
+        <button type="button" key={one} aria-pressed={one === way} onClick={() => choose(one)}>
           {one}
         </button>
       ))}

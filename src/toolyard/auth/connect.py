@@ -59,7 +59,7 @@ class Connect:
             status, why = 413, "Body too large"
         except Disconnected:
             return
-        body = orjson.dumps({"connected": True}) if status == 200 else _error(why)
+        body = orjson.dumps({"status": "connected"}) if status == 200 else _error(why)
         await respond(send, status, body, (JSON_TYPE,))
 
     def _connect(self, caller: Caller, fields: Json) -> tuple[int, str]:

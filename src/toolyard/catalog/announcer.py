@@ -7,6 +7,7 @@ from typing import TypeAlias
 
 from toolyard.catalog.kinds import Kind
 from toolyard.protocol.call import JsonObject
+from toolyard.protocol.guise import Guise
 
 # Called with the method and the params of the notification.
 Listener: TypeAlias = Callable[[str, JsonObject], None]
@@ -22,24 +23,43 @@ RESOURCE_UPDATED = "notifications/resources/updated"
 
 class Announcer:
     def __init__(self) -> None:
-        self._listeners: dict[object, Listener] = {}
+        self._listeners: dict[object, tuple[Listener, Guise | None]] = {}
+        self._warned: dict[object, Callable[[str], None]] = {}
 
-    def join(self, listener: Listener) -> Callable[[], None]:
-        """Hear every announcement from now on; call what is returned to leave."""
+    def join(self, listener: Listener, guise: Guise | None = None) -> Callable[[], None]:
+        """Hear every announcement from now on; call what is returned to leave.
+
+        `guise`: but not those that are for other kinds of clients.
+        """
         ticket = object()
-        self._listeners[ticket] = listener
+        self._listeners[ticket] = (listener, guise)
         return lambda: self._leave(ticket)
 
     def _leave(self, ticket: object) -> None:
         self._listeners.pop(ticket, None)
 
-    def changed(self, kinds: Iterable[Kind]) -> None:
+    def hear_warnings(self, listener: Callable[[str], None]) -> Callable[[], None]:
+        """Hear what is found to be wrong with what is on offer; call the result to leave."""
+        ticket = object()
+        self._warned[ticket] = listener
+        return lambda: self._stop_warning(ticket)
+
+    def _stop_warning(self, ticket: object) -> None:
+        self._warned.pop(ticket, None)
+
+    def warned(self, warning: str) -> None:
+        for listener in tuple(self._warned.values()):
+            listener(warning)
+
+    def changed(self, kinds: Iterable[Kind], to: Guise | None = None) -> None:
+        """`to` clients of one kind, or to all."""
         for method in sorted({LIST_CHANGED[kind] for kind in kinds}):
-            self._tell(method, {})
+            self._tell(method, {}, to)
 
     def updated(self, uri: str) -> None:
         self._tell(RESOURCE_UPDATED, {"uri": uri})
 
-    def _tell(self, method: str, params: JsonObject) -> None:
-        for listener in tuple(self._listeners.values()):
-            listener(method, params)
+    def _tell(self, method: str, params: JsonObject, to: Guise | None = None) -> None:
+        for listener, guise in tuple(self._listeners.values()):
+            if to is None or guise is None or guise == to:
+                listener(method, params)

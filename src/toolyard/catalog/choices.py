@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import orjson
-
 from toolyard.protocol.call import Json, JsonObject
+from toolyard.protocol.codec import dumps
 
 
 def listed_values(schema: JsonObject, name: str) -> list[str]:
@@ -17,7 +16,7 @@ def listed_values(schema: JsonObject, name: str) -> list[str]:
         return ["true", "false"]
     if not isinstance(choices, list):
         return []
-    return [value if isinstance(value, str) else orjson.dumps(value).decode() for value in choices]
+    return [value if isinstance(value, str) else dumps(value).decode() for value in choices]
 
 
 def _constants(options: Json) -> list[Json]:

@@ -32,6 +32,8 @@ class Tool:
     unavailable: str | None = None
     # Left out of lists where it is disabled for good: a call still says why.
     listed: bool = True
+    # We check its arguments, or leave that to whoever does the work.
+    check_input: bool = True
     # The target checks its own results (an upstream) or has us do it (a script).
     check_output: bool = False
     # What else the file said of it: version, tags, path; never sent to clients.
@@ -91,6 +93,8 @@ class Entries:
     templates: tuple[Template, ...] = ()
     prompts: tuple[Prompt, ...] = ()
     completions: tuple[Completion, ...] = ()
+    # Answer for URIs that nothing else does, and are in no list.
+    unlisted: tuple[Template, ...] = ()
     # Lists that cannot be served at all, and why: answered as -32603.
     broken: Mapping[Kind, str] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from functools import partial
 
 from toolyard.catalog.announcer import Announcer
 from toolyard.catalog.kinds import Kind
 from toolyard.catalog.snapshot import Catalog, assemble
 from toolyard.catalog.source import Source
+from toolyard.catalog.tending import Troubles
+from toolyard.protocol.values import JsonObject
 from toolyard.telemetry import logger
 
 log = logger("catalog")
@@ -25,6 +28,7 @@ class Keeper:
         self._settling = asyncio.Lock()
         self._settled = False
         self.announcer = Announcer()
+        self.troubles = Troubles()
 
     @property
     def current(self) -> Catalog:
@@ -38,6 +42,11 @@ class Keeper:
     def at_hand(self) -> Catalog | None:
         """The catalog, once the first list misses nothing."""
         return self._current if self._settled else None
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What has been warned of so far; nothing before there is a catalog."""
+        return self._current.warnings[:MOST_WARNINGS] if self._current is not None else ()
 
     async def catalog(self) -> Catalog:
         """The same, after waiting briefly for what a first list should not miss."""
@@ -63,8 +72,12 @@ class Keeper:
             if not self._stale:
                 return frozenset()  # another refresh saw what this one was asked for
             self._stale = False
-            older = self.current
-            newer = await asyncio.to_thread(self._build_and_compare, older)
+            try:
+                older = self.current
+                newer = await asyncio.to_thread(self._build_and_compare, older)
+            except BaseException:
+                self._stale = True  # what this one was asked for is still to be seen
+                raise
             self._current = newer
         changed = newer.changed_since(older)
         self._warn(newer, older.warnings)
@@ -83,6 +96,7 @@ class Keeper:
         new = [warning for warning in catalog.warnings if warning not in seen]
         for warning in new[:MOST_WARNINGS]:
             log.warning("%s", warning)
+            self.announcer.warned(warning)
         if len(new) > MOST_WARNINGS:
             log.warning("and %d more like these", len(new) - MOST_WARNINGS)
 
@@ -90,9 +104,35 @@ class Keeper:
         """Refresh whenever a source says that it may have changed, until cancelled."""
         wanted = asyncio.Event()
         async with asyncio.TaskGroup() as tasks:
-            for source in self._sources:
-                tasks.create_task(source.watch(wanted.set))
-            while True:
-                await wanted.wait()
-                wanted.clear()
+            for number, source in enumerate(self._sources, 1):
+                name = f"watching source {number}"
+                tasks.create_task(self.troubles.tend(name, partial(source.watch, wanted.set)))
+            await self.troubles.tend(
+                "keeping the catalog up to date", partial(self._refresh_when, wanted)
+            )
+
+    async def _refresh_when(self, wanted: asyncio.Event) -> None:
+        while True:
+            await wanted.wait()
+            wanted.clear()
+            try:
                 await self.refresh()
+            except Exception:
+                wanted.set()
+                raise
+
+
+class Announced:
+    """A script said that something on offer has changed: look at once."""
+
+    def __init__(self, keeper: Keeper) -> None:
+        self._keeper = keeper
+        self._tasks: set[asyncio.Task[object]] = set()
+
+    def __call__(self, method: str, params: JsonObject) -> None:
+        if method == "notifications/resources/updated":
+            self._keeper.announcer.updated(str(params.get("uri", "")))
+            return
+        task: asyncio.Task[object] = asyncio.get_running_loop().create_task(self._keeper.refresh())
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from toolyard.protocol.call import JsonObject
+from toolyard.protocol.revisions import ALL
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +24,13 @@ class Listing:
     lasts: float | None = field(default=None, compare=False)
     # Why there is nothing newer: the server could not be reached, or refused to list.
     error: str | None = None
+
+    @property
+    def completes(self) -> bool:
+        """Does it complete arguments, or has its revision no word for that?"""
+        revision = ALL.get(self.revision or "")
+        unsaid = revision is not None and "completions" not in revision.capabilities
+        return unsaid or "completions" in self.capabilities
 
     def tool(self, name: str) -> JsonObject | None:
         return next((tool for tool in self.tools if tool.get("name") == name), None)

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import orjson
 
 from toolyard.catalog.kinds import LIST_METHODS, Kind
-from toolyard.protocol.codec import in_parts
+from toolyard.protocol.codec import dumps, in_parts
 from toolyard.protocol.paging import encode_cursor
 from toolyard.protocol.revisions import Revision
 from toolyard.protocol.shape import list_key, shape_definition, shape_result
@@ -44,9 +44,7 @@ def digest_of(definitions: Sequence[JsonObject], broken: str | None = None) -> s
 
 
 def encode_items(kind: Kind, definitions: Iterable[JsonObject], revision: Revision) -> list[bytes]:
-    return [
-        orjson.dumps(shape_definition(kind, definition, revision)) for definition in definitions
-    ]
+    return [dumps(shape_definition(kind, definition, revision)) for definition in definitions]
 
 
 def encode_page(items: list[bytes], part: Slice, version: Version, stamp: JsonObject) -> bytes:

@@ -46,6 +46,8 @@ class Catalog:
     templates: Mapping[str, Template] = field(default_factory=dict)
     prompts: Mapping[str, Prompt] = field(default_factory=dict)
     completions: Mapping[str, Completion] = field(default_factory=dict)
+    # Templates that answer last and are in no list; none where rules narrow the catalog.
+    unlisted: Mapping[str, Template] = field(default_factory=dict)
     broken: Mapping[Kind, str] = field(default_factory=dict)
     # URIs that exist and are not for this caller: no template answers for them either.
     withheld: frozenset[str] = frozenset()
@@ -133,7 +135,7 @@ class Catalog:
             return self.resources[uri], {}
         if self.withholds(uri):
             return None
-        for template in self.templates.values():
+        for template in (*self.templates.values(), *self.unlisted.values()):
             variables = match(template.uri_template, uri)
             if variables is not None:
                 return template, variables
@@ -188,6 +190,7 @@ def assemble(parts: Iterable[Entries], caller: str = "") -> Catalog:
         ),
         prompts=_first("prompt", (e for p in parts for e in p.prompts), _by_name, warnings),
         completions=_first("completion", (e for p in parts for e in p.completions), _by_ref, []),
+        unlisted=_first("template", (e for p in parts for e in p.unlisted), _by_template, []),
         broken=broken,
         warnings=tuple(warnings),
         caller=caller,

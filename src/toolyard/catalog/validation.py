@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
+from toolyard.catalog.costs import Costs
+from toolyard.catalog.patterns import PATTERN_SIZES, TOO_LONG, Patterns
+from toolyard.errors import shown
 from toolyard.protocol.call import Json, JsonObject
 from toolyard.protocol.codec import dumps
 
@@ -15,11 +18,25 @@ _MOST_ERRORS = 5
 # Steps of a pattern times characters of a value: some tenths of a second, whoever wrote either.
 _MOST_WORK = 100_000_000
 _FEWEST_STEPS, _MOST_STEPS = 10, 10_000
-_TOO_MANY = {"BacktrackLimitExceeded": "takes too many steps to match against the pattern"}
+_TOO_MANY = {"BacktrackLimitExceeded": TOO_LONG}
+TOO_MANY_STEPS = "(root): takes too many steps to check against the schema"
 
 
 def compile_checker(schema: Json) -> Checker:
-    """Compile a schema. Raises ValueError when it is not one."""
+    """Compile a schema. Raises ValueError when it is not one, or costs more than any may."""
+    if not isinstance(schema, dict):
+        return _matched(schema)
+    costs = Costs(schema)
+    if costs.reason is not None:
+        raise ValueError(costs.reason)
+    check = _matched(schema)
+    if not costs.open:
+        return check
+    return lambda value: TOO_MANY_STEPS if costs.steps_exceeded(value) else check(value)
+
+
+def _matched(schema: Json) -> Checker:
+    """By what its patterns need: nothing, so much memory, or an engine that can look around."""
     # Costs 25 ms: a start that only lists must not pay for it.
     import jsonschema_rs  # noqa: PLC0415
 
@@ -28,12 +45,21 @@ def compile_checker(schema: Json) -> Checker:
     def validator(patterns: Any) -> Any:
         return jsonschema_rs.validator_for(schema, retriever=_refuse, pattern_options=patterns)
 
-    try:
-        linear = validator(jsonschema_rs.RegexOptions())
-    except ValueError:
-        return _bounded(lambda steps: validator(jsonschema_rs.FancyRegexOptions(steps)))
-    is_valid = linear.is_valid
-    return lambda value: None if is_valid(value) else _problem(linear, value)
+    patterns = Patterns(schema)
+    if not patterns.count:
+        return _plain(validator(jsonschema_rs.RegexOptions()))
+    for size in PATTERN_SIZES:
+        try:
+            linear = _plain(validator(jsonschema_rs.RegexOptions(size_limit=size)))
+        except ValueError:
+            continue
+        return patterns.bounded(linear, size)
+    return _bounded(lambda steps: validator(jsonschema_rs.FancyRegexOptions(steps)))
+
+
+def _plain(validator: Any) -> Checker:
+    is_valid = validator.is_valid
+    return lambda value: None if is_valid(value) else _problem(validator, value)
 
 
 def _bounded(validator: Callable[[int], Any]) -> Checker:
@@ -76,7 +102,8 @@ def _refuse(uri: str) -> Json:
 
 def _explain(error: Any) -> str:
     place = "".join(f"/{part}" for part in error.instance_path)
-    return f"{place or '(root)'}: {_TOO_MANY.get(type(error.kind).__name__, error.message)}"
+    said = _TOO_MANY.get(type(error.kind).__name__, error.message)
+    return f"{shown(place) or '(root)'}: {shown(said)}"
 
 
 def never_valid(why: str) -> Checker:

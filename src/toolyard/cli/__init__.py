@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from toolyard import __version__
+from toolyard.cli.program import MCP_BASH, TOOLYARD, Program
 from toolyard.errors import ConfigError
 
 # Command -> (module, one line of help). The module has `add(parser)` and `run(options)`.
@@ -39,30 +39,30 @@ ALIASES = {"--health": "health", "--ready": "health", "ready": "health"}
 
 def main(argv: list[str] | None = None) -> int:
     """The command `toolyard`."""
-    return _run("toolyard", sys.argv[1:] if argv is None else argv)
+    return _run(TOOLYARD, sys.argv[1:] if argv is None else argv)
 
 
 def mcp_bash(argv: list[str] | None = None) -> int:
     """The command `mcp-bash`, with the defaults that its users know."""
     arguments = sys.argv[1:] if argv is None else argv
-    return _run("mcp-bash", arguments or ["serve"])
+    return _run(MCP_BASH, arguments or ["serve"])
 
 
-def _run(program: str, argv: list[str]) -> int:
+def _run(program: Program, argv: list[str]) -> int:
     if argv and argv[0] in ("--version", "-v", "-V", "version"):
-        print(f"{program} {__version__}")
+        print(f"{program.name} {program.version}")
         return 0
     if not argv or argv[0] in ("--help", "-h", "help"):
-        print(_help(program))
+        print(_help(program.name))
         return 0 if argv else 2
     name = ALIASES.get(argv[0], argv[0])
     if name not in COMMANDS and name not in HIDDEN:
-        print(f"Unknown command: {argv[0]}\n\n{_help(program)}", file=sys.stderr)
+        print(f"Unknown command: {argv[0]}\n\n{_help(program.name)}", file=sys.stderr)
         return 2
     return _run_command(program, name, argv[1:])
 
 
-def _run_command(program: str, name: str, argv: list[str]) -> int:
+def _run_command(program: Program, name: str, argv: list[str]) -> int:
     # Only the command that runs is imported: a start pays for nothing else.
     import argparse  # noqa: PLC0415
     from importlib import import_module  # noqa: PLC0415
@@ -70,8 +70,8 @@ def _run_command(program: str, name: str, argv: list[str]) -> int:
     module_name, help_line = {**COMMANDS, **HIDDEN}[name]
     module = import_module(module_name)
     said = help_line[0].upper() + help_line[1:]
-    parser = argparse.ArgumentParser(f"{program} {name}", description=f"{said}.")
-    parser.set_defaults(program=program)
+    parser = argparse.ArgumentParser(f"{program.name} {name}", description=f"{said}.")
+    parser.set_defaults(program=program.name, like_mcp_bash=program.like_mcp_bash)
     module.add(parser)
     try:
         return int(module.run(parser.parse_args(argv)))

@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 import tempfile
+from argparse import Namespace
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -43,23 +44,23 @@ What you change in a project is noticed while it is served.
 
 
 @contextmanager
-def temporary_project(program: str) -> Iterator[str]:
+def temporary_project(options: Namespace) -> Iterator[str]:
     root = tempfile.mkdtemp(prefix="toolyard-getting-started-")
     try:
-        _write(root, program)
+        _write(root, options)
         yield root
     finally:
         shutil.rmtree(root, ignore_errors=True)
 
 
-def _write(root: str, program: str) -> None:
+def _write(root: str, options: Namespace) -> None:
     folder = os.path.join(root, "tools", TOOL)
     os.makedirs(folder)
     os.mkdir(os.path.join(root, "server.d"))
     _put(os.path.join(root, "server.d", "server.meta.json"), json.dumps(_SERVER))
     _put(os.path.join(folder, "tool.meta.json"), json.dumps(_META))
-    allow = " --allow-self" if program == "mcp-bash" else ""
-    text = _TEXT.format(program=program, allow=allow)
+    allow = " --allow-self" if options.like_mcp_bash else ""
+    text = _TEXT.format(program=options.program, allow=allow)
     _put(os.path.join(folder, "tool.sh"), f"#!/bin/sh\ncat <<'END'\n{text}END\n", 0o700)
 
 

@@ -3,31 +3,35 @@
 from __future__ import annotations
 
 import os
-import shlex
+import re
 import sys
 import zipfile
 from argparse import ArgumentParser, Namespace
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import NamedTuple
 
 import orjson
 
+from toolyard.cli.bundle_facts import facts_of, read_conf, read_server_meta
+from toolyard.cli.bundle_files import checked_includes, icon_of, project_files
 from toolyard.cli.choosing import chosen_by, project_of
-from toolyard.cli.manifest import ENTRY, Bundled, manifest
+from toolyard.cli.manifest import ENTRY, PROGRAM, PROJECT, Bundled, manifest
 from toolyard.cli.options import Chosen, add_project
+from toolyard.cli.user_config import check_user_config
 from toolyard.cli.vendoring import library_files, program_files, requirements
 from toolyard.errors import ConfigError
 from toolyard.protocol.call import JsonObject
 from toolyard.sources.project import cache
 from toolyard.sources.project.identity import read_identity
-from toolyard.sources.project.layout import Project
+from toolyard.sources.project.layout import REGISTRY_FILE, Project
 from toolyard.sources.project.metadata import Metadata
 from toolyard.sources.project.registry_files import FILES, apart
 from toolyard.sources.project.scan import Scan, scan
 
 PLATFORMS = ("darwin", "linux")
-_LEFT_OUT = frozenset({"__pycache__", "node_modules", "test", "tests"})
+_PLACEHOLDER = re.compile(r"\{\{\s*([^{}]+?)\s*\}\}")
+_UNSAFE_IN_NAMES = re.compile(r"[^A-Za-z0-9._+-]+")
 _MAIN = '''"""Start the server of this bundle."""
 
 import os
@@ -36,18 +40,18 @@ import sys
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "lib"))
 
-from toolyard.cli import main
+from toolyard.cli import @MAIN@
 
-sys.exit(main(["serve", os.path.join(HERE, "project"), *sys.argv[1:]]))
+sys.exit(@MAIN@(["serve", os.path.dirname(HERE), *sys.argv[1:]]))
 '''
 
 
 def add(parser: ArgumentParser) -> None:
     parser.epilog = (
-        "Author, repository, license, user_config and the like come from server.d/"
-        "server.meta.json; MCPB_NAME=..., MCPB_VERSION=... and MCPB_INCLUDE='FILE ...' from "
-        "mcpb.conf. With manifest 0.3 the libraries for this system are inside; with 0.4 the "
-        "client fetches them with uv."
+        "Author, repository, license, user_config and the like come from mcpb.conf "
+        "(MCPB_AUTHOR_NAME=... and so on), then from server.d/server.meta.json. Packed is what "
+        "serves the project, and what MCPB_INCLUDE='FILE ...' names. With manifest 0.3 the "
+        "libraries for this system are inside; with 0.4 the client fetches them with uv."
     )
     parser.add_argument("--output", default=".", metavar="DIR", help="where it is put")
     parser.add_argument("--name", help="of the bundle (default: the server's)")
@@ -67,30 +71,104 @@ def run(options: Namespace) -> int:
     found = scan(project, chosen.settings, Metadata())
     if found.broken:
         raise ConfigError.at(project.root, "; ".join(sorted(set(found.broken.values()))))
-    bundled = _bundled(options, project, found)
+    conf = read_conf(project)
+    included = checked_includes(project, conf.get("MCPB_INCLUDE", ""))
+    bundled = _bundled(options, chosen, found, conf)
+    content = manifest(bundled, options.manifest)
     if options.validate:
-        print(orjson.dumps(manifest(bundled, options.manifest)).decode())
+        print(orjson.dumps(content).decode())
         return 0
-    path = Path(options.output) / f"{bundled.name}-{bundled.version}.mcpb"
-    _write(path, _contents(options, chosen, found, bundled), verbose=options.verbose)
+    if os.path.isfile(os.path.join(project.root, REGISTRY_FILE)) and REGISTRY_FILE not in included:
+        what = f"{REGISTRY_FILE} is left out; MCPB_INCLUDE={REGISTRY_FILE} packs it"
+        print(f"{what}, with whatever secrets are in it", file=sys.stderr)
+    path = Path(options.output) / f"{_file_name(bundled.name)}-{_file_name(bundled.version)}.mcpb"
+    packed = Packed(
+        orjson.dumps(content, option=orjson.OPT_INDENT_2),
+        bundled,
+        (*included, *_shown_files(bundled)),
+    )
+    _write(path, _contents(options, project, found, packed), verbose=options.verbose)
     print(f"{path} ({path.stat().st_size // 1024} KiB)")
     return 0
 
 
-def _bundled(options: Namespace, project: Project, found: Scan) -> Bundled:
-    info, meta, conf = read_identity(project).info, _server_meta(project), _conf(project)
-    icon = next((name for name in ("icon.png", "server.d/icon.png") if _has(project, name)), None)
+class Packed(NamedTuple):
+    manifest: bytes
+    bundled: Bundled
+    included: tuple[str, ...]
+
+
+def _file_name(text: str) -> str:
+    """A name that stays in the folder it is put into, whatever the project calls itself."""
+    return _UNSAFE_IN_NAMES.sub("-", text).strip("-.") or "server"
+
+
+def _bundled(options: Namespace, chosen: Chosen, found: Scan, conf: Mapping[str, str]) -> Bundled:
+    project = project_of(chosen)
+    info = read_identity(project, chosen.settings).info
+    facts = facts_of(project, conf)
+    check_user_config(facts)
+    icon = icon_of(project)
     return Bundled(
         name=options.name or conf.get("MCPB_NAME") or info["name"],
         version=options.version or conf.get("MCPB_VERSION") or info["version"],
-        meta={**info, **meta},
+        meta={**{k: v for k, v in info.items() if k != "icons"}, **facts},
         tools=found.items.get("tools", ()),
-        has_prompts=bool(found.items.get("prompts")),
+        prompts=tuple(_prompts(project, found)),
+        has_programs=any(item.get("executable") for item in found.items.get("prompts", ())),
         platforms=_platforms(options),
         python=_python(options),
-        static=not _has_places(found, project),
-        icon=f"server/project/{icon}" if icon else None,
-        long_description=_long_description(project, meta),
+        registry=conf.get("MCPB_STATIC", "true").lower() not in ("false", "0", "no", "off"),
+        movable=not _has_places(found, project),
+        icon=f"{PROJECT}/{icon}" if icon else None,
+        long_description=_long_description(project, facts),
+        env=_environment(options, project, info),
+    )
+
+
+def _environment(options: Namespace, project: Project, info: JsonObject) -> dict[str, str]:
+    """Who the server is where its metadata does not say: the folder has another name there."""
+    stated = read_server_meta(project)
+    told = {"MCPBASH_TOOL_ALLOWLIST": "*"} if options.like_mcp_bash else {}
+    for field in ("name", "version"):
+        if not stated.get(field):
+            told[f"MCPBASH_SERVER_{field.upper()}"] = str(info[field])
+    return told
+
+
+def _prompts(project: Project, found: Scan) -> Iterator[JsonObject]:
+    """Texts as a manifest has them; programs are asked when they are needed."""
+    for item in found.items.get("prompts", ()):
+        path = Path(project.prompts, str(item.get("path", "")))
+        if item.get("executable") or item.get("unavailable") or not path.is_file():
+            continue
+        names = [argument["name"] for argument in item.get("arguments", ())]
+        text = _with_arguments(path.read_text(encoding="utf-8", errors="replace"), names)
+        yield {
+            "name": item["name"],
+            "description": item.get("description") or item["name"],
+            **({"arguments": names} if names else {}),
+            "text": text.rstrip("\n"),
+        }
+
+
+def _with_arguments(text: str, names: Collection[str]) -> str:
+    """`{{name}}` as a manifest writes it."""
+
+    def written(match: re.Match[str]) -> str:
+        return f"${{arguments.{match[1]}}}" if match[1] in names else match[0]
+
+    return _PLACEHOLDER.sub(written, text)
+
+
+def _shown_files(bundled: Bundled) -> tuple[str, ...]:
+    """Screenshots that are files of the project."""
+    shots = bundled.meta.get("screenshots")
+    named = [shot for shot in shots if isinstance(shot, str)] if isinstance(shots, list) else []
+    return tuple(
+        shot
+        for shot in named
+        if "://" not in shot and not os.path.isabs(shot) and ".." not in shot.split("/")
     )
 
 
@@ -118,30 +196,7 @@ def _has_places(found: Scan, project: Project) -> bool:
     return "file://" in text or project.root in text
 
 
-def _server_meta(project: Project) -> dict[str, Any]:
-    try:
-        content = orjson.loads(Path(project.server, "server.meta.json").read_bytes())
-    except (OSError, orjson.JSONDecodeError):
-        return {}
-    return content if isinstance(content, dict) else {}
-
-
-def _conf(project: Project) -> dict[str, str]:
-    """`NAME=value` lines of mcpb.conf, read and never run."""
-    try:
-        lines = Path(project.root, "mcpb.conf").read_text(encoding="utf-8").splitlines()
-    except OSError:
-        return {}
-    words = [shlex.split(line.removeprefix("export "), comments=True) for line in lines]
-    pairs = [parts[0].partition("=") for parts in words if len(parts) == 1]
-    return {name: value for name, equals, value in pairs if equals}
-
-
-def _has(project: Project, name: str) -> bool:
-    return os.path.isfile(os.path.join(project.root, name))
-
-
-def _long_description(project: Project, meta: dict[str, Any]) -> str | None:
+def _long_description(project: Project, meta: JsonObject) -> str | None:
     named = meta.get("long_description_file")
     if not isinstance(named, str):
         return None
@@ -152,45 +207,27 @@ def _long_description(project: Project, meta: dict[str, Any]) -> str | None:
 
 
 def _contents(
-    options: Namespace, chosen: Chosen, found: Scan, bundled: Bundled
+    options: Namespace, project: Project, found: Scan, packed: Packed
 ) -> Iterator[tuple[str, bytes | Path]]:
-    project = project_of(chosen)
-    content = manifest(bundled, options.manifest)
-    yield "manifest.json", orjson.dumps(content, option=orjson.OPT_INDENT_2)
-    yield ENTRY, _MAIN.encode()
-    for inside, path in _project_files(project):
-        yield f"server/project/{inside}", path
-    files = apart(found.items)
-    for kind, name in FILES.items():
-        yield f"server/project/.registry/{name}", _registry(files[kind])
+    yield "manifest.json", packed.manifest
+    yield ENTRY, _MAIN.replace("@MAIN@", "mcp_bash" if options.like_mcp_bash else "main").encode()
+    for inside, path in project_files(project, packed.included):
+        yield f"{PROJECT}/{inside}", path
+    if packed.bundled.registry:
+        files = apart(found.items)
+        for kind, name in FILES.items():
+            yield f"{PROJECT}/.registry/{name}", _registry(files[kind])
     for inside, path in program_files():
-        yield f"server/lib/{inside}", path
+        yield f"{PROGRAM}/lib/{inside}", path
     if options.manifest == "0.3":
         for inside, path in library_files():
-            yield f"server/lib/{inside}", path
+            yield f"{PROGRAM}/lib/{inside}", path
     else:
-        yield "pyproject.toml", _pyproject(bundled).encode()
+        yield "pyproject.toml", _pyproject(packed.bundled).encode()
 
 
 def _registry(items: list[JsonObject]) -> bytes:
     return cache.envelope(items, cache.hash_of(items))
-
-
-def _project_files(project: Project) -> Iterator[tuple[str, Path]]:
-    included = set(_conf(project).get("MCPB_INCLUDE", "").split())
-    root = Path(project.root)
-    for folder, names, files in os.walk(root):
-        names[:] = sorted(
-            name
-            for name in names
-            if name in included or (name not in _LEFT_OUT and not name.startswith("."))
-        )
-        for name in sorted(files):
-            path = Path(folder, name)
-            if name.endswith(".mcpb") or path.is_symlink():
-                continue
-            if not name.startswith(".") or name in included:
-                yield path.relative_to(root).as_posix(), path
 
 
 def _pyproject(bundled: Bundled) -> str:

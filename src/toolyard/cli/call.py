@@ -14,6 +14,7 @@ from toolyard.cli.peer import add_peer, connected, definition_of
 from toolyard.cli.terminal import TerminalChannel
 from toolyard.errors import ProtocolError, ToolError
 from toolyard.protocol.call import Call, JsonObject, Target
+from toolyard.protocol.questions import asked_by
 from toolyard.protocol.revisions import LATEST
 from toolyard.upstreams.definition import ServerDefinition
 from toolyard.virtual.codec import decoded
@@ -81,7 +82,7 @@ async def _answered(
         result = decoded(await target.call(arguments, call, channel))
         if result.get("resultType") != "input_required":
             return result
-        answers = await channel.ask(result.get("inputRequests") or {})
+        answers = await channel.ask(asked_by(result))
         call = replace(call, input_responses=answers, request_state=result.get("requestState"))
     raise ToolError(f"it still asks after {MOST_ROUNDS} rounds")
 

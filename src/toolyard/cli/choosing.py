@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from argparse import Namespace
 
 from toolyard.cli.options import Chosen, choose
@@ -21,9 +22,16 @@ def chosen_by(options: Namespace) -> Chosen:
 def project_of(chosen: Chosen) -> Project:
     """The project, for a command that makes no sense without one."""
     if chosen.project is None:
-        raise ConfigError.at(
-            "no project",
-            f"there is no {SERVER_META} here or above; name the folder with --project-root, "
-            "or make a project with 'toolyard new NAME'",
-        )
+        raise no_project(chosen)
     return chosen.project
+
+
+def no_project(chosen: Chosen, other: str = "") -> ConfigError:
+    """Where it was looked for, and the ways out; `other` is one that only this command has."""
+    program = chosen.program
+    return ConfigError.at(
+        "No MCP project found",
+        f"there is no {SERVER_META} in {os.getcwd()} or above\n"
+        f"  to make one:  {program} init (here), or {program} new NAME (in a folder of its own)\n"
+        f"  to name one:  --project-root DIR, or MCPBASH_PROJECT_ROOT=DIR{other}",
+    )

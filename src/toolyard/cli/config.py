@@ -8,37 +8,15 @@ import shlex
 import shutil
 import sys
 from argparse import ArgumentParser, Namespace
-from collections.abc import Callable
-from typing import NamedTuple
+from collections.abc import Callable, Mapping
 
+from toolyard.cli import mcp_bash_forms
 from toolyard.cli.choosing import chosen_by, project_of
 from toolyard.cli.options import add_project
-from toolyard.protocol.call import JsonObject
+from toolyard.cli.start import Start, indented, mcp_servers
+from toolyard.settings import Settings
 from toolyard.sources.project.identity import read_identity
 from toolyard.sources.project.layout import Project
-
-
-class Start(NamedTuple):
-    """How a client starts the server."""
-
-    name: str
-    command: str
-    args: list[str]
-    env: dict[str, str]
-
-    @property
-    def entry(self) -> JsonObject:
-        entry: JsonObject = {"command": self.command, "args": self.args}
-        return {**entry, "env": self.env} if self.env else entry
-
-    @property
-    def line(self) -> str:
-        return shlex.join([self.command, *self.args])
-
-
-class Client(NamedTuple):
-    where: str
-    shown: Callable[[Start], str]
 
 
 def add(parser: ArgumentParser) -> None:
@@ -55,31 +33,28 @@ def add(parser: ArgumentParser) -> None:
 
 
 def run(options: Namespace) -> int:
-    project = project_of(chosen_by(options))
-    start = start_of(project, options.program)
+    chosen = chosen_by(options)
+    start = start_of(project_of(chosen), chosen.settings, options)
+    print(forms_of(options)[_asked(options)](start))
     if options.client:
-        client = CLIENTS[options.client]
-        print(client.shown(start))
-        print(client.where, file=sys.stderr)
-        return 0
-    print(_way(options)(start))
+        print(CLIENTS[options.client], file=sys.stderr)
     return 0
 
 
-def _way(options: Namespace) -> Callable[[Start], str]:
-    ways: dict[str, Callable[[Start], str]] = {
-        "json": lambda start: _json(start._asdict()),
-        "wrapper": _wrapper,
-        "wrapper_env": _wrapper_env,
-        "inspector": lambda start: f"npx @modelcontextprotocol/inspector {start.line}",
-    }
-    return next((show for name, show in ways.items() if getattr(options, name)), _in_words)
+def forms_of(options: Namespace) -> Mapping[str, Callable[[Start], str]]:
+    return {**FORMS, **mcp_bash_forms.FORMS} if options.like_mcp_bash else FORMS
 
 
-def start_of(project: Project, program: str) -> Start:
-    name = read_identity(project).info["name"]
-    command, *args = command_line(program)
-    if program == "mcp-bash":
+def _asked(options: Namespace) -> str:
+    """Which form: that of a client, or the one whose flag was given."""
+    flags = ("json", "wrapper", "wrapper_env", "inspector")
+    return str(options.client or next((name for name in flags if getattr(options, name)), "show"))
+
+
+def start_of(project: Project, settings: Settings, options: Namespace) -> Start:
+    name = read_identity(project, settings).info["name"]
+    command, *args = command_line(options.program)
+    if options.like_mcp_bash:
         env = {"MCPBASH_PROJECT_ROOT": project.root, "MCPBASH_TOOL_ALLOWLIST": "*"}
         return Start(name, command, args, env)
     return Start(name, command, [*args, "serve", project.root], {})
@@ -93,10 +68,6 @@ def command_line(program: str) -> list[str]:
     beside = os.path.join(os.path.dirname(sys.executable), program)
     found = beside if os.access(beside, os.X_OK) else shutil.which(program)
     return [found] if found else [sys.executable, "-m", "toolyard"]
-
-
-def _json(value: object) -> str:
-    return json.dumps(value, indent=2, ensure_ascii=False)
 
 
 def _in_words(start: Start) -> str:
@@ -120,12 +91,8 @@ def _wrapper_env(start: Start) -> str:
     )
 
 
-def _mcp_servers(start: Start) -> str:
-    return _json({"mcpServers": {start.name: start.entry}})
-
-
 def _vs_code(start: Start) -> str:
-    return _json({"servers": {start.name: {"type": "stdio", **start.entry}}})
+    return indented({"servers": {start.name: {"type": "stdio", **start.entry}}})
 
 
 def _claude_cli(start: Start) -> str:
@@ -141,14 +108,31 @@ def _librechat(start: Start) -> str:
     return "\n".join(["mcpServers:", f"  {json.dumps(start.name)}:", *lines])
 
 
+def _inspector(start: Start) -> str:
+    return f"npx @modelcontextprotocol/inspector {start.line}"
+
+
+FORMS: Mapping[str, Callable[[Start], str]] = {
+    "show": _in_words,
+    "json": lambda start: indented(start._asdict()),
+    "wrapper": _wrapper,
+    "wrapper_env": _wrapper_env,
+    "inspector": _inspector,
+    "claude-desktop": mcp_servers,
+    "claude-cli": _claude_cli,
+    "cursor": mcp_servers,
+    "windsurf": mcp_servers,
+    "librechat": _librechat,
+    "vscode": _vs_code,
+}
+# Where each client wants it.
 CLIENTS = {
-    "claude-desktop": Client(
-        "Put it into claude_desktop_config.json (Settings, Developer, Edit Config) and restart.",
-        _mcp_servers,
+    "claude-desktop": (
+        "Put it into claude_desktop_config.json (Settings, Developer, Edit Config) and restart."
     ),
-    "claude-cli": Client("Run it in the folder that you work in.", _claude_cli),
-    "cursor": Client("Put it into ~/.cursor/mcp.json or .cursor/mcp.json.", _mcp_servers),
-    "windsurf": Client("Put it into ~/.codeium/windsurf/mcp_config.json.", _mcp_servers),
-    "librechat": Client("Put it into librechat.yaml.", _librechat),
-    "vscode": Client("Put it into .vscode/mcp.json.", _vs_code),
+    "claude-cli": "Run it in the folder that you work in.",
+    "cursor": "Put it into ~/.cursor/mcp.json or .cursor/mcp.json.",
+    "windsurf": "Put it into ~/.codeium/windsurf/mcp_config.json.",
+    "librechat": "Put it into librechat.yaml.",
+    "vscode": "Put it into .vscode/mcp.json.",
 }

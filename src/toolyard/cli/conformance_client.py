@@ -18,6 +18,7 @@ from toolyard.auth.oauth.store import MemoryStore
 from toolyard.errors import ProtocolError, ToolError
 from toolyard.protocol.call import Call, Client, Json, JsonObject, Questions, Session
 from toolyard.protocol.revisions import LATEST
+from toolyard.upstreams.connections import client_of
 from toolyard.upstreams.definition import ServerDefinition
 from toolyard.upstreams.pool import Pool
 from toolyard.upstreams.running import Limits
@@ -65,7 +66,7 @@ async def _run(url: str, context: JsonObject) -> int:
 
 async def _use(pool: Pool, context: JsonObject) -> int:
     """Ask for what it has and call each tool, as the suite wants or with made-up arguments."""
-    listing = await pool.listing("peer", ANYONE.caller)
+    listing = await pool.listing("peer", client_of(ANYONE, None))
     if listing.error is not None:
         print(listing.error, file=sys.stderr)
         return 1

@@ -15,11 +15,12 @@ from typing import Literal, NamedTuple, TypeAlias
 
 import orjson
 
-from toolyard import __version__
+from toolyard import MCP_BASH_VERSION, __version__
 from toolyard.cli.checks import examine
 from toolyard.cli.choosing import chosen_by
 from toolyard.cli.config import command_line
 from toolyard.cli.options import Chosen, add_project
+from toolyard.cli.validate import mend
 from toolyard.protocol.call import JsonObject
 
 Severity: TypeAlias = Literal["ok", "info", "warning", "error"]
@@ -41,22 +42,59 @@ class Finding(NamedTuple):
 
 
 def add(parser: ArgumentParser) -> None:
-    parser.epilog = "Exit code 0: nothing stands in the way, 1: something does. Changes nothing."
+    parser.epilog = (
+        "Exit code 0: nothing stands in the way, 1: something does. "
+        "Changes nothing, but for permissions with --fix."
+    )
     parser.add_argument("--json", action="store_true", help="for programs")
+    mending = parser.add_mutually_exclusive_group()
+    mending.add_argument("--fix", action="store_true", help="mend permissions in the project")
+    mending.add_argument("--dry-run", action="store_true", help="say what --fix would do")
+    parser.add_argument("--min-version", metavar="V", help="fail where this program is older")
     add_project(parser)
 
 
 def run(options: Namespace) -> int:
     chosen = chosen_by(options)
-    findings = [*_machine(), *_temporary(chosen), *_project(chosen, options.program)]
+    mending = _mended(options, chosen)
+    machine = [*_machine(), *_new_enough(options), *_temporary(chosen)]
+    findings = [*machine, *_project(chosen, options)]
     failed = any(finding.severity == "error" for finding in findings)
     if options.json:
-        print(orjson.dumps(report_of(findings, chosen, options.program)).decode())
-    else:
-        for finding in findings:
-            hint = f"\n    {finding.suggested}" if finding.suggested else ""
-            print(f"{_SIGNS[finding.severity]} {finding.message}{hint}")
+        print(orjson.dumps({**report_of(findings, chosen, options), **mending}).decode())
+        return 1 if failed else 0
+    for finding in findings:
+        hint = f"\n    {finding.suggested}" if finding.suggested else ""
+        print(f"{_SIGNS[finding.severity]} {finding.message}{hint}")
+    for name, actions in mending.items():
+        for action in actions:
+            print(f"{'would be done' if name == 'proposedActions' else 'done'}: {action}")
     return 1 if failed else 0
+
+
+def _mended(options: Namespace, chosen: Chosen) -> dict[str, list[str]]:
+    """What --fix did, or --dry-run says that it would."""
+    actions: dict[str, list[str]] = {"proposedActions": [], "actionsTaken": []}
+    if chosen.project is None or not (options.fix or options.dry_run):
+        return actions
+    found = [one for one in examine(chosen.project, chosen.settings) if one.mend is not None]
+    if options.fix:
+        mend(found)
+    key = "actionsTaken" if options.fix else "proposedActions"
+    return {**actions, key: [f"permissions of {one.place} ({one.what})" for one in found]}
+
+
+def _new_enough(options: Namespace) -> Iterator[Finding]:
+    if options.min_version is None:
+        return
+    version = MCP_BASH_VERSION if options.like_mcp_bash else __version__
+    text = f"{options.program} is {version}, {options.min_version} is asked for"
+    enough = _numbers(version) >= _numbers(options.min_version)
+    yield Finding("min-version", "ok" if enough else "error", text)
+
+
+def _numbers(version: str) -> list[int]:
+    return [int(part) for part in re.findall(r"\d+", version.partition("-")[0])]
 
 
 def _machine() -> Iterator[Finding]:
@@ -97,14 +135,23 @@ def bash_version(program: str) -> tuple[int, ...]:
 def _temporary(chosen: Chosen) -> Iterator[Finding]:
     root = chosen.settings.tmp_root or tempfile.gettempdir()
     try:
-        with tempfile.TemporaryDirectory(dir=root):
+        # What is missing is made by whoever serves; the doctor changes nothing.
+        with tempfile.TemporaryDirectory(dir=_nearest(root)):
             yield Finding("tmp", "ok", f"{root} takes the folders that scripts and server share")
     except OSError as error:
         text = f"{root} cannot hold temporary folders: {error.strerror}"
         yield Finding("tmp", "error", text, "set MCPBASH_TMP_ROOT to a folder of yours")
 
 
-def _project(chosen: Chosen, program: str) -> Iterator[Finding]:
+def _nearest(folder: str) -> str:
+    """The folder, or the nearest one above it that is there."""
+    while not os.path.lexists(folder) and folder != os.path.dirname(folder):
+        folder = os.path.dirname(folder)
+    return folder
+
+
+def _project(chosen: Chosen, options: Namespace) -> Iterator[Finding]:
+    program = options.program
     if chosen.project is None:
         yield Finding("project", "info", "there is no project here", f"{program} new NAME")
         return
@@ -117,14 +164,14 @@ def _project(chosen: Chosen, program: str) -> Iterator[Finding]:
         yield Finding("project", severity, text, f"{program} validate")
     else:
         yield Finding("project", "ok", text)
-    if program == "mcp-bash" and not chosen.settings.tool_allowlist:
+    if options.like_mcp_bash and not chosen.settings.tool_allowlist:
         text = "MCPBASH_TOOL_ALLOWLIST is not set: every call is denied under this name"
         yield Finding("allowlist", "warning", text, "MCPBASH_TOOL_ALLOWLIST='*'")
 
 
-def report_of(findings: list[Finding], chosen: Chosen, program: str) -> JsonObject:
-    errors = [finding.message for finding in findings if finding.severity == "error"]
-    warnings = [finding.message for finding in findings if finding.severity == "warning"]
+def report_of(findings: list[Finding], chosen: Chosen, options: Namespace) -> JsonObject:
+    errors = sum(finding.severity == "error" for finding in findings)
+    warnings = sum(finding.severity == "warning" for finding in findings)
     return {
         "schemaVersion": 1,
         "exitCode": 1 if errors else 0,
@@ -138,9 +185,11 @@ def report_of(findings: list[Finding], chosen: Chosen, program: str) -> JsonObje
             }
             for finding in findings
         ],
-        "proposedActions": [],
-        "actionsTaken": [],
-        "framework": {"name": "toolyard", "version": __version__},
+        "framework": {
+            "name": options.program,
+            "version": MCP_BASH_VERSION if options.like_mcp_bash else __version__,
+            "toolyard": __version__,
+        },
         "runtime": {
             "python": sys.version.split()[0],
             "system": platform.system(),
@@ -148,7 +197,7 @@ def report_of(findings: list[Finding], chosen: Chosen, program: str) -> JsonObje
             "bash": shutil.which("bash"),
             "jsonTool": shutil.which("jq") or shutil.which("gojq"),
         },
-        "install": {"command": command_line(program), "python": sys.executable},
+        "install": {"command": command_line(options.program), "python": sys.executable},
         "project": {"root": chosen.project.root} if chosen.project else None,
         "errors": errors,
         "warnings": warnings,

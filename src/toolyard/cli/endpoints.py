@@ -10,7 +10,7 @@ from toolyard.asgi import AsgiApp
 from toolyard.auth.callers import Anyone, Authenticator
 from toolyard.protocol.call import JsonObject
 from toolyard.sources.registry.export import FORMATS, export
-from toolyard.sources.registry.masking import shown
+from toolyard.sources.registry.masking import masked
 from toolyard.web.endpoint import BadQuery, Endpoint
 from toolyard.web.status import Status
 
@@ -22,6 +22,7 @@ def status_endpoint(plan: Plan, app: App) -> AsgiApp:
         health=app.pool.health if app.pool is not None else tuple,
         refused=lambda: app.gateway is not None and app.gateway.refused is not None,
         started=monotonic(),
+        troubles=lambda: app.keeper.troubles.known,
     )
     return Endpoint(lambda query: status.document())
 
@@ -35,15 +36,15 @@ def registry_endpoint(app: App, authenticator: Authenticator) -> Mapping[str, As
         wanted = query.get("format", "native")
         if wanted not in FORMATS:
             raise BadQuery(f"format must be one of {', '.join(FORMATS)}")
-        return export(effective(app), wanted).document
+        return export(effective(app, sound=wanted != "native"), wanted).document
 
     return {"/registry": Endpoint(document, authenticator)}
 
 
-def effective(app: App) -> JsonObject:
-    """All files as one, in the native form, as it may be shown."""
+def effective(app: App, sound: bool = False) -> JsonObject:
+    """All files as one, in the native form, as it may be shown; `sound`: without mistakes."""
     files = app.gateway.registries.files if app.gateway is not None else ()
-    documents = [shown(registry) for registry in files]
+    documents = [masked(one.sound if sound else one.raw) for one in files]
     whole: JsonObject = {"schemaVersion": "1.0", "servers": [], "schemas": {}, "tools": []}
     for one in documents:
         whole["servers"] += one.get("servers") or []

@@ -6,8 +6,10 @@ Knows JSON Schema as far as elicitation has it, and a way to ask for one line; k
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from typing import Any, TypeAlias
+from math import isfinite
+from typing import TypeAlias
 
+from toolyard.protocol.answers import field_complaint
 from toolyard.protocol.call import Json, JsonObject
 
 # Shows a prompt and gives the line that was typed; None when there is nobody any more.
@@ -39,9 +41,14 @@ async def _field(name: str, field: JsonObject, required: bool, ask: Ask) -> Json
         if not text and ("default" in field or not required):
             return field.get("default")
         try:
-            return parsed(text, field)
+            value = parsed(text, field)
         except ValueError as error:
             prompt = f"  {error}: "
+            continue
+        wrong = field_complaint(value, field)
+        if wrong is None:
+            return value
+        prompt = f"  {wrong}: "
 
 
 def _prompt(name: str, field: JsonObject, required: bool) -> str:
@@ -80,54 +87,42 @@ def parsed(text: str, field: JsonObject) -> Json:
     """One typed line as a value of the field. Raises ValueError with what is expected."""
     kind = field.get("type")
     if kind == "array":
-        return [_chosen(part.strip(), field) for part in text.split(",") if part.strip()]
-    return _PARSERS.get(str(kind), _chosen)(text, field)
+        return [part.strip() for part in text.split(",") if part.strip()]
+    return _PARSERS.get(str(kind), _text)(text)
 
 
-def _chosen(text: str, field: JsonObject) -> str:
-    offered = choices(field)
-    if offered and text not in offered:
-        raise ValueError(f"one of {', '.join(offered)}")
+def _text(text: str) -> str:
     if not text:
         raise ValueError("an answer, please")
     return text
 
 
-def _switch(text: str, _field: JsonObject) -> bool:
+def _switch(text: str) -> bool:
     if text.lower() not in _YES | _NO:
         raise ValueError("y or n")
     return text.lower() in _YES
 
 
-def _integer(text: str, field: JsonObject) -> int:
+def _integer(text: str) -> int:
     try:
-        return int(_within(int(text), field))
-    except ValueError as error:
-        raise ValueError(_expected(error, "a whole number")) from None
+        return int(text)
+    except ValueError:
+        raise ValueError("a whole number") from None
 
 
-def _number(text: str, field: JsonObject) -> float:
+def _number(text: str) -> float:
     try:
-        return float(_within(float(text), field))
-    except ValueError as error:
-        raise ValueError(_expected(error, "a number")) from None
-
-
-def _expected(error: ValueError, kind: str) -> str:
-    return str(error) if str(error).startswith("at ") else kind
-
-
-def _within(value: Any, field: JsonObject) -> Any:
-    if value < field.get("minimum", value):
-        raise ValueError(f"at least {field['minimum']}")
-    if value > field.get("maximum", value):
-        raise ValueError(f"at most {field['maximum']}")
-    return value
+        number = float(text)
+    except ValueError:
+        raise ValueError("a number") from None
+    if not isfinite(number):
+        raise ValueError("a number")
+    return number
 
 
 _YES = {"y", "yes", "true", "1"}
 _NO = {"n", "no", "false", "0"}
-_PARSERS: dict[str, Callable[[str, JsonObject], Json]] = {
+_PARSERS: dict[str, Callable[[str], Json]] = {
     "boolean": _switch,
     "integer": _integer,
     "number": _number,

@@ -14,6 +14,7 @@ from toolyard.errors import ProtocolError
 from toolyard.protocol.client import Client
 from toolyard.protocol.handshake import greet
 from toolyard.protocol.identity import Identity
+from toolyard.protocol.manner import PLAIN, Manner
 from toolyard.protocol.revisions import Revision
 
 # A client that starts a server speaks at once; one that does not gets a warm server.
@@ -38,14 +39,14 @@ def take_stdout() -> int:
     return private
 
 
-def greet_early(identity: Identity, stdin: int, stdout: int, *, strict: bool = False) -> Early:
+def greet_early(identity: Identity, stdin: int, stdout: int, manner: Manner = PLAIN) -> Early:
     """Answer the first line if it is `initialize`; give back what else was read."""
     line, rest = next_line(stdin, b"")
     request = _initialize(line)
     if request is None:
         return Early(line + rest)
     try:
-        greeting = greet(identity, request["params"], strict=strict)
+        greeting = greet(identity, request["params"], manner)
     except ProtocolError:
         return Early(line + rest)
     answer = {"jsonrpc": "2.0", "id": request["id"], "result": greeting.result}

@@ -15,6 +15,7 @@ from toolyard.access import authenticator_of, connect_routes, routes_of
 from toolyard.app import App, Plan, build
 from toolyard.asgi import AsgiApp
 from toolyard.auth.callers import Anyone, Authenticator
+from toolyard.cli.ending import CLOSING, THREADS, insist
 from toolyard.cli.endpoints import registry_endpoint, status_endpoint
 from toolyard.cli.logs import payload_log
 from toolyard.cli.other import Other
@@ -100,7 +101,9 @@ async def _serve(
         )
     finally:
         watching.cancel()
+        insist(CLOSING)
         await app.close()
+        insist(THREADS)
 
 
 def _patience(settings: Settings) -> Patience:

@@ -1,17 +1,16 @@
-"""toolyard init: make the folder that you are in a project."""
+"""toolyard init: make the folder that you are in a project, or complete one."""
 
 from __future__ import annotations
 
 import os
 from argparse import ArgumentParser, Namespace
 
-from toolyard.cli.new import finish, next_steps
+from toolyard.cli.new import finish, ignore, next_steps
 from toolyard.cli.scaffolding import checked_name, lay_out
-from toolyard.errors import ConfigError
 from toolyard.sources.project.layout import SERVER_META
 
-# What a folder may well have before it becomes a project.
-_KEPT = ("README.md", "dot.gitignore")
+# What a folder may well have before it becomes a project, or is completed line by line.
+_LEFT = ("README.md", "dot.gitignore")
 
 
 def add(parser: ArgumentParser) -> None:
@@ -21,11 +20,12 @@ def add(parser: ArgumentParser) -> None:
 
 def run(options: Namespace) -> int:
     root = os.getcwd()
-    if os.path.lexists(os.path.join(root, SERVER_META)):
-        raise ConfigError.at(os.path.join(root, SERVER_META), "this is a project already")
-    name = checked_name(options.name or os.path.basename(root))
-    has_ignore = os.path.lexists(os.path.join(root, ".gitignore"))
-    lay_out("project", root, name, leave=_KEPT if has_ignore else _KEPT[:1])
-    finish(root, hello=not options.no_hello)
-    print(f"Made {root} a project\n\n{next_steps(options)}")
+    known = os.path.lexists(os.path.join(root, SERVER_META))
+    if not known:
+        name = checked_name(options.name or os.path.basename(root))
+        lay_out("project", root, name, leave=_LEFT, program=options.program)
+    finish(root, options)
+    ignore(root)
+    done = f"Kept {SERVER_META}; completed {root}" if known else f"Made {root} a project"
+    print(f"{done}\n\n{next_steps(options)}")
     return 0

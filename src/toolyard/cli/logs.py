@@ -33,6 +33,17 @@ def with_debugging(options: Namespace, chosen: Chosen) -> Chosen:
     return chosen._replace(settings=settings.replace(log_dir=folder, debug_log=scripts))
 
 
+def with_ci_logs(options: Namespace, chosen: Chosen) -> Chosen:
+    """In continuous integration there is a folder of logs, named or not."""
+    import tempfile  # noqa: PLC0415 (as above)
+
+    folder = chosen.settings.log_dir
+    if not folder:
+        folder = tempfile.mkdtemp(prefix="toolyard.ci.", dir=os.environ.get("RUNNER_TEMP"))
+        print(f"{options.program}: logging to {folder}", file=sys.stderr, flush=True)
+    return chosen._replace(settings=chosen.settings.replace(log_dir=folder))
+
+
 def payload_log(settings: Settings) -> PayloadLog | None:
     if not settings.debug_payloads:
         return None

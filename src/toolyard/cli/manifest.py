@@ -8,7 +8,10 @@ from dataclasses import dataclass, field
 from toolyard.protocol.call import JsonObject
 
 FOLDER = "${__dirname}"
-ENTRY = "server/main.py"
+# The project's files, and beside them, hidden, the program that serves them.
+PROJECT = "server"
+PROGRAM = f"{PROJECT}/.toolyard"
+ENTRY = f"{PROGRAM}/main.py"
 # Fields of server.meta.json that a manifest has under the same name.
 _SAME = (
     "keywords",
@@ -17,7 +20,6 @@ _SAME = (
     "support",
     "privacy_policies",
     "license",
-    "screenshots",
     "localization",
     "user_config",
     "_meta",
@@ -32,13 +34,20 @@ class Bundled:
     version: str
     meta: Mapping[str, object]  # server.meta.json
     tools: Sequence[JsonObject] = ()
-    has_prompts: bool = False
+    prompts: Sequence[JsonObject] = ()
+    has_programs: bool = False  # prompts that are made when they are asked for
     platforms: Sequence[str] = ()
     python: str = ">=3.11"
-    static: bool = False
+    registry: bool = True  # the registry files are inside
+    movable: bool = True  # and hold elsewhere too: nothing in them names a place
     icon: str | None = None
     long_description: str | None = None
     env: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def static(self) -> bool:
+        """What is listed is what the files say."""
+        return self.registry and self.movable
 
 
 def manifest(bundled: Bundled, version: str) -> JsonObject:
@@ -53,9 +62,13 @@ def manifest(bundled: Bundled, version: str) -> JsonObject:
         "author": _author(meta.get("author")),
         "repository": _repository(meta.get("repository")),
         "icon": bundled.icon,
+        "icons": _icons(meta.get("icons")),
+        "screenshots": _screenshots(meta.get("screenshots")),
         "server": _server(bundled, version),
         "tools": [_tool(tool) for tool in bundled.tools],
-        "prompts_generated": bundled.has_prompts or None,
+        "tools_generated": None if bundled.static else True,
+        "prompts": list(bundled.prompts),
+        "prompts_generated": True if bundled.has_programs or not bundled.static else None,
         "compatibility": _compatibility(bundled),
         **{field: meta.get(field) for field in _SAME},
     }
@@ -66,16 +79,22 @@ def _server(bundled: Bundled, version: str) -> JsonObject:
     env = {**_environment(bundled), **bundled.env}
     extra = _mapped(bundled, "user_config_args_map")
     if version == "0.3":
-        config = {"command": "python3", "args": [f"{FOLDER}/{ENTRY}", *extra.values()]}
+        config: JsonObject = {"command": "python3", "args": [f"{FOLDER}/{ENTRY}", *extra.values()]}
     else:
         run = ["run", "--directory", FOLDER, ENTRY]
         config = {"command": "uv", "args": [*run, *extra.values()]}
     kind = "python" if version == "0.3" else "uv"
-    return {"type": kind, "entry_point": ENTRY, "mcp_config": {**config, "env": env}}
+    config = {**config, "env": env}
+    overrides = bundled.meta.get("platform_overrides")
+    if isinstance(overrides, dict) and overrides:
+        config["platform_overrides"] = overrides
+    return {"type": kind, "entry_point": ENTRY, "mcp_config": config}
 
 
 def _environment(bundled: Bundled) -> dict[str, str]:
-    env = {"MCPBASH_STATIC_REGISTRY": "1"} if bundled.static else {}
+    env = {"MCPBASH_PROJECT_ROOT": f"{FOLDER}/{PROJECT}"}
+    if bundled.static:
+        env["MCPBASH_STATIC_REGISTRY"] = "1"
     configured = {
         variable: f"${{user_config.{key}}}"
         for key, variable in _texts(bundled.meta.get("user_config_env_map")).items()
@@ -108,6 +127,27 @@ def _repository(value: object) -> JsonObject | None:
     if isinstance(value, str):
         return {"type": "git", "url": value}
     return value if isinstance(value, dict) else None
+
+
+def _icons(value: object) -> list[object]:
+    """Icons that are files lie beside server.meta.json."""
+    icons = value if isinstance(value, list) else []
+    return [_moved(icon) if isinstance(icon, dict) else icon for icon in icons]
+
+
+def _moved(icon: JsonObject) -> JsonObject:
+    source = icon.get("src")
+    if not isinstance(source, str) or ":" in source.partition("/")[0]:
+        return icon
+    return {**icon, "src": f"{PROJECT}/server.d/{source.removeprefix('./')}"}
+
+
+def _screenshots(value: object) -> list[object]:
+    shots = value if isinstance(value, list) else []
+    return [
+        shot if not isinstance(shot, str) or "://" in shot else f"{PROJECT}/{shot}"
+        for shot in shots
+    ]
 
 
 def _tool(definition: JsonObject) -> JsonObject:

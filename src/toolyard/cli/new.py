@@ -5,10 +5,17 @@ from __future__ import annotations
 import os
 from argparse import ArgumentParser, Namespace
 
-from toolyard.cli.scaffolding import checked_name, lay_out, make_folder
+from toolyard.cli.scaffolding import (
+    checked_name,
+    lay_out,
+    make_folder,
+    template_lines,
+    write_file,
+)
 from toolyard.errors import ConfigError
 
 HELLO = "hello"
+IGNORE_FILE = ".gitignore"
 
 
 def add(parser: ArgumentParser) -> None:
@@ -21,18 +28,36 @@ def run(options: Namespace) -> int:
     root = os.path.abspath(name)
     if os.path.lexists(root):
         raise ConfigError.at(root, "already exists; 'init' makes a project of a folder")
-    lay_out("project", root, name)
-    finish(root, hello=not options.no_hello)
+    lay_out("project", root, name, program=options.program)
+    finish(root, options)
     print(f"Made the project {name} in {root}\n\n  cd {name}\n{next_steps(options)}")
     return 0
 
 
-def finish(root: str, *, hello: bool) -> None:
+def finish(root: str, options: Namespace) -> None:
     """The folders that people look for, and a first tool."""
     for folder in ("tools", "resources", "prompts"):
         make_folder(os.path.join(root, folder))
-    if hello and not os.path.lexists(os.path.join(root, "tools", HELLO)):
-        lay_out("tool", os.path.join(root, "tools", HELLO), HELLO)
+    hello = os.path.join(root, "tools", HELLO)
+    if not options.no_hello and not os.path.lexists(hello):
+        lay_out("tool", hello, HELLO, program=options.program)
+
+
+def ignore(root: str) -> None:
+    """Have git leave out what need not be kept; whatever else the file says stays."""
+    path = os.path.join(root, IGNORE_FILE)
+    wanted = template_lines("project", f"dot{IGNORE_FILE}")
+    if not os.path.lexists(path):
+        write_file(path, "".join(f"{line}\n" for line in wanted))
+        return
+    with open(path, encoding="utf-8", errors="surrogateescape") as stream:
+        content = stream.read()
+    known = {line.strip() for line in content.splitlines()}
+    missing = [line for line in wanted if line not in known and not line.startswith("#")]
+    if missing:
+        gap = "" if not content or content.endswith("\n") else "\n"
+        with open(path, "a", encoding="utf-8") as stream:
+            stream.write(gap + "".join(f"{line}\n" for line in missing))
 
 
 def next_steps(options: Namespace) -> str:
@@ -43,5 +68,5 @@ def next_steps(options: Namespace) -> str:
 
 def run_line(options: Namespace, tool: str) -> str:
     """What to type to call a tool; mcp-bash allows none by itself."""
-    allow = " --allow-self" if options.program == "mcp-bash" else ""
+    allow = " --allow-self" if options.like_mcp_bash else ""
     return f"{options.program} run-tool {tool}{allow}"

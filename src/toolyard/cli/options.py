@@ -17,6 +17,8 @@ class Chosen(NamedTuple):
     settings: Settings
     project: Project | None
     registries: tuple[str, ...] = ()
+    # Under which name we were called, for messages that say what to type.
+    program: str = "toolyard"
 
 
 def add_project(parser: ArgumentParser) -> None:
@@ -37,7 +39,9 @@ def choose(options: Namespace) -> Chosen:
     flags = {"log_level": options.log_level} if options.log_level else {}
     settings = load(flags=flags, file=options.config, project=root)
     project = project_at(root, settings) if root else None
-    return Chosen(settings, project, tuple(files))
+    if project is not None and options.like_mcp_bash:
+        project = project._replace(page_prefix="")
+    return Chosen(settings, project, tuple(files), options.program)
 
 
 def _sorted_out(paths: list[str]) -> tuple[list[str], list[str]]:
@@ -55,9 +59,11 @@ def _sorted_out(paths: list[str]) -> tuple[list[str], list[str]]:
 def _root(options: Namespace, folders: list[str], files: list[str]) -> str | None:
     named = options.project_root or (folders[0] if folders else None)
     if named is None and not files:
+        # An empty variable is an unset one.
         named = os.environ.get("TOOLYARD_PROJECT_ROOT") or os.environ.get("MCPBASH_PROJECT_ROOT")
-        if named is None:
+        if not named:
             return find_root(os.getcwd())
     if named is not None and not os.path.isdir(named):
-        raise ConfigError.at(named, "no such folder")
+        wrong = "is not a folder" if os.path.lexists(named) else "does not exist"
+        raise ConfigError.at(named, wrong)
     return os.path.abspath(named) if named is not None else None

@@ -13,6 +13,7 @@ from urllib.parse import urlsplit, urlunsplit
 
 from toolyard.catalog.entries import Origin, Tool
 from toolyard.catalog.snapshot import Catalog
+from toolyard.errors import Problem
 from toolyard.net.fetch import FetchError, GuardedFetch
 from toolyard.protocol.call import Json, JsonObject
 from toolyard.sources.registry.formats import to_native
@@ -138,7 +139,7 @@ class OtherFile:
     def read(self) -> str:
         return dumps(self.other.native)
 
-    def save(self, text: str) -> None:
+    def save(self, text: str, seen: str) -> None:
         raise PermissionError("the registry of another gateway is not ours to change")
 
     def parse(self, text: str) -> Json:
@@ -153,5 +154,5 @@ class OtherFile:
             "native": native,
         }
 
-    def would_be(self, text: str) -> Catalog:
-        return self.catalog
+    def would_be(self, text: str) -> tuple[Catalog, list[Problem]]:
+        return self.catalog, []

@@ -32,9 +32,11 @@ from toolyard.protocol.call import (
     Result,
     Target,
 )
+from toolyard.protocol.guise import guise_of
 from toolyard.protocol.revisions import LATEST
 from toolyard.sources.own_catalog import OwnCatalogs
 from toolyard.transports.answer import Edge, in_rounds
+from toolyard.upstreams.connections import Client as Person
 from toolyard.web.hops import Observed, ObservedTargets
 from toolyard.web.owners import PROJECT
 from toolyard.web.site import Site
@@ -48,6 +50,7 @@ CLIENT = Client(
     {"elicitation": {"form": {}, "url": {}}, "sampling": {}, "roots": {}},
 )
 CALLER = Caller(id="page", name="page")
+PERSON = Person(CALLER, guise_of(LATEST, CLIENT))
 
 
 class Page:
@@ -134,7 +137,7 @@ class Looking:
         if self._settling is None:
             self._settling = loop.create_task(self._keeper.catalog())
         current = self._keeper.current
-        if self._own is None or self._own.empty:
+        if self._own is None:
             return current
         if self._asking is None:
             self._asking = loop.create_task(self._ask(self._own, current))
@@ -142,7 +145,7 @@ class Looking:
 
     async def _ask(self, own: OwnCatalogs, current: Catalog) -> None:
         try:
-            self._mine = (current, await own(current, CALLER))
+            self._mine = (current, await own.of(current, PERSON))
         finally:
             self._asking = None
 

@@ -9,8 +9,6 @@ from toolyard.cli.options import Chosen
 from toolyard.cli.serve import identity_of
 from toolyard.settings import Settings
 
-MCP_BASH = "mcp-bash"
-
 
 def plan_of(options: Namespace, chosen: Chosen, settings: Settings | None = None) -> Plan:
     return Plan(
@@ -18,5 +16,5 @@ def plan_of(options: Namespace, chosen: Chosen, settings: Settings | None = None
         identity_of(chosen),
         chosen.project,
         chosen.registries,
-        like_mcp_bash=options.program == MCP_BASH,
+        like_mcp_bash=options.like_mcp_bash,
     )

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 from toolyard.app import App
 from toolyard.catalog.snapshot import Catalog, assemble
 from toolyard.durable import write_whole
+from toolyard.errors import Problem
 from toolyard.protocol.call import Json, JsonObject
 from toolyard.sources.gateway import GatewaySource
 from toolyard.sources.registry import masking
 from toolyard.sources.registry.model import Registry
 from toolyard.sources.registry.text import parse
+from toolyard.web.registries import Stale, stamp
 
 
 def registry_files(app: App) -> tuple[OnDisk, ...]:
@@ -30,11 +35,14 @@ class OnDisk:
         with open(self.path, encoding="utf-8", errors="surrogateescape", newline="") as stream:
             return stream.read()
 
-    def save(self, text: str) -> None:
+    def save(self, text: str, seen: str) -> None:
         """Whole or not at all: a reader sees the file from before or the new one."""
         real = os.path.realpath(self.path)
         data = text.encode("utf-8", "surrogateescape")
-        write_whole(real, data, os.stat(real).st_mode & 0o7777)
+        with _alone_in(os.path.dirname(real)):
+            if stamp(self.read()) != seen:
+                raise Stale
+            write_whole(real, data, os.stat(real).st_mode & 0o7777)
 
     def parse(self, text: str) -> Json:
         return parse(text.encode("utf-8", "surrogateescape"))
@@ -49,10 +57,23 @@ class OnDisk:
             "native": native if registry.format != "native" else None,
         }
 
-    def would_be(self, text: str) -> Catalog:
+    def would_be(self, text: str) -> tuple[Catalog, list[Problem]]:
         data = text.encode("utf-8", "surrogateescape")
-        return assemble([self.gateway.would_read({self.path: data})])
+        entries, registries = self.gateway.would_read({self.path: data})
+        mistakes = [one for registry in registries.files for one in registry.problems]
+        return assemble([entries]), mistakes
 
     def _loaded(self) -> Registry:
         files = self.gateway.registries.files
         return next((one for one in files if one.file == self.path), Registry(self.path))
+
+
+@contextmanager
+def _alone_in(folder: str) -> Iterator[None]:
+    """One page at a time looks and replaces, in whichever process."""
+    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(handle)

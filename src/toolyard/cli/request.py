@@ -10,7 +10,7 @@ import orjson
 
 from toolyard.app import Plan, build
 from toolyard.cli.arguments import json_object
-from toolyard.cli.choosing import chosen_by
+from toolyard.cli.choosing import chosen_by, project_of
 from toolyard.cli.options import add_project
 from toolyard.cli.planning import plan_of
 from toolyard.cli.terminal import TerminalChannel
@@ -35,6 +35,7 @@ def add(parser: ArgumentParser) -> None:
 def run(options: Namespace) -> int:
     params = json_object(options.params, "params")
     chosen = chosen_by(options)
+    project_of(chosen)
     return asyncio.run(_run(plan_of(options, chosen), options.method, params))
 
 

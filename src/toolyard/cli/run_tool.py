@@ -7,16 +7,16 @@ import os
 import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import orjson
 
 from toolyard.app import App, Plan, build
 from toolyard.catalog.entries import Tool
 from toolyard.cli.arguments import json_object
-from toolyard.cli.choosing import chosen_by
+from toolyard.cli.choosing import chosen_by, project_of
 from toolyard.cli.options import Chosen, add_project
-from toolyard.cli.planning import MCP_BASH, plan_of
+from toolyard.cli.planning import plan_of
 from toolyard.cli.terminal import TerminalChannel
 from toolyard.errors import INVALID_PARAMS, METHOD_NOT_FOUND, ConfigError, ProtocolError
 from toolyard.protocol.call import Call, Json, JsonObject
@@ -24,6 +24,8 @@ from toolyard.protocol.revisions import LATEST
 from toolyard.runners.environ import tool_environ
 from toolyard.runners.sourcing import exports_of
 from toolyard.settings import Settings
+from toolyard.sources.project.layout import Project
+from toolyard.sources.project.server_env import ENV_FILE
 from toolyard.transports.answer import in_rounds
 
 
@@ -60,9 +62,13 @@ def add(parser: ArgumentParser) -> None:
 
 def run(options: Namespace) -> int:
     arguments = json_object(options.args, "--args")
+    before = chosen_by(options)
+    sourced = _source(options, before)
+    # Once more: what the files export decides as if the caller had set it.
+    options.project_root = project_of(before).root
     chosen = chosen_by(options)
-    sourced = _source(options, chosen)
     plan = plan_of(options, chosen, _settings(options, chosen.settings))
+    plan = replace(plan, server_env=not options.print_env)
     return asyncio.run(_run(Request(options, plan, arguments, sourced)))
 
 
@@ -82,16 +88,26 @@ class Request:
 
 def _source(options: Namespace, chosen: Chosen) -> Mapping[str, str]:
     """Take over what the files export; our process is the server of this one call."""
-    files = list(options.source)
-    if options.with_server_env or chosen.settings.run_tool_source_server_env:
-        if chosen.project is None:
-            raise ConfigError.at("--with-server-env", "there is no project here")
-        files.insert(0, os.path.join(chosen.project.server, "env.sh"))
     sourced: dict[str, str] = {}
-    for path in files:
+    for path in _env_files(options, project_of(chosen), chosen.settings):
+        if options.verbose:
+            print(f"run-tool: reading {path}", file=sys.stderr)
         sourced |= exports_of(path, os.environ)
         os.environ.update(sourced)
     return sourced
+
+
+def _env_files(options: Namespace, project: Project, settings: Settings) -> list[str]:
+    """The server's own first, where there is one and something is to be run at all."""
+    files = [os.path.join(project.root, path) for path in options.source]
+    for path in files:
+        if not os.path.isfile(path):
+            raise ConfigError.at("run-tool", f"env file not found: {path}")
+    own = os.path.join(project.server, ENV_FILE)
+    wanted = options.with_server_env or settings.run_tool_source_server_env
+    if wanted and not options.print_env and os.path.isfile(own):
+        files.insert(0, own)
+    return files
 
 
 def _settings(options: Namespace, settings: Settings) -> Settings:
@@ -105,7 +121,7 @@ def _settings(options: Namespace, settings: Settings) -> Settings:
     allowed = [*options.allow, *([options.name] if options.allow_self else [])]
     if options.allow_all:
         allowed.append("*")
-    if allowed and (settings.tool_allowlist or options.program == MCP_BASH):
+    if allowed and (settings.tool_allowlist or options.like_mcp_bash):
         changes["tool_allowlist"] = (*settings.tool_allowlist, *allowed)
     return settings.replace(**changes) if changes else settings
 

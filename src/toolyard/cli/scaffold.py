@@ -47,9 +47,10 @@ def _tool(options: Namespace, project: Project) -> int:
     name = checked_name(options.name)
     folder = os.path.join(project.tools, name)
     _refuse_existing(folder)
-    lay_out("tool_python" if options.python else "tool", folder, name)
+    template = "tool_python" if options.python else "tool"
+    lay_out(template, folder, name, program=options.program)
     if options.ui:
-        lay_out("ui", os.path.join(folder, "ui"), name)
+        lay_out("ui", os.path.join(folder, "ui"), name, program=options.program)
     _say("tool", folder, run_line(options, name))
     return 0
 
@@ -82,13 +83,13 @@ def _simple(kind: str, parent: str, options: Namespace) -> str:
     name = checked_name(options.name)
     folder = os.path.join(parent, name)
     _refuse_existing(folder)
-    lay_out(kind, folder, name)
+    lay_out(kind, folder, name, program=options.program)
     return folder
 
 
 def _test(options: Namespace, project: Project) -> int:
     folder = os.path.join(project.root, "test")
-    lay_out("test", folder, os.path.basename(project.root))
+    lay_out("test", folder, os.path.basename(project.root), program=options.program)
     _say("test", folder, f"bash {os.path.relpath(folder)}/run.sh")
     return 0
 
@@ -104,7 +105,7 @@ def _ui(options: Namespace, project: Project) -> int:
             raise ConfigError.at(tool, "there is no such tool")
         folder = os.path.join(tool, "ui")
     _refuse_existing(folder)
-    lay_out("ui", folder, name)
+    lay_out("ui", folder, name, program=options.program)
     _say("ui", folder, f"{options.program} list")
     return 0
 

@@ -1,7 +1,8 @@
 """Lay out files from a template folder, with names filled in. Never overwrites anything.
 
-A template is a plain folder in `scaffolds/`. `@NAME@` and `@TITLE@` in its files, and NAME in
-its file names, are replaced; `dot.` at the start of a file name becomes a dot.
+A template is a plain folder in `scaffolds/`. `@NAME@`, `@TITLE@` and `@PROGRAM@` (the name that
+we were called by) in its files, and NAME in its file names, are replaced; `dot.` at the start of a
+file name becomes a dot.
 """
 
 from __future__ import annotations
@@ -28,9 +29,16 @@ def title_of(name: str) -> str:
     return " ".join(re.split(r"[-_]+", name)).strip().capitalize() or name
 
 
-def lay_out(template: str, target: str, name: str, *, leave: tuple[str, ...] = ()) -> list[str]:
+def lay_out(
+    template: str,
+    target: str,
+    name: str,
+    *,
+    leave: tuple[str, ...] = (),
+    program: str = "toolyard",
+) -> list[str]:
     """Write the files of a template below `target`; their paths. Refuses to replace any."""
-    words = {"@NAME@": name, "@TITLE@": title_of(name)}
+    words = {"@NAME@": name, "@TITLE@": title_of(name), "@PROGRAM@": program}
     files = {
         os.path.join(target, _file_name(relative, name)): _filled(template, relative, words)
         for relative in _files_of(template)
@@ -59,6 +67,10 @@ def make_folder(path: str) -> None:
         return
     make_folder(os.path.dirname(path))
     os.mkdir(path, 0o755)
+
+
+def template_lines(template: str, relative: str) -> list[str]:
+    return _filled(template, relative, {}).splitlines()
 
 
 def _files_of(template: str) -> Iterator[str]:

@@ -11,6 +11,7 @@ from toolyard.cli.greeting import Early, greet_early, take_stdout
 from toolyard.cli.options import Chosen, add_project, choose
 from toolyard.errors import ConfigError
 from toolyard.protocol.identity import MINIMAL_CAPABILITIES, Identity
+from toolyard.protocol.manner import manner_of
 from toolyard.protocol.paging import page_size
 from toolyard.settings import Settings
 from toolyard.sources.project.identity import read_identity
@@ -57,7 +58,7 @@ def run(options: Namespace) -> int:
     # Only where there is nothing to serve: a start with a project does not pay for it.
     from toolyard.cli.bootstrap import temporary_project  # noqa: PLC0415
 
-    with temporary_project(options.program) as root:
+    with temporary_project(options) as root:
         return _serve(options, _explained(chosen, root))
 
 
@@ -79,6 +80,10 @@ def _serve(options: Namespace, chosen: Chosen) -> int:
         from toolyard.cli.logs import with_debugging  # noqa: PLC0415
 
         chosen = with_debugging(options, chosen)
+    if settings.ci_mode:
+        from toolyard.cli.logs import with_ci_logs  # noqa: PLC0415 - as above
+
+        chosen = with_ci_logs(options, chosen)
     identity = identity_of(chosen)
     if options.http is not None:
         return _over_http(options, chosen, identity)
@@ -96,7 +101,7 @@ def _told(chosen: Chosen) -> Identity:
     if chosen.project is None:
         name = os.path.basename(chosen.registries[0]) if chosen.registries else DEFAULT_NAME
         return Identity({"name": name, "version": "0.0.0", "title": "Toolyard"})
-    told = read_identity(chosen.project)
+    told = read_identity(chosen.project, chosen.settings)
     return Identity(told.info, told.instructions)
 
 
@@ -105,13 +110,14 @@ def _over_stdio(options: Namespace, chosen: Chosen, identity: Identity) -> int:
     early = Early()
     # Where a token is demanded, `initialize` has to carry it; where all is logged, it is too.
     if not chosen.settings.remote_token and not chosen.settings.debug_payloads:
-        early = greet_early(identity, 0, stdout, strict=options.program == "mcp-bash")
+        manner = manner_of(like_mcp_bash=options.like_mcp_bash)
+        early = greet_early(identity, 0, stdout, manner)
     scanned = None
     if early.revision is not None and chosen.project is not None and _lists_alone(chosen, options):
         # Lists need less than calls do, and are asked for first.
         from toolyard.cli.early import list_early  # noqa: PLC0415
 
-        size = page_size(chosen.settings.page_size, small=options.program == "mcp-bash")
+        size = page_size(chosen.settings.page_size, small=options.like_mcp_bash)
         early, scanned = list_early(early, chosen.project, chosen.settings, size, (0, stdout))
     # The client has its answers: only now is the rest of the program loaded.
     from toolyard.cli import stdio  # noqa: PLC0415
@@ -157,7 +163,7 @@ def _plan(
         identity,
         chosen.project,
         chosen.registries,
-        like_mcp_bash=options.program == "mcp-bash",
+        like_mcp_bash=options.like_mcp_bash,
         own_client=options.http is None,
         scanned=scanned,
         locked=options.locked,

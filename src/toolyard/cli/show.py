@@ -13,10 +13,9 @@ import orjson
 from toolyard.app import Plan, build
 from toolyard.catalog.kinds import KINDS, Kind
 from toolyard.catalog.snapshot import Catalog, Listed
-from toolyard.cli.choosing import chosen_by
+from toolyard.cli.choosing import chosen_by, no_project
 from toolyard.cli.options import add_project
 from toolyard.cli.planning import plan_of
-from toolyard.errors import ConfigError
 from toolyard.protocol.call import JsonObject
 from toolyard.protocol.shape import list_key
 from toolyard.telemetry import one_line
@@ -41,7 +40,7 @@ def add(parser: ArgumentParser) -> None:
 def run(options: Namespace) -> int:
     chosen = chosen_by(options)
     if chosen.project is None and not chosen.registries:
-        raise ConfigError.at("no project", "there is none here; name a folder or a registry file")
+        raise no_project(chosen, ", or a folder or registry file as an argument")
     catalog = asyncio.run(_catalog(plan_of(options, chosen)))
     if options.json:
         sys.stdout.buffer.write(orjson.dumps(as_json(catalog), option=orjson.OPT_INDENT_2) + b"\n")

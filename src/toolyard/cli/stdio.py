@@ -7,6 +7,7 @@ import os
 import signal
 
 from toolyard.app import Plan, build
+from toolyard.cli.ending import CLOSING, THREADS, insist
 from toolyard.cli.greeting import Early
 from toolyard.cli.logs import payload_log
 from toolyard.settings import Settings
@@ -37,7 +38,9 @@ async def _serve(plan: Plan, early: Early, stdout: int) -> None:
         await transport.serve()
     finally:
         watching.cancel()
+        insist(CLOSING)
         await app.close()
+        insist(THREADS)
 
 
 def _settings(settings: Settings, stdout: int) -> StdioSettings:
@@ -45,6 +48,8 @@ def _settings(settings: Settings, stdout: int) -> StdioSettings:
         stdin=0,
         stdout=stdout,
         grace=settings.shutdown_timeout,
+        # A call ends by its own limit; none outlasts this one.
+        patience=settings.max_timeout_secs + settings.shutdown_timeout,
         idle_timeout=settings.idle_timeout if settings.idle_timeout_enabled else None,
         orphan_check=settings.orphan_check_interval if settings.orphan_check_enabled else None,
     )

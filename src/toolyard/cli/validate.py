@@ -12,13 +12,13 @@ import orjson
 
 from toolyard.cli.checks import Finding, examine
 from toolyard.cli.choosing import chosen_by, project_of
-from toolyard.cli.options import add_project
+from toolyard.cli.config import forms_of, start_of
+from toolyard.cli.options import Chosen, add_project
 from toolyard.protocol.call import JsonObject
 from toolyard.sources.project.identity import read_identity
-from toolyard.sources.project.layout import Project
 from toolyard.telemetry import one_line
 
-_SIGNS = {"ok": "✓", "warning": "⚠", "error": "✗"}
+_SIGNS = {"info": "✓", "warning": "⚠", "error": "✗"}
 
 
 def add(parser: ArgumentParser) -> None:
@@ -42,11 +42,11 @@ def run(options: Namespace) -> int:
     fixed = mend(findings) if options.fix else 0
     if fixed:
         findings = list(examine(project, chosen.settings))
-    report = report_of(findings, project, fixed, options)
+    report = report_of(findings, chosen, fixed, options)
     if options.json:
         print(orjson.dumps(report).decode())
     else:
-        _print(report, options, project)
+        _print(report, options, chosen)
     return 1 if report["errors"] or (options.strict and report["warnings"]) else 0
 
 
@@ -59,9 +59,10 @@ def mend(findings: Sequence[Finding]) -> int:
 
 
 def report_of(
-    findings: Sequence[Finding], project: Project, fixed: int, options: Namespace
+    findings: Sequence[Finding], chosen: Chosen, fixed: int, options: Namespace
 ) -> JsonObject:
-    info = read_identity(project).info
+    project = project_of(chosen)
+    info = read_identity(project, chosen.settings).info
     return {
         "projectRoot": project.root,
         "errors": sum(finding.level == "error" for finding in findings),
@@ -76,14 +77,15 @@ def report_of(
     }
 
 
-def _print(report: JsonObject, options: Namespace, project: Project) -> None:
+def _print(report: JsonObject, options: Namespace, chosen: Chosen) -> None:
     for said in report["messages"]:
-        line = f"{_SIGNS[said['level']]} {said['section']}: {one_line(said['message'])}"
+        line = f"{_SIGNS[said['level']]} {one_line(said['message'])}"
         print(line, file=sys.stderr if said["level"] == "error" else sys.stdout)
     if options.explain_defaults:
         for field, value in report["defaults"].items():
             print(f"  {field} is served as {value!r}")
     if options.inspector:
-        print(f"npx @modelcontextprotocol/inspector {options.program} serve {project.root}")
+        start = start_of(project_of(chosen), chosen.settings, options)
+        print(forms_of(options)["inspector"](start))
     fixed = f", {report['fixesApplied']} mended" if report["fixesApplied"] else ""
     print(f"{report['errors']} errors, {report['warnings']} warnings{fixed}")

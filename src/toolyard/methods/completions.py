@@ -6,10 +6,11 @@ from dataclasses import dataclass
 
 from toolyard.catalog.entries import Completion
 from toolyard.catalog.snapshot import Catalog
-from toolyard.errors import INVALID_PARAMS, ProtocolError
+from toolyard.errors import INVALID_PARAMS, ProtocolError, shown
 from toolyard.methods.offer import Offer
 from toolyard.protocol.call import Call, Channel, Json, Result
 
+_NAMED_BY = {"ref/prompt": "name", "ref/resource": "uri"}
 NOTHING: Result = {"completion": {"values": [], "total": 0, "hasMore": False}}
 
 
@@ -20,7 +21,7 @@ class CompletionMethods:
     async def complete(self, call: Call, channel: Channel) -> Result:
         ref = _ref(call.params.get("ref"))
         _check_argument(call.params.get("argument"))
-        catalog = await self.offer.having(lambda catalog: _is_known(catalog, ref), call)
+        catalog = await self.offer.having(lambda catalog: _is_known(catalog, ref), call, channel)
         completion = _find(catalog, ref)
         if completion is None:
             return NOTHING
@@ -31,7 +32,7 @@ def _ref(ref: Json) -> str:
     if ref is None:
         raise ProtocolError(INVALID_PARAMS, "Completion ref is required")
     kind = ref.get("type") if isinstance(ref, dict) else None
-    name = {"ref/prompt": "name", "ref/resource": "uri"}.get(kind) if kind else None
+    name = _NAMED_BY.get(kind) if isinstance(kind, str) else None
     value = ref.get(name) if name else None
     if not isinstance(value, str) or not value:
         raise ProtocolError(INVALID_PARAMS, "Completion ref is invalid")
@@ -53,7 +54,7 @@ def _find(catalog: Catalog, ref: str) -> Completion | None:
     if resource is not None and resource[0].name in catalog.completions:
         return catalog.completions[resource[0].name]
     if not _is_known(catalog, ref):
-        raise ProtocolError(INVALID_PARAMS, "Completion not found", {"ref": ref})
+        raise ProtocolError(INVALID_PARAMS, "Completion not found", {"ref": shown(ref)})
     return None
 
 

@@ -16,13 +16,13 @@ def list_method(offer: Offer, kind: Kind) -> Handler:
     default = sizes.templates_default if templates else sizes.default
     most = sizes.templates_most if templates else sizes.most
 
-    async def answer(call: Call, _channel: Channel) -> Result:
+    async def answer(call: Call, channel: Channel) -> Result:
         cursor = call.params.get("cursor")
         if cursor is not None and not isinstance(cursor, str):
             raise ProtocolError(INVALID_PARAMS, "Invalid cursor")
         limit = page_limit(call.params.get("limit"), default, most)
         offer.listed()
-        catalog = await offer.to(call)
+        catalog = await offer.to(call, channel)
         return catalog.page(PageRequest(kind, call.revision, limit, cursor), offer.stamp)
 
     return answer

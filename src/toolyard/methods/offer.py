@@ -8,20 +8,19 @@ from typing import Protocol, TypeAlias
 
 from toolyard.catalog.keeper import Keeper
 from toolyard.catalog.snapshot import Catalog
-from toolyard.protocol.call import Call, Caller, JsonObject
+from toolyard.protocol.call import Call, Caller, Channel, JsonObject, Session
 
 # Narrows a catalog to what a caller may see; the same catalog where there are no rules.
 View: TypeAlias = Callable[[Catalog, Caller], Catalog]
 
 
 class Own(Protocol):
-    """Adds to everybody's catalog what is there for a caller alone."""
+    """Puts in place of everybody's catalog what some clients are listed."""
 
-    async def __call__(self, catalog: Catalog, caller: Caller) -> Catalog: ...
+    async def __call__(self, catalog: Catalog, call: Call, session: Session | None) -> Catalog: ...
 
-    @property
-    def empty(self) -> bool:
-        """There is nothing to add, for anybody."""
+    def at_hand(self, catalog: Catalog, call: Call) -> Catalog | None:
+        """What is known of it. None where that is not good enough even to call something."""
 
 
 class Arrivals(Protocol):
@@ -61,23 +60,28 @@ class Offer:
     listed: Callable[[], None] = lambda: None
 
     def at_hand(self, call: Call) -> Catalog | None:
-        """The same as `to`, where nothing has to be waited for."""
+        """What is found there may be used; `to` may have more, and waits for it."""
         catalog = self.keeper.at_hand
-        if catalog is None or (self.own is not None and not self.own.empty):
-            return None
-        return self.view(catalog, call.caller)
+        if catalog is not None and self.own is not None:
+            catalog = self.own.at_hand(catalog, call)
+        return None if catalog is None else self.view(catalog, call.caller)
 
-    async def having(self, sought: Callable[[Catalog], object], call: Call) -> Catalog:
-        """The same as `to`: if it has not what is sought, once nothing more can arrive."""
-        catalog = await self.to(call)
+    async def having(
+        self, sought: Callable[[Catalog], object], call: Call, channel: Channel
+    ) -> Catalog:
+        """What is at hand or `to`: where neither has it, once nothing more can arrive."""
+        known = self.at_hand(call)
+        if known is not None and sought(known):
+            return known
+        catalog = await self.to(call, channel)
         if self.arrivals is None or not self.arrivals.unlisted or sought(catalog):
             return catalog
         await self.arrivals.arrive()
         await self.keeper.refresh()
-        return await self.to(call)
+        return await self.to(call, channel)
 
-    async def to(self, call: Call) -> Catalog:
+    async def to(self, call: Call, channel: Channel) -> Catalog:
         catalog = await self.keeper.catalog()
         if self.own is not None:
-            catalog = await self.own(catalog, call.caller)
+            catalog = await self.own(catalog, call, channel.session)
         return self.view(catalog, call.caller)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from toolyard.catalog.entries import Prompt
-from toolyard.errors import INVALID_PARAMS, ProtocolError
+from toolyard.errors import INVALID_PARAMS, ProtocolError, shown
 from toolyard.methods.offer import Offer
 from toolyard.protocol.call import Call, Channel, Json, JsonObject, Result
 
@@ -18,10 +18,10 @@ class PromptMethods:
         name = call.params.get("name")
         if not isinstance(name, str):
             raise ProtocolError(INVALID_PARAMS, "Prompt name is required")
-        catalog = await self.offer.having(lambda catalog: name in catalog.prompts, call)
+        catalog = await self.offer.having(lambda catalog: name in catalog.prompts, call, channel)
         prompt = catalog.prompts.get(name)
         if prompt is None:
-            raise ProtocolError(INVALID_PARAMS, "Prompt not found", {"name": name})
+            raise ProtocolError(INVALID_PARAMS, "Prompt not found", {"name": shown(name)})
         arguments = _arguments(call.params.get("arguments"))
         _require(prompt, arguments)
         return await prompt.target.call(arguments, call, channel)
@@ -36,12 +36,16 @@ def _arguments(value: Json) -> JsonObject:
 
 
 def _require(prompt: Prompt, arguments: JsonObject) -> None:
-    declared = prompt.definition.get("arguments") or ()
+    declared = prompt.definition.get("arguments")
+    named = ((one.get("name"), one.get("required")) for one in _objects(declared))
     missing = [
-        argument["name"]
-        for argument in declared
-        if argument.get("required") and argument["name"] not in arguments
+        name for name, needed in named if needed and isinstance(name, str) and name not in arguments
     ]
     if missing:
         text = f"Prompt '{prompt.name}' needs the argument {', '.join(missing)}"
         raise ProtocolError(INVALID_PARAMS, text, {"missing": missing})
+
+
+def _objects(value: Json) -> list[JsonObject]:
+    """Another server may have listed anything."""
+    return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []

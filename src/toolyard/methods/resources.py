@@ -7,9 +7,9 @@ from functools import partial
 
 from toolyard.catalog.entries import Resource, Template
 from toolyard.catalog.snapshot import Catalog
-from toolyard.errors import INVALID_PARAMS, RESOURCE_NOT_FOUND, ProtocolError
+from toolyard.errors import INVALID_PARAMS, RESOURCE_NOT_FOUND, ProtocolError, shown
 from toolyard.methods.offer import Offer
-from toolyard.protocol.call import Call, Channel, Json, JsonObject, Result
+from toolyard.protocol.call import Call, Channel, JsonObject, Result
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,7 +17,7 @@ class ResourceMethods:
     offer: Offer
 
     async def read(self, call: Call, channel: Channel) -> Result:
-        catalog = await self.offer.having(partial(is_known, call), call)
+        catalog = await self.offer.having(partial(is_known, call), call, channel)
         entry, arguments = find(catalog, uri_of(call, catalog))
         return await entry.target.call(arguments, call, channel)
 
@@ -57,5 +57,6 @@ def find(catalog: Catalog, uri: str) -> tuple[Resource | Template, JsonObject]:
     return entry, {**variables, "uri": uri}
 
 
-def not_found(data: Json) -> ProtocolError:
-    return ProtocolError(RESOURCE_NOT_FOUND, "Resource not found", data)
+def not_found(data: dict[str, str]) -> ProtocolError:
+    told = {key: shown(value) for key, value in data.items()}
+    return ProtocolError(RESOURCE_NOT_FOUND, "Resource not found", told)

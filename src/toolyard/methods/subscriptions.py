@@ -5,23 +5,32 @@ from __future__ import annotations
 import asyncio
 import hashlib
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Protocol, runtime_checkable
+from typing import NamedTuple, Protocol, TypeAlias, runtime_checkable
 
 from toolyard.catalog.announcer import LIST_CHANGED, RESOURCE_UPDATED
 from toolyard.catalog.entries import Resource, Template
 from toolyard.catalog.snapshot import Catalog
-from toolyard.errors import INVALID_PARAMS, METHOD_NOT_FOUND, RATE_LIMITED, ProtocolError
+from toolyard.errors import (
+    INVALID_PARAMS,
+    METHOD_NOT_FOUND,
+    RATE_LIMITED,
+    ProtocolError,
+    ToolError,
+)
 from toolyard.methods.offer import Offer
 from toolyard.methods.resources import find, is_known, uri_of
 from toolyard.protocol.call import Call, Caller, Channel, Json, JsonObject, Result, Session
+from toolyard.protocol.guise import guise_of
 from toolyard.protocol.keys import SUBSCRIPTION_ID
 from toolyard.telemetry import logger
 
 log = logger("subscriptions")
 MOST_SUBSCRIPTIONS = 1000
+# Called with the method and the params of a notification.
+Hear: TypeAlias = Callable[[str, JsonObject], None]
 _FILTERS = {
     "toolsListChanged": LIST_CHANGED["tools"],
     "promptsListChanged": LIST_CHANGED["prompts"],
@@ -68,6 +77,15 @@ class Guarded(Protocol):
         """Raises ProtocolError where this may not be watched."""
 
 
+@runtime_checkable
+class Tells(Protocol):
+    """A target that is told when what it reads has changed, by where its calls go."""
+
+    async def subscribe(
+        self, arguments: JsonObject, call: Call, channel: Channel, changed: Callable[[], None]
+    ) -> Callable[[], None]: ...
+
+
 @dataclass(slots=True)
 class Watch:
     """One URI that somebody listens to, and the task that looks after it."""
@@ -100,6 +118,14 @@ class Room:
             del self._held[caller]
 
 
+class Subject(NamedTuple):
+    """What somebody wants to hear of."""
+
+    uri: str
+    entry: Resource | Template
+    arguments: JsonObject
+
+
 @dataclass(slots=True)
 class SubscriptionMethods:
     offer: Offer
@@ -108,24 +134,29 @@ class SubscriptionMethods:
     sessions: dict[str, dict[str, Callable[[], None]]] = field(default_factory=dict)
     closing: asyncio.Event = field(default_factory=asyncio.Event)
 
-    async def initialized(self, _call: Call, channel: Channel) -> Result:
+    async def initialized(self, call: Call, channel: Channel) -> Result:
         """A session that is ready hears of every list that changes."""
         session = channel.session
         if session is not None:
-            leave = self.offer.keeper.announcer.join(_lists_only(session))
-            session.on_close(leave)
+            if call.revision.list_changed:
+                guise = guise_of(call.revision, call.client)
+                session.on_close(self.offer.keeper.announcer.join(_lists_only(session), guise))
             session.on_close(lambda: self._forget(session.key))
         return {}
 
     async def subscribe(self, call: Call, channel: Channel) -> Result:
         session = _session(channel)
-        uri, target, arguments = await self._subject(call)
+        subject = await self._subject(call, channel)
+        uri = subject.uri
         held = self.sessions.setdefault(session.key, {})
         if uri not in held:
-            held[uri] = self._hold(uri, target, arguments, call, _one_uri(session, uri))
-            # The watch looks first: a change right after our answer must not be missed.
-            await asyncio.sleep(0)
-        session.notify(RESOURCE_UPDATED, {"uri": uri})
+            end = await self._hold(subject, call, channel, _one_uri(session, uri))
+            if uri in held or self.sessions.get(session.key) is not held:
+                end()  # another request was faster, or the session is over
+            else:
+                held[uri] = end
+        if subject.entry.origin.source == "project":
+            session.notify(RESOURCE_UPDATED, {"uri": uri})  # as mcp-bash does
         return {"subscriptionId": subscription_id(session.key, uri)}
 
     async def unsubscribe(self, call: Call, channel: Channel) -> Result:
@@ -144,7 +175,7 @@ class SubscriptionMethods:
         """Stay open and pass on what was asked for, until the client or the server ends it."""
         asked = _asked(call.params.get("notifications"))
         tag = {SUBSCRIPTION_ID: call.id}
-        honoured, uris = await self._honour(call, asked)
+        honoured, uris = await self._honour(call, channel, asked)
         methods = {_FILTERS[name] for name in honoured if name in _FILTERS}
         stream = _Stream(channel, tag)
 
@@ -152,27 +183,26 @@ class SubscriptionMethods:
             if method in methods or (method == RESOURCE_UPDATED and params.get("uri") in uris):
                 stream.say(method, params)
 
-        leave = [self.room.enter(call.caller), self.offer.keeper.announcer.join(hear)]
+        guise = guise_of(call.revision, call.client)
+        leave = [self.room.enter(call.caller), self.offer.keeper.announcer.join(hear, guise)]
         try:
-            for uri, (target, arguments) in uris.items():
-                leave.append(self._hold(uri, target, arguments, call, None))
-            await asyncio.sleep(0)
+            for subject in uris.values():
+                leave.append(await self._hold(subject, call, channel, hear, joined=True))
             stream.open(honoured)
             await self.closing.wait()
         finally:
-            for end in leave:
-                end()
+            _all(leave)
         return {"_meta": tag}
 
     async def _honour(
-        self, call: Call, asked: JsonObject
-    ) -> tuple[JsonObject, dict[str, tuple[Resource | Template, JsonObject]]]:
-        catalog = await self.offer.to(call)
+        self, call: Call, channel: Channel, asked: JsonObject
+    ) -> tuple[JsonObject, dict[str, Subject]]:
+        catalog = await self.offer.to(call, channel)
         honoured = {name: True for name in _FILTERS if asked.get(name) is True}
         uris = {}
         for uri in self._wanted(asked.get("resourceSubscriptions")):
             if isinstance(uri, str) and _may_be_watched(catalog, uri):
-                uris[uri] = find(catalog, uri)
+                uris[uri] = Subject(uri, *find(catalog, uri))
         if uris:
             return {**honoured, "resourceSubscriptions": list(uris)}, uris
         return dict(honoured), uris
@@ -186,42 +216,58 @@ class SubscriptionMethods:
             raise self.room.full()
         return uris
 
-    async def _subject(self, call: Call) -> tuple[str, Resource | Template, JsonObject]:
-        catalog = await self.offer.having(partial(is_known, call), call)
+    async def _subject(self, call: Call, channel: Channel) -> Subject:
+        catalog = await self.offer.having(partial(is_known, call), call, channel)
         uri = uri_of(call, catalog)
-        entry, arguments = find(catalog, uri)
-        return uri, entry, arguments
+        return Subject(uri, *find(catalog, uri))
 
-    def _hold(
-        self,
-        uri: str,
-        entry: Resource | Template,
-        arguments: JsonObject,
-        call: Call,
-        hear: Callable[[str, JsonObject], None] | None,
+    async def _hold(
+        self, subject: Subject, call: Call, channel: Channel, hear: Hear, *, joined: bool = False
     ) -> Callable[[], None]:
-        """Keep one watch a URI and caller alive while anybody listens. Raises ProtocolError.
+        """Have it heard until what this gives is called. Raises ProtocolError.
 
-        Nothing is awaited in here: two who come at once would both find no watch.
+        `joined`: it hears all announcements.
         """
-        key = (call.caller.id, uri)
+        _admit(subject.entry, subject.arguments)
+        leave = [self.room.enter(call.caller)]
+        if not joined:
+            leave.append(self.offer.keeper.announcer.join(hear))
+        try:
+            leave.append(await self._begin(subject, call, channel, hear))
+        except BaseException:
+            _all(leave)
+            raise
+        return partial(_all, leave)
+
+    async def _begin(
+        self, subject: Subject, call: Call, channel: Channel, hear: Hear
+    ) -> Callable[[], None]:
+        target, uri = subject.entry.target, subject.uri
+        if isinstance(target, Tells):
+            tell = partial(hear, RESOURCE_UPDATED, {"uri": uri})
+            try:
+                return await target.subscribe(subject.arguments, call, channel, tell)
+            except ToolError as error:
+                log.warning("watching %s ended: %s", uri, error)
+                return lambda: None
+        return await self._watch(subject, call)
+
+    async def _watch(self, subject: Subject, call: Call) -> Callable[[], None]:
+        """Keep one watch a URI and caller alive while anybody listens."""
+        key = (call.caller.id, subject.uri)
         watch = self.watches.get(key)
         if watch is None:
-            _admit(entry, arguments)
-        leave_room = self.room.enter(call.caller)
-        if watch is None:
-            task = asyncio.get_running_loop().create_task(self._look_after(entry, arguments, call))
+            looking = self._look_after(subject.entry, subject.arguments, call)
+            task = asyncio.get_running_loop().create_task(looking)
             watch = self.watches[key] = Watch(task, holders=0)
         watch.holders += 1
-        leave = self.offer.keeper.announcer.join(hear) if hear is not None else None
-
-        def end() -> None:
-            if leave is not None:
-                leave()
-            leave_room()
+        try:
+            # The watch looks first: a change right after our answer must not be missed.
+            await asyncio.sleep(0)
+        except BaseException:
             self._release(key)
-
-        return end
+            raise
+        return partial(self._release, key)
 
     def _release(self, key: tuple[str, str]) -> None:
         watch = self.watches.get(key)
@@ -254,6 +300,11 @@ class SubscriptionMethods:
         self.closing.set()
         for watch in self.watches.values():
             watch.task.cancel()
+
+
+def _all(ends: Iterable[Callable[[], None]]) -> None:
+    for end in ends:
+        end()
 
 
 def _admit(entry: Resource | Template, arguments: JsonObject) -> None:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 
-from toolyard.errors import METHOD_NOT_FOUND, ProtocolError
+from toolyard.errors import METHOD_NOT_FOUND, ProtocolError, shown
 from toolyard.methods.completions import CompletionMethods
 from toolyard.methods.lists import list_method
+from toolyard.methods.news import News
 from toolyard.methods.offer import Offer
 from toolyard.methods.prompts import PromptMethods
 from toolyard.methods.resources import ResourceMethods
@@ -27,11 +28,17 @@ class Methods:
     def __call__(self, call: Call, channel: Channel) -> Awaitable[Result]:
         method = self.table.get(call.method)
         if method is None:
-            raise ProtocolError(METHOD_NOT_FOUND, "Method not found", call.method)
+            raise ProtocolError(METHOD_NOT_FOUND, "Method not found", shown(call.method))
         return method(call, channel)
 
     async def close(self) -> None:
         await self.subscriptions.close()
+
+
+def minimal_methods_of(offer: Offer) -> Methods:
+    """Lifecycle, ping and logging only, which are the transports' own."""
+    subscriptions = SubscriptionMethods(offer)
+    return Methods({"notifications/initialized": subscriptions.initialized}, subscriptions)
 
 
 def methods_of(
@@ -39,13 +46,12 @@ def methods_of(
     permit: Permit | None = None,
     roots: RootsMethods | None = None,
     *,
-    minimal: bool = False,
+    news: News | None = None,
+    told_roots: Callable[[str], None] | None = None,
     room: Room | None = None,
 ) -> Methods:
-    """`minimal`: lifecycle, ping and logging only, which are the transports' own."""
+    """`told_roots` is told of the sessions whose roots have changed."""
     subscriptions = SubscriptionMethods(offer, room or Room())
-    if minimal:
-        return Methods({"notifications/initialized": subscriptions.initialized}, subscriptions)
     table: dict[str, Handler] = {
         "tools/list": list_method(offer, "tools"),
         "tools/call": ToolMethods(offer, permit).call,
@@ -60,6 +66,10 @@ def methods_of(
         "subscriptions/listen": subscriptions.listen,
         "notifications/initialized": subscriptions.initialized,
     }
+    if news is not None:
+        table["notifications/initialized"] = _both(subscriptions.initialized, news.initialized)
+    if told_roots is not None:
+        table["notifications/roots/list_changed"] = _telling(told_roots)
     if roots is not None:
         table.update(_with_roots(table, roots))
     return Methods(table, subscriptions)
@@ -68,11 +78,24 @@ def methods_of(
 _RUN_SCRIPTS = ("tools/call", "resources/read", "prompts/get", "completion/complete")
 
 
+def _telling(told: Callable[[str], None]) -> Handler:
+    async def answer(_call: Call, channel: Channel) -> Result:
+        if channel.session is not None:
+            told(channel.session.key)
+        return {}
+
+    return answer
+
+
 def _with_roots(table: Mapping[str, Handler], roots: RootsMethods) -> dict[str, Handler]:
     return {
         **{method: roots.awaited(table[method]) for method in _RUN_SCRIPTS},
         "notifications/initialized": _both(roots.initialized, table["notifications/initialized"]),
-        "notifications/roots/list_changed": roots.changed,
+        "notifications/roots/list_changed": (
+            _both(told, roots.changed)
+            if (told := table.get("notifications/roots/list_changed"))
+            else roots.changed
+        ),
     }
 
 

@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 from toolyard.catalog.entries import Tool
 from toolyard.catalog.snapshot import Catalog
-from toolyard.errors import INVALID_PARAMS, MISSING_CAPABILITY, ProtocolError, ToolError
+from toolyard.errors import INVALID_PARAMS, MISSING_CAPABILITY, ProtocolError, ToolError, shown
 from toolyard.methods.offer import Offer
 from toolyard.protocol.call import Call, Channel, Encoded, Json, JsonObject, Result
 from toolyard.protocol.headers import check_parameters
@@ -34,9 +34,10 @@ class ToolMethods:
         catalog = self.offer.at_hand(call)
         tool = catalog.tools.get(name) if catalog is not None else None
         if catalog is None or tool is None or tool.unavailable is not None:
-            catalog = await self.offer.having(partial(_is_ready, name), call)
+            catalog = await self.offer.having(partial(_is_ready, name), call, channel)
             tool = catalog.tools.get(name)
         if tool is None:
+            name = shown(name)
             raise ProtocolError(INVALID_PARAMS, f"Tool '{name}' not found", {"name": name})
         if not isinstance(arguments, dict):
             arguments = _no_object(arguments)
@@ -87,9 +88,11 @@ def _polled(tool: Tool) -> bool:
 
 
 def check_arguments(catalog: Catalog, tool: Tool, arguments: JsonObject) -> None:
+    if not tool.check_input:
+        return
     hidden = tool.hidden and tool.hidden.intersection(arguments)
     if hidden:
-        wrong: str | None = f"unknown argument {', '.join(sorted(hidden))}"
+        wrong: str | None = f"unknown argument {shown(', '.join(sorted(hidden)))}"
     else:
         wrong = catalog.input_checker(tool)(arguments)
     if wrong:

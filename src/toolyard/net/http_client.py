@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import socket
 import ssl
+from collections import deque
 from collections.abc import Awaitable, Callable, Mapping
 from functools import lru_cache
 from typing import NamedTuple, TypeAlias
@@ -14,13 +15,18 @@ from toolyard.net.http_connection import Broken, Connection, HttpError
 
 CONNECT_TIMEOUT = 10.0
 ATTEMPT_TIMEOUT = 3.0  # for each address of a host but the last
+# Kept for the next request however long that takes; more of them only as long as IDLE_SECONDS.
 MAX_IDLE = 16
-MAX_OPEN = 512
+MAX_OPEN = 2048  # whoever needs one more waits for one
 # Common servers drop an idle connection after 5 s; a request must not meet that moment.
 IDLE_SECONDS = 3.0
 
 # Connects to a host and port; replaced where the address has to be checked before it is dialled.
 Dial: TypeAlias = Callable[[str, int], Awaitable[socket.socket]]
+
+
+# For a connection to where those idle ones go, or None for the place to open one.
+_Waiting: TypeAlias = tuple[list[Connection], "asyncio.Future[Connection | None]"]
 
 
 class CannotReach(HttpError):
@@ -118,11 +124,20 @@ def _check_size(body: bytes | bytearray, limit: int) -> None:
 
 
 class HttpClient:
-    def __init__(self, dial: Dial | None = None, tls: ssl.SSLContext | None = None) -> None:
+    def __init__(
+        self,
+        dial: Dial | None = None,
+        tls: ssl.SSLContext | None = None,
+        most: int = MAX_OPEN,
+    ) -> None:
         self._dial = dial or connected
         self._tls = tls
+        self._most = most
         self._idle: dict[tuple[str, str, int], list[Connection]] = {}
         self._open: set[Connection] = set()
+        self._places = 0  # taken by open connections, and by those that are being opened
+        self._waiting: deque[_Waiting] = deque()
+        self._sweeper: asyncio.TimerHandle | None = None
 
     async def request(
         self, method: str, url: Url, headers: Mapping[str, str], body: bytes = b""
@@ -132,7 +147,7 @@ class HttpClient:
         idle = self._idle.get(url.origin)
         if idle is None:
             idle = self._idle[url.origin] = []
-        connection = self._take(idle) or await self._connect(url)
+        connection = self._take(idle) or await self._connection(url, idle)
         try:
             connection.send(head, body)
             while (waiting := connection.answering()) is not None:
@@ -150,9 +165,45 @@ class HttpClient:
             self._discard(connection)
         return None
 
+    async def _connection(self, url: Url, idle: list[Connection]) -> Connection:
+        """A new one, or where there is no room for it the next that is free."""
+        if self._places >= self._most and not self._drop_oldest():
+            found = await self._freed(idle)
+            if found is not None:
+                return found
+        else:
+            self._places += 1
+        try:
+            return await self._connect(url)
+        except BaseException:
+            self._leave()
+            raise
+
+    async def _freed(self, idle: list[Connection]) -> Connection | None:
+        """The connection that somebody gives back, or None for the place of one that is gone."""
+        waiting: asyncio.Future[Connection | None] = asyncio.get_running_loop().create_future()
+        self._waiting.append((idle, waiting))
+        try:
+            async with asyncio.timeout(CONNECT_TIMEOUT):
+                return await waiting
+        except TimeoutError:
+            self._return(waiting, idle)
+            raise CannotReach(f"{self._most} connections are in use already") from None
+        except asyncio.CancelledError:
+            self._return(waiting, idle)
+            raise
+
+    def _return(self, waiting: asyncio.Future[Connection | None], idle: list[Connection]) -> None:
+        """What was given to somebody who has just stopped waiting."""
+        if waiting.cancelled() or not waiting.done():
+            return
+        connection = waiting.result()
+        if connection is None:
+            self._leave()
+        else:
+            self._give_back(connection, idle)
+
     async def _connect(self, url: Url) -> Connection:
-        if len(self._open) >= MAX_OPEN:
-            raise CannotReach(f"{MAX_OPEN} connections are open already")
         connection = Connection()
         context = self._context() if url.scheme == "https" else None
         name = url.host if context else None
@@ -176,17 +227,65 @@ class HttpClient:
         return self._tls
 
     def _give_back(self, connection: Connection, idle: list[Connection]) -> None:
-        if not connection.reusable or len(idle) >= MAX_IDLE:
-            self._discard(connection)
+        if connection.reusable and self._waiting and self._hand_over(connection, idle):
+            return
+        if not connection.reusable or self._waiting:
+            self._discard(connection)  # its place goes to whoever waits
             return
         connection.rest()
         idle.append(connection)
+        if len(idle) > MAX_IDLE and self._sweeper is None:
+            self._sweep_later()
+
+    def _hand_over(self, connection: Connection, idle: list[Connection]) -> bool:
+        """To whoever waits for one to the same place."""
+        for number, (wanted, waiting) in enumerate(self._waiting):
+            if wanted is idle and not waiting.done():
+                del self._waiting[number]
+                connection.rest()
+                waiting.set_result(connection)
+                return True
+        return False
 
     def _discard(self, connection: Connection) -> None:
-        self._open.discard(connection)
+        if connection in self._open:
+            self._open.remove(connection)
+            self._leave()
         connection.abort()
 
+    def _leave(self) -> None:
+        """A place is free: it goes to whoever has waited longest."""
+        while self._waiting:
+            _, waiting = self._waiting.popleft()
+            if not waiting.done():
+                waiting.set_result(None)
+                return
+        self._places -= 1
+
+    def _drop_oldest(self) -> bool:
+        """Make room by what nobody uses: another server may need the place."""
+        rested = [idle for idle in self._idle.values() if idle]
+        if not rested:
+            return False
+        self._discard(min(rested, key=lambda idle: idle[0].rested_at).pop(0))
+        return True
+
+    def _sweep_later(self) -> None:
+        self._sweeper = asyncio.get_running_loop().call_later(IDLE_SECONDS, self._sweep)
+
+    def _sweep(self) -> None:
+        """After a crowd: of what waits for a next request a few are enough."""
+        self._sweeper = None
+        for idle in self._idle.values():
+            while len(idle) > MAX_IDLE and not idle[0].usable(IDLE_SECONDS):
+                self._discard(idle.pop(0))
+            if len(idle) > MAX_IDLE and self._sweeper is None:
+                self._sweep_later()
+
     async def close(self) -> None:
+        if self._sweeper is not None:
+            self._sweeper.cancel()
+            self._sweeper = None
         for connection in tuple(self._open):
             self._discard(connection)
         self._idle.clear()

@@ -106,6 +106,10 @@ class Connection(asyncio.Protocol):
     def rest(self) -> None:
         self._rested_at = monotonic()
 
+    @property
+    def rested_at(self) -> float:
+        return self._rested_at or 0.0
+
     def usable(self, idle: float) -> bool:
         """Still open, and not idle for so long that the peer may be about to close it."""
         if self._error is not None or self._transport is None or self._transport.is_closing():

@@ -88,6 +88,9 @@ class Session(Protocol):
 
     def notify(self, method: str, params: JsonObject) -> None: ...
 
+    def log(self, level: str, data: Json, logger: str) -> None:
+        """Send a log message that belongs to no call; dropped below the client's level."""
+
     async def ask(self, method: str, params: JsonObject, timeout: float) -> Json:
         """Put a question to the client outside of any call (roots after initialize)."""
 

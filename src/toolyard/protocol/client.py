@@ -6,15 +6,25 @@ to import as everything else on the way to the first answer.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import NamedTuple
 
+import orjson
+
+from toolyard.protocol.revisions import Revision
 from toolyard.protocol.values import Json, JsonObject
+
+# What a client can be asked. A connection that announces one of these belongs to one client.
+ASKED = frozenset({"elicitation", "sampling", "roots"})
+TASKS_EXTENSION = "io.modelcontextprotocol/tasks"
 
 
 class Client(NamedTuple):
     info: JsonObject
     capabilities: JsonObject
+    # The same for clients that can do the same; made once where a client stays.
+    key: str | None = None
 
     def supports(self, method: str, mode: str = "form") -> bool:
         """Can this client answer the question `method`?"""
@@ -33,4 +43,45 @@ def elicitation_modes(capabilities: Mapping[str, Json]) -> frozenset[str]:
     return frozenset(declared) & {"form", "url"} or frozenset({"form"})
 
 
-UNKNOWN = Client({}, {})
+def forwarded(capabilities: JsonObject) -> JsonObject:
+    """A client's capabilities as we may declare them: all but tasks, which end at this hop."""
+    if not capabilities:
+        return {}
+    kept = {k: v for k, v in capabilities.items() if k != "tasks"}
+    extensions = kept.get("extensions")
+    if isinstance(extensions, dict) and TASKS_EXTENSION in extensions:
+        kept["extensions"] = {k: v for k, v in extensions.items() if k != TASKS_EXTENSION}
+    return kept
+
+
+def told_in(revision: Revision, capabilities: JsonObject) -> JsonObject:
+    """What a client can do, as far as a revision has words for it."""
+    known = revision.client_capabilities
+    told: JsonObject = {}
+    for name, value in capabilities.items():
+        if name not in ASKED or not isinstance(value, dict):
+            told[name] = value
+        elif name in known and _can_be_said(name, revision, capabilities):
+            told[name] = {key: value[key] for key in value if key in known[name]}
+    return told
+
+
+def _can_be_said(name: str, revision: Revision, capabilities: JsonObject) -> bool:
+    """A client that only opens pages cannot fill in forms, which is all that older ones have."""
+    return name != "elicitation" or bool(elicitation_modes(capabilities) & revision.elicitation)
+
+
+def key_of(capabilities: JsonObject) -> str:
+    """Names what a client can do."""
+    told = forwarded(capabilities)
+    if not told:
+        return ""
+    try:
+        return orjson.dumps(told, option=orjson.OPT_SORT_KEYS).decode()
+    except TypeError:  # an integer beyond 64 bits
+        return json.dumps(told, sort_keys=True)
+
+
+UNKNOWN = Client({}, {}, "")
+# Whoever can be asked all that there is to ask.
+ABLE = Client({}, {"elicitation": {"form": {}, "url": {}}, "sampling": {}, "roots": {}})

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from itertools import accumulate
+from math import isfinite
 
 import orjson
 
@@ -12,80 +13,123 @@ from toolyard.errors import INVALID_REQUEST, PARSE_ERROR, ProtocolError
 from toolyard.protocol.values import Json
 
 MAX_DEPTH = 200
+MAX_CONTAINERS = 1_000_000
 # To encode that many takes about a millisecond.
 PART = 500
 # Fewer bytes cannot be nested deeper: each level opens and closes.
 _SHALLOW = 2 * MAX_DEPTH
 _BOM = b"\xef\xbb\xbf"
 _ONLY_DIGITS = bytes(48 if 48 <= byte <= 57 else 32 for byte in range(256))
-_NOT_BRACKETS = bytes(byte for byte in range(256) if byte not in b"[]{}")
-_INNERMOST = re.compile(rb"\[\]|\{\}")
+_NEITHER_BRACKETS_NOR_QUOTES = bytes(byte for byte in range(256) if byte not in b'[]{}"')
+_ONE_KIND = bytes.maketrans(b"{}", b"[]")
+_STEPS = bytes.maketrans(b"[]", b"\x01\xff")  # one up, one down
 # From 19 digits on a number may not fit 64 bits, where orjson would make it a float.
 _LONG_NUMBER = b"0" * 19
+_ENORMOUS_NUMBER = b"0" * 309
+
+
+class TooDeep(ValueError):
+    """JSON that is nested deeper than MAX_DEPTH levels."""
+
+
+class TooMany(ValueError):
+    """JSON with more than MAX_CONTAINERS objects and lists in it."""
 
 
 def loads(data: bytes) -> Json:
-    """Parse JSON text: exact integers, at most MAX_DEPTH levels."""
+    """What a message says, or the error that its sender is answered with."""
     try:
-        value = orjson.loads(data)
-        if _LONG_NUMBER in data.translate(_ONLY_DIGITS):
-            value = json.loads(data)  # orjson was the stricter judge of what is JSON
-    except (ValueError, RecursionError) as error:
+        return exact(data)
+    except (TooDeep, TooMany) as error:
+        raise ProtocolError(INVALID_REQUEST, str(error)) from None
+    except ValueError as error:
         if data.startswith(_BOM) and not data.startswith(_BOM, len(_BOM)):
             return loads(data[len(_BOM) :])
-        raise ProtocolError(PARSE_ERROR, "Parse error", _reason(error)) from None
-    if len(data) > _SHALLOW and too_deep(data, value):
-        raise ProtocolError(INVALID_REQUEST, f"Nested deeper than {MAX_DEPTH} levels")
+        raise ProtocolError(PARSE_ERROR, "Parse error", str(error)) from None
+
+
+def exact(data: bytes) -> Json:
+    """Parse JSON text: exact integers, at most MAX_DEPTH levels. Raises ValueError."""
+    if len(data) > 2 * MAX_CONTAINERS and _too_many(data):
+        raise TooMany(f"More than {MAX_CONTAINERS:,} objects and lists")
+    try:
+        value = orjson.loads(data)
+    except ValueError:
+        # It also refuses integers that no float can hold.
+        if _ENORMOUS_NUMBER not in data.translate(_ONLY_DIGITS):
+            raise
+        value = _slowly(data)
+    if len(data) > _SHALLOW and too_deep(data):
+        raise TooDeep(f"Nested deeper than {MAX_DEPTH} levels")
+    if _LONG_NUMBER in data.translate(_ONLY_DIGITS):
+        return json.loads(data)
     return value
 
 
-def _reason(error: Exception) -> str:
-    return str(error) if isinstance(error, ValueError) else "nested too deeply"
+def _too_many(data: bytes) -> bool:
+    """Each takes up to 30 times the memory of its text."""
+    if data.count(b"[") + data.count(b"{") <= MAX_CONTAINERS:
+        return False
+    own = _outside_strings(data)
+    return own.count(b"[") + own.count(b"{") > MAX_CONTAINERS
 
 
-def too_deep(data: bytes, value: Json) -> bool:
-    """More than MAX_DEPTH levels? Peels whole levels of brackets off in C first."""
+def _slowly(data: bytes) -> Json:
+    decoder = json.JSONDecoder(parse_constant=_finite, parse_float=_finite)
+    try:
+        return decoder.decode(data.decode("utf-8"))
+    except RecursionError:
+        raise TooDeep(f"Nested deeper than {MAX_DEPTH} levels") from None
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    if isfinite(number):
+        return number
+    raise ValueError(f"{text[:20]} is not a number")
+
+
+def too_deep(data: bytes) -> bool:
+    """More than MAX_DEPTH levels in valid JSON text? Linear, and nearly all of it in C."""
     if data.count(b"[") + data.count(b"{") <= MAX_DEPTH:
         return False
-    brackets = data.translate(None, _NOT_BRACKETS)
-    for _ in range(MAX_DEPTH):
-        fewer = _INNERMOST.sub(b"", brackets)
+    brackets = _outside_strings(data).translate(_ONE_KIND)
+    # Whole levels go as long as each is half of what there is: that is most of any real text.
+    for levels in range(MAX_DEPTH):
+        fewer = brackets.replace(b"[]", b"")
         if not fewer:
             return False
-        if len(fewer) == len(brackets):
-            break  # brackets inside strings: look at the value itself
+        if 2 * len(fewer) > len(brackets):
+            return levels + max(accumulate(memoryview(brackets.translate(_STEPS)).cast("b"))) > (
+                MAX_DEPTH
+            )
         brackets = fewer
-    return _deeper_than(value, MAX_DEPTH)
-
-
-def _deeper_than(value: Json, limit: int) -> bool:
-    level = [value]
-    for _ in range(limit):
-        level = [child for item in level for child in _children(item) if _is_container(child)]
-        if not level:
-            return False
     return True
 
 
-def _children(item: Json) -> Iterable[Json]:
-    return item.values() if isinstance(item, dict) else item
-
-
-def _is_container(item: Json) -> bool:
-    return isinstance(item, dict | list)
+def _outside_strings(data: bytes) -> bytes:
+    """The brackets that are JSON's own. Pairs of quotes may go first: what is inside stays so."""
+    if b"\\" in data:
+        data = data.replace(b"\\\\", b"").replace(b'\\"', b"")
+    kept = data.translate(None, _NEITHER_BRACKETS_NOR_QUOTES).replace(b'""', b"")
+    return b"".join(kept.split(b'"')[::2]) if b'"' in kept else kept
 
 
 def in_parts(items: Sequence[Json], option: int = 0) -> Iterator[bytes]:
     """JSON text of many items, some at a time: other threads are let in between."""
     for start in range(0, len(items), PART):
-        yield orjson.dumps(items[start : start + PART], option=option)[1:-1]
+        yield dumps(items[start : start + PART], option)[1:-1]
 
 
-def dumps(value: Json) -> bytes:
+def dumps(value: Json, option: int = 0) -> bytes:
     """JSON text of any value; integers beyond 64 bits take the slow road."""
     try:
-        return orjson.dumps(value)
+        return orjson.dumps(value, option=option)
     except (TypeError, orjson.JSONEncodeError):
-        return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode(
-            "utf-8", "replace"
+        sort = bool(option & orjson.OPT_SORT_KEYS)
+        indent = 2 if option & orjson.OPT_INDENT_2 else None
+        separators = (",", ": " if indent else ":")
+        text = json.dumps(
+            value, ensure_ascii=False, separators=separators, sort_keys=sort, indent=indent
         )
+        return text.encode("utf-8", "replace")

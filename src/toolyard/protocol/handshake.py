@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from toolyard.errors import INVALID_PARAMS, NOT_INITIALIZED, ProtocolError
-from toolyard.protocol.client import Client
+from toolyard.protocol.client import Client, key_of
 from toolyard.protocol.identity import Identity
-from toolyard.protocol.revisions import HANDSHAKE, Revision, negotiate
+from toolyard.protocol.manner import PLAIN, Manner
+from toolyard.protocol.revisions import Revision, negotiate
 from toolyard.protocol.values import LOG_LEVELS, Json, JsonObject
 
 # What a client may send before it has said `notifications/initialized`.
@@ -22,16 +23,18 @@ class Greeting(NamedTuple):
     result: JsonObject
 
 
-def greet(identity: Identity, params: JsonObject, *, strict: bool = False) -> Greeting:
-    """Answer `initialize`. Strict: an unknown revision is refused, not negotiated."""
+def greet(identity: Identity, params: JsonObject, manner: Manner = PLAIN) -> Greeting:
+    """Answer `initialize`."""
     requested = params.get("protocolVersion")
-    if strict and requested is not None and requested not in HANDSHAKE:
-        known = ",".join(sorted(HANDSHAKE, reverse=True))
+    unknown = not isinstance(requested, str) or requested not in manner.revisions
+    if manner.strict_revisions and requested is not None and unknown:
+        known = ",".join(sorted(manner.revisions, reverse=True))
         raise ProtocolError(
             INVALID_PARAMS, f"Unsupported protocol version: {requested}. Supported: {known}"
         )
-    revision = negotiate(requested)
-    client = Client(_object(params.get("clientInfo")), _object(params.get("capabilities")))
+    revision = negotiate(requested, manner.revisions)
+    can_do = _object(params.get("capabilities"))
+    client = Client(_object(params.get("clientInfo")), can_do, key_of(can_do))
     result: JsonObject = {
         "protocolVersion": revision.date,
         "capabilities": identity.capabilities_for(revision, client.capabilities),
@@ -48,9 +51,11 @@ def gate(method: str, *, initialized: bool) -> None:
         raise ProtocolError(NOT_INITIALIZED, "Server not initialized")
 
 
-def log_level(params: JsonObject) -> str:
+def log_level(params: JsonObject, manner: Manner = PLAIN) -> str:
     """The level that `logging/setLevel` asks for."""
     level = params.get("level")
+    if manner.any_case_levels and isinstance(level, str):
+        level = level.lower()
     if level not in LOG_LEVELS:
         raise ProtocolError(INVALID_PARAMS, "Invalid log level", {"allowed": list(LOG_LEVELS)})
     return str(level)

@@ -23,6 +23,8 @@ NAMED_BY = {
 }
 _TOKEN = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+\Z")
 _PLAIN = re.compile(r"[\x21-\x7e](?:[\x20-\x7e\t]*[\x21-\x7e])?\Z")
+# Beyond this a float may stand for several integers.
+_EXACT_IN_FLOATS = 2**53
 _OPEN, _CLOSE = "=?base64?", "?="
 
 
@@ -155,6 +157,8 @@ def _same(text: str, value: Json) -> bool:
     if isinstance(value, bool | str):
         return text == _text(value)
     try:
+        if type(value) is int and abs(value) > _EXACT_IN_FLOATS:
+            return int(text) == value
         return float(text) == float(value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return False

@@ -31,6 +31,8 @@ class Identity(NamedTuple):
 
     def capabilities_for(self, revision: Revision, client_capabilities: JsonObject) -> JsonObject:
         offered = {k: v for k, v in self.capabilities.items() if k in revision.capabilities}
+        if not revision.list_changed:
+            offered = {name: _without_list_changed(value) for name, value in offered.items()}
         declared = client_capabilities.get("extensions")
         shared = {
             name: value
@@ -38,3 +40,7 @@ class Identity(NamedTuple):
             if isinstance(declared, dict) and name in declared
         }
         return {**offered, "extensions": shared} if shared else offered
+
+
+def _without_list_changed(capability: JsonObject) -> JsonObject:
+    return {k: v for k, v in capability.items() if k != "listChanged"}

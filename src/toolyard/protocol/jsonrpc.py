@@ -9,7 +9,10 @@ from toolyard.protocol.call import Encoded, Json, JsonObject
 from toolyard.protocol.codec import dumps, loads
 
 RequestId: TypeAlias = str | int
+MOST_IN_BATCH = 100
 _ID_TYPES = frozenset({str, int})  # and no bool
+# What tells one kind of message from another.
+_TELLING = ("method", "result", "error")
 
 
 class Request(NamedTuple):
@@ -39,8 +42,8 @@ class Malformed(NamedTuple):
 Message: TypeAlias = Request | Notification | Response | Malformed
 
 
-def decode(data: bytes) -> Message | list[Message]:
-    """One message, or the messages of a batch. Never raises."""
+def decode(data: bytes, most: int = MOST_IN_BATCH) -> Message | list[Message]:
+    """One message, or the messages of a batch, `most` of them at most. Never raises."""
     try:
         value = loads(data)
     except ProtocolError as error:
@@ -49,6 +52,8 @@ def decode(data: bytes) -> Message | list[Message]:
         return classify(value)
     if not value:
         return invalid(None, "an empty batch")
+    if len(value) > most:
+        return invalid(None, f"a batch may have {most} messages")
     return [classify(item) for item in value]
 
 
@@ -71,6 +76,8 @@ def classify(value: Json) -> Message:
 def _unusual(value: JsonObject) -> Message:
     message_id = value.get("id")
     known_id = message_id if is_request_id(message_id) else None
+    if value.keys().isdisjoint(_TELLING):
+        return invalid(known_id, "Missing method")
     if value.get("jsonrpc") != "2.0":
         return invalid(known_id, 'jsonrpc must be "2.0"')
     if "method" not in value:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Literal, NamedTuple
 
 Structured = Literal["none", "object", "any"]
@@ -26,6 +27,9 @@ _SESSION_METHODS = {
 }
 
 
+ELICITATION_COMPLETE = "notifications/elicitation/complete"
+
+
 class Revision(NamedTuple):
     """What one dated revision of MCP has. Fields grow with the table below."""
 
@@ -41,17 +45,27 @@ class Revision(NamedTuple):
     content_kinds: frozenset[str]
     structured: Structured
     capabilities: frozenset[str]
+    # What a client may say that it can do, and the details of it; others are a client's own.
+    client_capabilities: Mapping[str, frozenset[str]]
     list_changed: bool
     instructions: bool
     progress_message: bool
     elicitation: frozenset[str]
     plain_forms: bool
+    # URLs to be opened have ids, an error of their own, and are told to be done with.
+    tracked_urls: bool
+    # What a sampling message may hold, and whether several of it.
+    sampling_kinds: frozenset[str]
+    sampling_lists: bool
     version_header: bool
     resumable_priming: bool
     tool_errors_validate: bool
 
     def __str__(self) -> str:
         return self.date
+
+    def may_hear(self, notification: str) -> bool:
+        return self.tracked_urls or notification != ELICITATION_COMPLETE
 
 
 R2026_07_28 = Revision(
@@ -68,11 +82,19 @@ R2026_07_28 = Revision(
     capabilities=frozenset(
         {"tools", "prompts", "resources", "logging", "completions", "extensions", "experimental"}
     ),
+    client_capabilities={
+        "elicitation": frozenset({"form", "url"}),
+        "sampling": frozenset({"tools", "context"}),
+        "roots": frozenset(),
+    },
     list_changed=True,
     instructions=True,
     progress_message=True,
     elicitation=frozenset({"form", "url"}),
     plain_forms=False,
+    tracked_urls=False,
+    sampling_kinds=frozenset({"text", "image", "audio", "tool_use", "tool_result"}),
+    sampling_lists=True,
     version_header=True,
     resumable_priming=False,
     tool_errors_validate=True,
@@ -84,6 +106,11 @@ R2025_11_25 = R2026_07_28._replace(
     later_tool_fields=frozenset(),
     structured="object",
     capabilities=(R2026_07_28.capabilities - {"extensions"}) | {"tasks"},
+    tracked_urls=True,
+    client_capabilities={
+        **R2026_07_28.client_capabilities,
+        "roots": frozenset({"listChanged"}),
+    },
     resumable_priming=True,
 )
 R2025_06_18 = R2025_11_25._replace(
@@ -92,8 +119,16 @@ R2025_06_18 = R2025_11_25._replace(
     later_entry_fields=frozenset({"icons"}),
     later_info_fields=frozenset({"description", "icons", "websiteUrl"}),
     capabilities=R2025_11_25.capabilities - {"tasks"},
+    client_capabilities={
+        "elicitation": frozenset(),
+        "sampling": frozenset(),
+        "roots": frozenset({"listChanged"}),
+    },
     elicitation=frozenset({"form"}),
     plain_forms=True,
+    tracked_urls=False,
+    sampling_kinds=frozenset({"text", "image", "audio"}),
+    sampling_lists=False,
     resumable_priming=False,
 )
 R2025_03_26 = R2025_06_18._replace(
@@ -105,6 +140,7 @@ R2025_03_26 = R2025_06_18._replace(
     later_annotations=frozenset({"lastModified"}),
     content_kinds=frozenset({"text", "image", "resource", "audio"}),
     structured="none",
+    client_capabilities={"sampling": frozenset(), "roots": frozenset({"listChanged"})},
     elicitation=frozenset(),
     version_header=False,
 )
@@ -113,6 +149,7 @@ R2024_11_05 = R2025_03_26._replace(
     batches=False,
     later_tool_fields=R2025_03_26.later_tool_fields | {"annotations"},
     content_kinds=frozenset({"text", "image", "resource"}),
+    sampling_kinds=frozenset({"text", "image"}),
     capabilities=R2025_03_26.capabilities - {"completions"},
     instructions=True,
     progress_message=False,
@@ -130,10 +167,26 @@ LATEST = R2026_07_28
 ASSUMED_OVER_HTTP = R2025_03_26
 
 
-def negotiate(requested: object) -> Revision:
+# The handshake revisions as the command `mcp-bash` speaks them: its oldest clients hear of no
+# changed lists, and find structured content where their revision has no word for it.
+LIKE_MCP_BASH = {
+    **HANDSHAKE,
+    R2025_03_26.date: R2025_03_26._replace(
+        structured="object",
+        capabilities=R2025_03_26.capabilities - {"completions"},
+        list_changed=False,
+    ),
+    R2024_11_05.date: R2024_11_05._replace(
+        structured="object", list_changed=False, instructions=False
+    ),
+}
+
+
+def older(one: Revision, other: Revision) -> Revision:
+    return min(one, other, key=lambda revision: revision.date)
+
+
+def negotiate(requested: object, spoken: Mapping[str, Revision] = HANDSHAKE) -> Revision:
     """The revision that `initialize` answers with: the one asked for, or our latest."""
-    return (
-        HANDSHAKE.get(requested, LATEST_HANDSHAKE)
-        if isinstance(requested, str)
-        else LATEST_HANDSHAKE
-    )
+    asked = requested if isinstance(requested, str) else LATEST_HANDSHAKE.date
+    return spoken.get(asked, spoken[LATEST_HANDSHAKE.date])

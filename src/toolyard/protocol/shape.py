@@ -7,9 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from toolyard.errors import INVALID_PARAMS, RESOURCE_NOT_FOUND, ProtocolError
+from toolyard.errors import (
+    INTERNAL_ERROR,
+    INVALID_PARAMS,
+    RESOURCE_NOT_FOUND,
+    URL_REQUIRED,
+    ProtocolError,
+)
 from toolyard.protocol.codec import dumps
 from toolyard.protocol.keys import SERVER_INFO
+from toolyard.protocol.questions import urls_of
 from toolyard.protocol.revisions import ALL, LISTS, Revision
 from toolyard.protocol.values import Json, JsonObject
 
@@ -165,7 +172,12 @@ def list_key(kind: str) -> str:
 
 
 def shape_error(error: ProtocolError, revision: Revision) -> ProtocolError:
-    """Modern clients know no -32002: an unknown resource is a matter of its parameters."""
+    """Codes that a revision lacks, in its words."""
     if revision.modern and error.code == RESOURCE_NOT_FOUND:
+        # An unknown resource is a matter of its parameters.
         return ProtocolError(INVALID_PARAMS, error.message, error.data)
+    if error.code == URL_REQUIRED and not revision.tracked_urls:
+        urls = [one["params"]["url"] for one in urls_of(error).values()]
+        told = f"{error.message} (to be opened first: {', '.join(urls)})" if urls else error.message
+        return ProtocolError(INTERNAL_ERROR, told)
     return error

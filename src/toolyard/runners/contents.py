@@ -6,10 +6,9 @@ import base64
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-import orjson
-
 from toolyard.errors import INTERNAL_ERROR, RESOURCE_NOT_FOUND, ProtocolError
 from toolyard.protocol.call import Json, JsonObject
+from toolyard.protocol.codec import exact
 from toolyard.runners.embedded import is_text
 
 BINARY = "application/octet-stream"
@@ -29,6 +28,7 @@ class About:
     provider: str
     mime_type: str = "text/plain"
     meta: JsonObject = field(default_factory=dict)  # `_meta` of the contents
+    trim: bool = False  # text loses the newlines at its end
 
 
 def read_result(uri: str, body: Body, about: About) -> JsonObject:
@@ -43,7 +43,8 @@ def content_of(uri: str, body: Body, about: About) -> JsonObject:
     mime_type = body.mime_type or about.mime_type
     content: JsonObject = {"uri": uri, "mimeType": mime_type}
     if is_text(body.data):
-        content["text"] = body.data.decode()
+        text = body.data.decode()
+        content["text"] = text.rstrip("\n") if about.trim else text
     else:
         content["mimeType"] = BINARY if mime_type.startswith("text/") else mime_type
         content["blob"] = base64.b64encode(body.data).decode()
@@ -57,8 +58,8 @@ def printed_result(output: bytes) -> JsonObject | None:
     if not output.lstrip().startswith(b"{"):
         return None
     try:
-        value = orjson.loads(output)
-    except orjson.JSONDecodeError:
+        value = exact(output)
+    except ValueError:
         return None
     return value if _is_result(value) else None
 

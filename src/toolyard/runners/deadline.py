@@ -26,6 +26,10 @@ class Deadline:
         self._idle_since = now
         self._paused_at: float | None = None
 
+    @property
+    def extends(self) -> bool:
+        return self._limit.extends
+
     def progressed(self, now: float) -> None:
         if self._paused_at is None:
             self._idle_since = now

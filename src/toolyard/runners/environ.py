@@ -31,6 +31,21 @@ RUN_ROOT = b"TOOLYARD_RUN_ROOT"
 LONGEST_VALUE = 100_000
 
 
+SECRETS = frozenset({"MCPBASH_REMOTE_TOKEN", "MCP_REGISTRY_TOKEN"})
+OUR_PREFIX = "TOOLYARD_"
+SECRET_WORDS = ("TOKEN", "SECRET", "PASSWORD", "KEY", "CREDENTIAL")
+
+
+def is_secret(name: str, withheld: frozenset[str] = frozenset()) -> bool:
+    if name in SECRETS or name in withheld:
+        return True
+    return name.startswith(OUR_PREFIX) and sounds_secret(name)
+
+
+def sounds_secret(name: str) -> bool:
+    return any(word in name.upper() for word in SECRET_WORDS)
+
+
 @dataclass(frozen=True, slots=True)
 class Kept:
     """Which variables of the server's own environment a script gets to see."""
@@ -40,7 +55,10 @@ class Kept:
     everything: bool = False
 
     def keeps(self, name: str) -> bool:
-        return self.everything or name in self.names or name.startswith(self.prefixes)
+        """A prefix is no reason to hand on a password; naming it is."""
+        if self.everything or name in self.names:
+            return True
+        return name.startswith(self.prefixes) and not sounds_secret(name)
 
 
 MINIMAL = Kept(frozenset({"PATH", "HOME", "TMPDIR", "LANG"}), ("MCP_", "MCPBASH_"))
@@ -50,16 +68,6 @@ ISOLATED = Kept(  # resource providers
     | {"MCPBASH_ENABLE_GIT_PROVIDER"},
     ("LC_", "MCP_", "MCPBASH_GIT_", "MCPBASH_HTTPS_"),
 )
-
-SECRETS = frozenset({"MCPBASH_REMOTE_TOKEN", "MCP_REGISTRY_TOKEN"})
-OUR_PREFIX = "TOOLYARD_"
-SECRET_WORDS = ("TOKEN", "SECRET", "PASSWORD", "KEY", "CREDENTIAL")
-
-
-def is_secret(name: str, withheld: frozenset[str] = frozenset()) -> bool:
-    if name in SECRETS or name in withheld:
-        return True
-    return name.startswith(OUR_PREFIX) and any(word in name for word in SECRET_WORDS)
 
 
 @dataclass(frozen=True, slots=True)

@@ -48,6 +48,8 @@ class Exchange:
         "_loop",
         "_made_at",
         "_partial",
+        "_spoke",
+        "_stream_at",
         "_taken_at",
         "_written",
         "environ",
@@ -63,6 +65,8 @@ class Exchange:
         self._asked_at = 0
         self.on_line: Callable[[bytes], None] | None = None
         self._dirty = False
+        self._spoke = False
+        self._stream_at = 0
         self._taken_at = 0
         self.environ: Mapping[bytes, bytes] = {
             name: os.fsencode(f"{path}/{part}") for name, part in VARIABLES.items()
@@ -72,14 +76,19 @@ class Exchange:
         for name in (ERROR, RESOURCES):
             os.close(os.open(f"{path}/{name}", os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
         self._fifo = os.open(f"{path}/{STREAM}", os.O_RDWR | os.O_NONBLOCK)
-        self._inodes = inodes(path)
-        self._made_at = os.stat(path).st_mtime_ns
-        loop.add_reader(self._fifo, self._readable)
+        try:
+            self._inodes = inodes(path)
+            self._made_at = os.stat(path).st_mtime_ns
+            loop.add_reader(self._fifo, self._readable)
+        except OSError:
+            os.close(self._fifo)
+            raise
 
     def take(self) -> None:
         self._taken_at = time.time_ns()
         self._asked_at = self._made_at
         self._partial = b""
+        self._stream_at = 0
 
     def write(self, name: str, data: bytes) -> bytes:
         """A file that appears whole, and is ours to remove."""
@@ -137,11 +146,19 @@ class Exchange:
             if not self._readable():
                 return
 
+    def touched(self) -> bool:
+        """Did somebody touch the stream since the last look, with nothing to be heard on it?"""
+        self.drain()
+        seen, self._stream_at = self._stream_at, os.fstat(self._fifo).st_mtime_ns
+        spoke, self._spoke = self._spoke, False
+        return seen not in (0, self._stream_at) and not spoke
+
     def _readable(self) -> bool:
         try:
             data = os.read(self._fifo, READ_SIZE)
         except BlockingIOError:
             return False
+        self._spoke = True
         *lines, self._partial = (self._partial + data).split(b"\n")
         if len(self._partial) > MAX_LINE:
             self._partial = b""
@@ -152,8 +169,7 @@ class Exchange:
         if self.on_line is None:
             return
         for line in lines:
-            if line:
-                self.on_line(line)
+            self.on_line(line)
 
     def reset(self) -> bool:
         """Make it as new; False where it is not, and must not be used again."""
@@ -206,7 +222,7 @@ class ExchangePool:
         try:
             exchange = Exchange(path, self._loop)
         except OSError:
-            remove_folder(path)
+            remove_unfinished(path, STREAM, ERROR, RESOURCES)
             raise
         self._all.add(exchange)
         return exchange
@@ -242,6 +258,16 @@ def remove(path: str) -> None:
     try:
         os.unlink(path)
     except OSError:  # gone, or no longer a file: `reset` sees it
+        pass
+
+
+def remove_unfinished(path: str, *names: str) -> None:
+    """A folder with at most these files, without a descriptor: there may be none left."""
+    for name in names:
+        remove(f"{path}/{name}")
+    try:
+        os.rmdir(path)
+    except OSError:  # it was not even made
         pass
 
 

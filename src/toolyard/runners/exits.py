@@ -35,8 +35,12 @@ class PidfdExits:
 
     def watch(self, pid: int, ended: Ended) -> None:
         fd = os.pidfd_open(pid)
+        try:
+            self._epoll.register(fd, select.EPOLLIN)
+        except OSError:
+            os.close(fd)
+            raise
         self._watched[fd] = pid, ended
-        self._epoll.register(fd, select.EPOLLIN)
 
     def _ready(self) -> None:
         for fd, _ in self._epoll.poll(0):

@@ -9,12 +9,14 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Callable
+from contextlib import suppress
 from typing import NamedTuple
 
 from toolyard import telemetry
-from toolyard.runners.exchange import remove_folder
+from toolyard.runners.exchange import remove_folder, remove_unfinished
 from toolyard.runners.exits import Exits, exits_of
-from toolyard.runners.watcher import Watcher
+from toolyard.runners.privacy import keep_to_ourselves
+from toolyard.runners.watcher import TABLE, Watcher
 
 log = telemetry.logger("runners")
 
@@ -66,16 +68,22 @@ class Guard:
 
 def run_folder(parent: str | None) -> str:
     parent = os.path.realpath(parent or os.environ.get("TMPDIR") or "/tmp")
+    os.makedirs(parent, 0o700, exist_ok=True)
+    with suppress(OSError):  # scripts get it as it is, also where we were told to use another
+        os.makedirs(os.environ.get("TMPDIR") or parent, 0o700, exist_ok=True)
     root = f"{parent}/toolyard-run.{os.getpid()}.{os.urandom(6).hex()}"
     os.mkdir(root, 0o700)
     return root
 
 
 def _open(root: str) -> Opened:
-    exits = exits_of(asyncio.get_running_loop())
+    exits: Exits | None = None
     try:
+        exits = exits_of(asyncio.get_running_loop())
+        keep_to_ourselves()
         return Opened(root, exits, Watcher(root, exits))
     except OSError:
-        exits.close()
-        remove_folder(root)
+        if exits is not None:
+            exits.close()
+        remove_unfinished(root, TABLE)
         raise

@@ -150,7 +150,11 @@ class Feed:
         self._loop = loop
         self._fd = fd
         self._left = memoryview(data)
-        loop.add_writer(fd, self._write)
+        try:
+            loop.add_writer(fd, self._write)
+        except OSError:
+            os.close(fd)
+            raise
 
     def _write(self) -> None:
         try:

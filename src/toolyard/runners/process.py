@@ -72,10 +72,12 @@ class Process:
         self._out = Collected(loop, out, self._advanced, command.max_stdout)
         self._err = Tail(loop, err, self._advanced, command.stderr_tail)
         self._err.hears = command.hears_stderr
-        self._in = Feed(loop, into, command.stdin) if command.stdin is not None else None
-        if not self._out.make_room() or command.hears_stderr is not None:
-            self.attend()
+        self._in: Feed | None = None
         try:
+            if command.stdin is not None:
+                self._in = Feed(loop, into, command.stdin)
+            if not self._out.make_room() or command.hears_stderr is not None:
+                self.attend()
             exits.watch(self.pid, self._exited)
         except OSError:  # no file descriptor left for it: a child unwatched must not run
             signal_group(self.pid, signal.SIGKILL)

@@ -19,15 +19,19 @@ from toolyard.runners.runner import Runner
 class TextPrompt:
     """A template. What is not an argument of the prompt stays as it is written."""
 
-    def __init__(self, path: str, metadata: JsonObject, max_bytes: int) -> None:
+    def __init__(
+        self, path: str, metadata: JsonObject, max_bytes: int, *, trim: bool = False
+    ) -> None:
         self._path = path
         self._metadata = metadata
         self._max_bytes = max_bytes
+        self._trim = trim
 
     async def call(self, arguments: JsonObject, call: Call, channel: Channel) -> JsonObject:
         require(self._metadata, arguments)
         data = await asyncio.to_thread(read_file, self._path, self._max_bytes, self._path)
         text = rendered(data.decode("utf-8", "replace"), values_of(self._metadata, arguments))
+        text = text.rstrip("\n") if self._trim else text
         result = text_result(self._metadata, text)
         result |= {"text": text, "arguments": arguments}
         if isinstance(self._metadata.get("metadata"), dict):
@@ -70,7 +74,9 @@ class ProgramPrompt:
             return with_description(self._metadata, printed)
         if is_messages(printed):
             return with_description(self._metadata, {"messages": printed})
-        return text_result(self._metadata, output.decode("utf-8", "replace"))
+        text = output.decode("utf-8", "replace")
+        trim = self._runner.settings.trim_texts
+        return text_result(self._metadata, text.rstrip("\n") if trim else text)
 
 
 def require(metadata: JsonObject, arguments: JsonObject) -> None:

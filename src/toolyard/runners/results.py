@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import NamedTuple, cast
 
-import orjson
-
 from toolyard.errors import INTERNAL_ERROR, ProtocolError
 from toolyard.protocol.call import Json, JsonObject
+from toolyard.protocol.codec import exact
 from toolyard.runners.deadline import Limit
 from toolyard.runners.run import Finished
 
@@ -21,6 +20,7 @@ class Shaping(NamedTuple):
     name: str
     max_output: int
     timeout_hint: str | None = None
+    keep_output: bool = False  # the text is the output to the last newline
 
 
 def result_of(finished: Finished, limit: Limit, shaping: Shaping) -> JsonObject:
@@ -38,8 +38,8 @@ def result_of(finished: Finished, limit: Limit, shaping: Shaping) -> JsonObject:
     if is_result(output):
         return passed_through(cast(JsonObject, output), shaping, meta)
     if finished.exit_code:
-        return failure(shaping, why_failed(finished), meta)
-    return success(output, text_of(finished.stdout), shaping, meta)
+        return failure(shaping, why_failed(finished, shaping), meta)
+    return success(output, printed(finished.stdout, shaping), shaping, meta)
 
 
 def own_error(said: bytes) -> ProtocolError:
@@ -86,9 +86,13 @@ def with_ui(meta: JsonObject) -> JsonObject:
     return {**meta, "ui": {"resourceUri": uri, **(ui if isinstance(ui, dict) else {})}}
 
 
-def why_failed(finished: Finished) -> str:
+def printed(stdout: bytes, shaping: Shaping) -> str:
+    return stdout.decode("utf-8", "replace") if shaping.keep_output else text_of(stdout)
+
+
+def why_failed(finished: Finished, shaping: Shaping) -> str:
     return (
-        text_of(finished.stdout)
+        printed(finished.stdout, shaping)
         or text_of(finished.stderr)
         or f"Tool failed with exit code {finished.exit_code}"
     )
@@ -152,8 +156,8 @@ def whole(seconds: float) -> float:
 
 def json_of(raw: bytes) -> Json:
     try:
-        return orjson.loads(raw)
-    except orjson.JSONDecodeError:
+        return exact(raw)
+    except ValueError:
         return NOT_JSON
 
 

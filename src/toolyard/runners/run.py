@@ -6,13 +6,15 @@ Joins a process with its exchange folder, its deadline and its place at the gate
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import count
 from types import MappingProxyType
 from typing import NamedTuple
 
 from toolyard.protocol.call import Call, Channel
 from toolyard.runners.deadline import Deadline, Expiry, Limit
+from toolyard.runners.escaped import Escaped
 from toolyard.runners.exchange import ERROR, RESOURCES, Exchange, ExchangePool
 from toolyard.runners.exits import Exits
 from toolyard.runners.gate import Gate
@@ -67,11 +69,18 @@ class Shared:
     mark: bytes  # what tells our children from others, should we be gone
     watcher: Watcher
     announce: Announce
+    numbers: Iterator[int] = field(default_factory=count)
     live: set[Run] = field(default_factory=set)
     idle: asyncio.Event = field(default_factory=asyncio.Event)
+    escaped: Escaped = field(init=False)
+
+    def __post_init__(self) -> None:
+        escaped = Escaped(self.loop, self.mark, lambda: {run.number for run in self.live})
+        object.__setattr__(self, "escaped", escaped)
 
     def gone(self, run: Run) -> None:
         self.live.discard(run)
+        self.escaped.look_soon()
         if not self.live:
             self.idle.set()
 
@@ -110,6 +119,7 @@ class Run:
         "_settled_at",
         "_shared",
         "_timed_out",
+        "number",
         "process",
     )
 
@@ -118,6 +128,7 @@ class Run:
     def __init__(self, shared: Shared, limit: Limit) -> None:
         """The caller has a place at the gate; it passes to the run."""
         self._shared = shared
+        self.number = next(shared.numbers)
         self._exchange: Exchange | None = None
         now = shared.loop.time()
         self._settled_at = now + BRIEF
@@ -136,6 +147,11 @@ class Run:
     @property
     def has_place(self) -> bool:
         return self._has_place
+
+    @property
+    def mark(self) -> bytes:
+        """What all that it starts carries in its environment."""
+        return self._shared.escaped.mark_of(self.number)
 
     def take_exchange(self) -> Exchange:
         self._exchange = self._shared.pool.take()
@@ -188,6 +204,8 @@ class Run:
             if now >= self._give_up_at:
                 self.process.give_up()
             return
+        if self._deadline.extends and self._exchange is not None and self._exchange.touched():
+            self._deadline.progressed(now)
         self._timed_out = self._deadline.expired(now)
         if self._timed_out is not None:
             self._give_up_at = now + self._shared.settings.kill_grace + GIVE_UP_AFTER

@@ -156,7 +156,7 @@ class Runner:
         run = Run(shared, spec.timeout or Limit(self.settings.default_timeout))
         try:
             exchange = run.take_exchange() if channel is not None or spec.payloads else None
-            env = self._environ(shared, spec, exchange, call, channel)
+            env = self._environ(run.mark, spec, exchange, call, channel)
 
             def start(argv: list[str]) -> Process:
                 command = self._command(spec, argv, env)
@@ -189,13 +189,13 @@ class Runner:
 
     def _environ(
         self,
-        shared: Shared,
+        mark: bytes,
         spec: ScriptSpec,
         exchange: Exchange | None,
         call: Call | None,
         channel: Channel | None,
     ) -> Environ:
-        env = {**spec.environ, RUN_ROOT: shared.mark}
+        env = {**spec.environ, RUN_ROOT: mark}
         payloads = spec.payloads
         if exchange is not None and channel is not None:
             env.update(exchange.environ)
@@ -249,6 +249,7 @@ class Runner:
         await shared.until_idle(CLOSE_PATIENCE)
         if self._pulse is not None:
             self._pulse.cancel()
+        shared.escaped.close()
         shared.pool.close()
 
     def _configured_roots(self, call: Call, channel: Channel) -> Roots:

@@ -46,9 +46,9 @@ class ScriptTarget:
     @cached_property
     def _shaping(self) -> Shaping:
         hint = self.metadata.get("timeoutHint")
-        return Shaping(
-            self.name, self._runner.settings.max_output, hint if isinstance(hint, str) else None
-        )
+        settings = self._runner.settings
+        hint = hint if isinstance(hint, str) else None
+        return Shaping(self.name, settings.max_output, hint, settings.keep_output)
 
     @cached_property
     def _own_limit(self) -> Limit:

@@ -32,6 +32,10 @@ class RunnerSettings:
     provider_env_mode: ProviderEnvMode = "isolate"  # MCPBASH_PROVIDER_ENV_MODE
     provider_env_allowlist: tuple[str, ...] = ()  # MCPBASH_PROVIDER_ENV_ALLOWLIST
     provider_env_inherit_allowed: bool = False  # MCPBASH_PROVIDER_ENV_INHERIT_ALLOW
+    # A tool's text is its output to the last newline, as users of mcp-bash know it; and the
+    # texts of resources and prompts end without any.
+    keep_output: bool = False
+    trim_texts: bool = False
     # MCPBASH_ELICITATION_TIMEOUT; None: half a minute on a session, ten when parked.
     question_timeout: float | None = None
     tmp_root: str | None = None  # MCPBASH_TMP_ROOT, else the system's choice

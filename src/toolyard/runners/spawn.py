@@ -41,21 +41,27 @@ class Spawned(NamedTuple):
 
 
 def spawn(command: Command) -> Spawned:
-    """Raises OSError where the child cannot be started."""
-    out, child_out = os.pipe()
-    err, child_err = os.pipe()
-    child_in, into = os.pipe() if command.stdin is not None else (nothing(), -1)
+    """Raises OSError where the child cannot be started; nothing is left open then."""
+    opened: list[int] = []
     try:
+        out, child_out = pipe(opened)
+        err, child_err = pipe(opened)
+        child_in, into = pipe(opened) if command.stdin is not None else (nothing(), -1)
         pid = start(command, (child_in, child_out, child_err))
     except BaseException:
-        close(out, err, into)
+        close(*opened)
         raise
-    finally:
-        close(child_out, child_err, child_in if into >= 0 else -1)
+    close(child_out, child_err, child_in if into >= 0 else -1)
     for fd in (out, err, into):
         if fd >= 0:
             os.set_blocking(fd, False)
     return Spawned(pid, out, err, into)
+
+
+def pipe(opened: list[int]) -> tuple[int, int]:
+    ends = os.pipe()
+    opened += ends
+    return ends
 
 
 def start(command: Command, stdio: tuple[int, int, int]) -> int:

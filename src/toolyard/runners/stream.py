@@ -61,11 +61,13 @@ class Reporter:
         self._logs = logs
 
     def line(self, raw: bytes) -> None:
+        """Progress, a log message, an announcement; anything else is a sign of life."""
         try:
             message = orjson.loads(raw)
         except orjson.JSONDecodeError:
-            return
+            message = None
         if not isinstance(message, dict):
+            self._progressed()
             return
         if message.get("control") == "close_stream":
             self._channel.close_stream()
@@ -80,14 +82,14 @@ class Reporter:
             self._report_log(params)
         elif isinstance(method, str) and method in ANNOUNCED:
             self._announce(method, params)
+        else:
+            self._progressed()
 
     def _report_progress(self, params: JsonObject) -> None:
         """The token in the line does not matter: the channel knows its call's own."""
-        progress = number(params.get("progress"))
-        if progress is None:
-            return
         self._progressed()
-        if not self._progress.take():
+        progress = number(params.get("progress"))
+        if progress is None or not self._progress.take():
             return
         message = params.get("message")
         self._channel.progress(

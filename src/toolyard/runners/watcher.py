@@ -16,13 +16,16 @@ import signal
 import subprocess
 
 from toolyard.runners.exits import Exits
+from toolyard.telemetry import logger
+
+log = logger("watcher")
 
 TABLE = "groups"
 ROWS = 4096
 ROW_BYTES = 12
 BLANK_ROW = b" " * (ROW_BYTES - 1) + b"\n"
 PATIENCE = 5.0
-MOST_STARTS = 5
+AT_ONCE, MOST_WAIT = 5, 30.0
 
 # $1 is the run folder. Signals reach a group through the table. A process that left its group
 # is found, where the system shows it, below the group's leader or by its environment.
@@ -66,7 +69,10 @@ rm -rf -- "$root" || rm -rf -- "$root"
 class Watcher:
     """Holds the table and the pipe; `close` has the process sweep and waits for its end."""
 
-    __slots__ = ("_exits", "_free", "_gone", "_pipe", "_root", "_starts", "_table", "pid")
+    __slots__ = (
+        *("_again", "_closing", "_exits", "_free", "_gone", "_pipe", "_root", "_starts"),
+        *("_table", "pid"),
+    )
 
     def __init__(self, root: str, exits: Exits) -> None:
         self._root = root
@@ -76,6 +82,8 @@ class Watcher:
         self._pipe = -1
         self._gone = asyncio.Event()
         self._starts = 0
+        self._closing = False
+        self._again: asyncio.TimerHandle | None = None
         self._start()
 
     def watch(self, group: int) -> int:
@@ -95,7 +103,10 @@ class Watcher:
         self._free.append(row)
 
     async def close(self) -> None:
-        self._starts = MOST_STARTS
+        self._closing = True
+        if self._again is not None:
+            self._again.cancel()
+            self._gone.set()
         self._close_pipe()
         try:
             async with asyncio.timeout(PATIENCE):
@@ -110,17 +121,36 @@ class Watcher:
         reading, self._pipe = os.pipe()
         try:
             self.pid = start_watching(reading, self._root)
+            self._exits.watch(self.pid, self._ended)
+        except OSError:
+            self._close_pipe()
+            raise
         finally:
             os.close(reading)
-        self._exits.watch(self.pid, self._ended)
 
     def _ended(self, _code: int) -> None:
         """After `close`, or because somebody killed it: then there must be another."""
         self._close_pipe()
-        if self._starts < MOST_STARTS:
-            self._start()
-        else:
+        if self._closing:
             self._gone.set()
+        else:
+            log.warning("what would end our children after us was killed: it is started again")
+            self._restart()
+
+    def _restart(self) -> None:
+        """At once the first times; whoever goes on killing it is not kept busy."""
+        wait = 0.0 if self._starts < AT_ONCE else min(2.0 ** (self._starts - AT_ONCE), MOST_WAIT)
+        loop = asyncio.get_running_loop()
+        self._again = loop.call_later(wait, self._start_again)
+
+    def _start_again(self) -> None:
+        self._again = None
+        try:
+            self._start()
+        except OSError as error:
+            self._close_pipe()
+            log.warning("what would end our children after us cannot be started: %s", error)
+            self._restart()
 
     def _close_pipe(self) -> None:
         if self._pipe >= 0:

@@ -104,6 +104,13 @@ def _number(value: object) -> float:
     raise ValueError("expected a number, 0 or more")
 
 
+def _rate(value: object) -> float:
+    number = _number(value)
+    if number > 0:
+        return number
+    raise ValueError("expected a number above 0")
+
+
 def _words(value: object) -> tuple[str, ...]:
     if isinstance(value, str):
         return tuple(value.replace(",", " ").split())
@@ -171,6 +178,7 @@ PATH = Kind("path", _text)
 SWITCH = Kind("true or false", _switch)
 WHOLE = Kind("whole number", _whole)
 SECONDS = Kind("seconds", _number)
+RATE = Kind("a second", _rate)
 WORDS = Kind("names, by space or comma", _words)
 PATHS = Kind("paths, by colon", _paths)
 LEVEL = Kind("log level", _level)

@@ -13,6 +13,7 @@ from toolyard.settings.knob import (
     OBJECTS,
     PATH,
     PATHS,
+    RATE,
     SECONDS,
     SWITCH,
     TEXT,
@@ -40,6 +41,14 @@ class Settings:
     providers_dir = Knob(PATH, "providers", "Where the project's own resource providers are.")
     ui_dir = Knob(PATH, "ui", "Where shared MCP Apps pages are.")
     completions_dir = Knob(PATH, "completions", "Where completion scripts are, by convention.")
+    # Who the server is, where `server.meta.json` does not say
+    server_name = Knob(TEXT, "", "Its name; unset: the folder's. Also the host of `ui://` URIs.")
+    server_title = Knob(TEXT, "", "Its title; unset: made of the name.")
+    server_version = Knob(TEXT, "", "Its version; unset: of `VERSION` or `package.json`.")
+    server_description = Knob(TEXT, "", "What it is for.")
+    server_website_url = Knob(TEXT, "", "Where to read about it.")
+    server_icons = Knob(OBJECTS, (), "Its icons, as in `server.meta.json`.")
+    server_instructions = Knob(TEXT, "", "Where there is no `server.instructions.md`.")
     # Registry
     registry_dir = Knob(PATH, ".registry", "Where the generated registry files are kept.")
     registry_max_bytes = Knob(WHOLE, 104857600, "Largest registry; a larger cache is ignored.")
@@ -114,6 +123,18 @@ class Settings:
     orphan_check_interval = Knob(SECONDS, 30, "How often that is checked.")
     health_timeout_secs = Knob(SECONDS, 5, "Seconds for the `health` command.")
     tmp_root = Knob(PATH, "", "Where the exchange folders are made; unset: the system's place.")
+    # Bounds on what clients and upstreams may make us hold
+    max_batch = Knob(WHOLE, 100, "Messages in a JSON-RPC batch; a longer one is refused whole.")
+    replay_session_bytes = Knob(WHOLE, 16777216, "Answers kept for a session to resume, in bytes.")
+    replay_bytes = Knob(WHOLE, 268435456, "The same for all sessions together.")
+    max_upstream_message_bytes = Knob(WHOLE, 67108864, "Largest message of another server.")
+    max_upstream_entries = Knob(
+        WHOLE, 10000, "Entries in a list of another server; others are cut."
+    )
+    max_upstream_messages_per_sec = Knob(
+        RATE, 1000, "Unasked messages of one; it is read no faster."
+    )
+    max_call_messages_per_sec = Knob(RATE, 100, "Progress and logs of one call there; more is cut.")
     # Page
     page_traffic = Knob(SWITCH, True, "Keep the last calls in memory for the page to show.")
     page_read_only = Knob(SWITCH, False, "The page cannot change the registry file.")
@@ -150,7 +171,7 @@ class Settings:
     log_dir = Knob(PATH, "", "Keep logs in this folder as well.")
     log_json_tool = Knob(choice("quiet", "log"), "quiet", "Say which JSON tool the scripts get.")
     quiet = Knob(SWITCH, False, "Log errors only.")
-    ci_mode = Knob(SWITCH, False, "Defaults for continuous integration.")
+    ci_mode = Knob(SWITCH, False, "Write down each failed call, and what the machine is like.")
     ci_verbose = Knob(SWITCH, False, "Debug level in that mode.")
     debug = Knob(SWITCH, False, "Debug level.")
     debug_log = Knob(PATH, "", "Scripts append their debug lines to this file.")

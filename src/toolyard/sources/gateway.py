@@ -178,13 +178,23 @@ class GatewaySource:
         return replace(entries, warnings=(*entries.warnings, said))
 
     def read_own(self, own: Mapping[str, Listing]) -> Entries:
-        """The entries for one caller, to whom OAuth servers list this; scripts as last read."""
+        """The entries for some clients, to whom servers list this; scripts as last read."""
         return self._laid(self._scripts_read, *self._taken, own)
 
-    def would_read(self, instead: Mapping[str, bytes]) -> Entries:
+    @property
+    def needed(self) -> frozenset[str]:
+        """The servers that list to everybody who asks."""
+        return self._listings.followed
+
+    def listed(self) -> Mapping[str, Listing | None]:
+        """What those list to clients that can do nothing special."""
+        return self._listings.read()
+
+    def would_read(self, instead: Mapping[str, bytes]) -> tuple[Entries, Registries]:
         """The entries if files said this. Starts nothing. Raises ConfigError."""
         scripts = self._read_scripts()
-        return self._laid(scripts, self._files.load(scripts, instead), self._taken[1])
+        registries = self._files.load(scripts, instead)
+        return self._laid(scripts, registries, self._taken[1]), registries
 
     def _read_scripts(self) -> Entries:
         return self._scripts.read() if self._scripts is not None else Entries()
@@ -196,9 +206,12 @@ class GatewaySource:
         targets: UpstreamTargets,
         own: Mapping[str, Listing] | None = None,
     ) -> Entries:
-        listings = self._listings.read()
+        # What OAuth servers list to one caller is exposed to him, and changes no registry entry.
+        personal = {name: one for name, one in (own or {}).items() if name in registries.personal}
+        others = {name: one for name, one in (own or {}).items() if name not in personal}
+        listings = {**self._listings.read(), **others}
         for registry in registries.files:
-            entries = lay_over(registry, entries, listings, targets, own)
+            entries = lay_over(registry, entries, listings, targets, personal)
         return entries
 
     async def settle(self) -> None:
@@ -228,7 +241,7 @@ class GatewaySource:
         seen = self.registries.stamps
         while True:
             await asyncio.sleep(LOOK_EVERY)
-            stamps = self._files.stamps()
+            stamps = await asyncio.to_thread(self._files.stamps)  # a folder may be a dead one
             if stamps != seen:
                 try:
                     await self.reload()
@@ -243,7 +256,7 @@ class GatewaySource:
 
         Raises Shortage where they could not be read.
         """
-        scripts = self._read_scripts()
+        scripts = await asyncio.to_thread(self._read_scripts)
         try:
             newer = await asyncio.to_thread(self._files.load, scripts)
         except Shortage:

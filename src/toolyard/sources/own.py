@@ -1,31 +1,46 @@
-"""What OAuth servers list by themselves: for a caller who has logged in, and for nobody else."""
+"""What servers list to some clients and not to all.
+
+OAuth servers list to a caller who has logged in, and to nobody else. Others may list more to
+clients that can be asked something, or that speak another era.
+"""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from toolyard.catalog.announcer import Announcer
-from toolyard.catalog.kinds import KINDS
+from toolyard.catalog.kinds import KINDS, Kind
 from toolyard.catalog.listing import Listing
 from toolyard.protocol.call import Caller
 from toolyard.sources.upstream import FIRST_WAIT, SETTLE_SECONDS
+from toolyard.upstreams.connections import Client
 from toolyard.upstreams.definition import ServerDefinition
 from toolyard.upstreams.pool import Pool
 
-MOST_CALLERS = 200
+MOST_CLIENTS = 200
 # Seconds between two looks at who has logged in or out meanwhile.
 LOOK_AT_LOGINS = 1.0
 
 # Names the login of a caller at a server; None where there is none. Contacts nothing.
 FindLogin: TypeAlias = Callable[[ServerDefinition, Caller], str | None]
+# The login of whoever needs none.
+EVERYBODY = ""
+
+
+class Asking(NamedTuple):
+    """Whose listings they are: one caller's where there are logins, and of one kind of client."""
+
+    caller: str
+    modern: bool
+    client: str
 
 
 @dataclass(eq=False, slots=True)
 class _Asked:
-    """One server, as one login of one caller sees it."""
+    """One server, as clients of one kind with one login see it."""
 
     server: ServerDefinition
     login: str
@@ -42,47 +57,65 @@ class _Asked:
 
 @dataclass(eq=False, slots=True)
 class _Mine:
-    caller: Caller
+    client: Client  # whoever was here last
     asked: dict[str, _Asked] = field(default_factory=dict)
     told: Mapping[str, str] = field(default_factory=dict)  # the logins that sessions know of
 
 
 class OwnListings:
-    """Asks a server when a caller who has a login there wants something."""
+    """Asks a server when a client comes to which it may list something else."""
 
     def __init__(self, pool: Pool, login: FindLogin, announcer: Announcer) -> None:
         self._pool = pool
         self._login = login
         self._announcer = announcer
         # Those who were here last come last.
-        self._callers: dict[str, _Mine] = {}
+        self._clients: dict[Asking, _Mine] = {}
         pool.on_change(self._stir)
 
     async def of(
-        self, caller: Caller, servers: Mapping[str, ServerDefinition]
+        self,
+        client: Client,
+        shared: Iterable[str],
+        personal: Mapping[str, ServerDefinition],
     ) -> Mapping[str, Listing]:
-        """What each server lists for the caller, as far as it says so in time."""
-        mine = self._mine(caller, servers)
-        logins = self._logins(caller, servers)
+        """What each server lists for the client, as far as it says so in time."""
+        mine = self._mine(client, personal)
+        logins = self._logins(client.caller, personal)
+        wanted = {name: (personal[name], login) for name, login in logins.items()}
+        for name in shared:
+            definition = self._pool.definition(name)
+            if definition is not None and self._pool.lists_apart(name, client):
+                wanted[name] = (definition, EVERYBODY)
         for name, one in tuple(mine.asked.items()):
-            if logins.get(name) != one.login or servers[name] != one.server:
+            if wanted.get(name) != (one.server, one.login):
                 mine.asked.pop(name).end()
-        for name, login in logins.items():
-            one = mine.asked.setdefault(name, _Asked(servers[name], login))
+        for name, (server, login) in wanted.items():
+            one = mine.asked.get(name) or self._first(mine, server, login)
             if one.stale and one.asking is None and _now() >= one.again:
-                self._ask(one, caller)
+                self._ask(one, client)
         await _settle(mine.asked.values())
         return {name: one.listing for name, one in mine.asked.items() if one.listing is not None}
 
-    def _mine(self, caller: Caller, servers: Mapping[str, ServerDefinition]) -> _Mine:
-        mine = self._callers.pop(caller.id, None)
+    def _mine(self, client: Client, personal: Mapping[str, ServerDefinition]) -> _Mine:
+        key = asking_of(client, own=bool(personal))
+        mine = self._clients.pop(key, None)
         if mine is None:
-            mine = _Mine(caller, told=self._logins(caller, servers))
-            if len(self._callers) >= MOST_CALLERS:
-                longest_away = next(iter(self._callers))
-                _end(self._callers.pop(longest_away))
-        self._callers[caller.id] = mine
+            mine = _Mine(client, told=self._logins(client.caller, personal))
+            if len(self._clients) >= MOST_CLIENTS:
+                longest_away = next(iter(self._clients))
+                _end(self._clients.pop(longest_away))
+        mine.client = client
+        self._clients[key] = mine
         return mine
+
+    def _first(self, mine: _Mine, server: ServerDefinition, login: str) -> _Asked:
+        one = mine.asked[server.name] = _Asked(server, login)
+        if login == EVERYBODY:
+            # What was kept is believed until the server is used.
+            one.listing = self._pool.known_listing(server.name, mine.client)
+            one.stale = one.listing is None or self._pool.doubted(server.name, mine.client)
+        return one
 
     def _logins(self, caller: Caller, servers: Mapping[str, ServerDefinition]) -> Mapping[str, str]:
         found = ((name, self._login(server, caller)) for name, server in servers.items())
@@ -90,52 +123,76 @@ class OwnListings:
 
     # -- asking ------------------------------------------------------------------------
 
-    def _ask(self, one: _Asked, caller: Caller) -> None:
+    def _ask(self, one: _Asked, client: Client) -> None:
         # Only for the first answer, or for what it announced: not for one that fails.
         one.patience = _now() + SETTLE_SECONDS if one.again == 0.0 else 0.0
-        one.asking = asyncio.get_running_loop().create_task(self._listen_to(one, caller))
+        one.asking = asyncio.get_running_loop().create_task(self._listen_to(one, client))
 
-    async def _listen_to(self, one: _Asked, caller: Caller) -> None:
+    async def _listen_to(self, one: _Asked, client: Client) -> None:
         one.stale = False
         before = one.listing
+        anew = before is None and one.login != EVERYBODY
         try:
-            listed = await self._pool.listing(one.server.name, caller, anew=before is None)
+            listed = await self._pool.listing(one.server.name, client, anew=anew)
         finally:
             one.asking = None
-        one.listing = replace(listed, error=None)
-        one.stale = one.stale or listed.error is not None
-        one.again = _now() + FIRST_WAIT if listed.error is not None else 0.0
-        if _now() > one.patience and one.listing != (before or Listing(one.server.name)):
-            self._changed()  # the list was answered without it
+        failed = listed.error is not None
+        if not failed or one.login != EVERYBODY or before is not None:
+            one.listing = replace(listed, error=None)
+        one.stale = one.stale or failed
+        one.again = _now() + FIRST_WAIT if failed else 0.0
+        changed = _differences(one.listing, before or Listing(one.server.name))
+        if _now() > one.patience and changed:
+            self._changed(client, changed)  # the list was answered without it
 
     def _stir(self, name: str) -> None:
-        found = [mine.asked[name] for mine in self._callers.values() if name in mine.asked]
-        for one in found:
+        """It may list something else: that is looked at at once where it can be."""
+        for mine in self._clients.values():
+            one = mine.asked.get(name)
+            if one is None:
+                continue
             one.stale = True
-        if any(one.listing is not None for one in found):
-            self._changed()
+            if one.listing is None or one.asking is not None:
+                continue
+            if one.login != EVERYBODY:
+                self._changed(mine.client, KINDS)
+            elif self._pool.is_up(name, mine.client):
+                one.patience = 0.0
+                one.asking = asyncio.get_running_loop().create_task(
+                    self._listen_to(one, mine.client)
+                )
 
     # -- logins ------------------------------------------------------------------------
 
     def look(self, servers: Mapping[str, ServerDefinition]) -> None:
         """Tell of the callers who have logged in or out since the last look."""
         changed = False
-        for mine in self._callers.values():
-            logins = self._logins(mine.caller, servers)
+        for mine in self._clients.values():
+            logins = self._logins(mine.client.caller, servers)
             changed = changed or logins != mine.told
             mine.told = logins
         if changed:
-            self._changed()
+            # To everybody: a list that is asked for in vain does no harm.
+            self._announcer.changed(KINDS)
 
-    def _changed(self) -> None:
-        """To everybody: a list that is asked for in vain does no harm."""
-        self._announcer.changed(KINDS)
+    def _changed(self, client: Client, kinds: Iterable[Kind]) -> None:
+        self._announcer.changed(kinds, client.guise)
 
     async def close(self) -> None:
-        asking = [one.asking for mine in self._callers.values() for one in mine.asked.values()]
-        for mine in self._callers.values():
+        asking = [one.asking for mine in self._clients.values() for one in mine.asked.values()]
+        for mine in self._clients.values():
             _end(mine)
         await asyncio.gather(*filter(None, asking), return_exceptions=True)
+
+
+def asking_of(client: Client, *, own: bool) -> Asking:
+    return Asking(client.caller.id if own else "", client.guise.modern, client.guise.key)
+
+
+def _differences(listing: Listing | None, before: Listing) -> frozenset[Kind]:
+    if listing is None:
+        return frozenset()
+    return frozenset(kind for kind in KINDS if getattr(listing, kind) != getattr(before, kind))
 
 
 async def _settle(asked: Iterable[_Asked]) -> None:

@@ -11,6 +11,8 @@ from toolyard.upstreams.pool import Pool
 SETTLE_SECONDS = 5.0
 # How often a server that could not list is asked again.
 FIRST_WAIT, MOST_WAIT = 2.0, 60.0
+# How soon after an announcement it is asked: a flood of them is asked about a few times a second.
+AGAIN_AFTER = 0.1
 
 
 class UpstreamListings:
@@ -33,6 +35,10 @@ class UpstreamListings:
         known = {name: self._pool.known_listing(name) for name in self._servers}
         self._listed = {name: one for name, one in known.items() if one is not None}
         self._followed_anew.set()
+
+    @property
+    def followed(self) -> frozenset[str]:
+        return frozenset(self._servers)
 
     def read(self) -> Mapping[str, Listing | None]:
         """What each server last listed; None where that is not known yet."""
@@ -72,18 +78,23 @@ class UpstreamListings:
                     task.cancel()
 
     async def _follow(self, name: str, changed: Callable[[], None]) -> None:
-        stirred = self._stirred[name] = asyncio.Event()
+        stirred = self._stirred.setdefault(name, asyncio.Event())
         wait = FIRST_WAIT
         if name in self._listed and self._listed[name].error is None:
             await stirred.wait()  # what was kept is believed until the server is used
         while True:
             stirred.clear()
-            await self._look(name, changed)
+            try:
+                await self._look(name, changed)
+            except Exception:
+                stirred.set()  # whoever begins again looks again
+                raise
             failed = self._listed[name].error is not None
             try:
                 async with asyncio.timeout(wait if failed else None):
                     await stirred.wait()
                 wait = FIRST_WAIT
+                await asyncio.sleep(AGAIN_AFTER)  # what it announces meanwhile is seen as well
             except TimeoutError:
                 wait = min(wait * 2, MOST_WAIT)
 

@@ -7,14 +7,26 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TypeGuard
 
-from toolyard.errors import INTERNAL_ERROR, METHOD_NOT_FOUND, ProtocolError, ToolError
+from toolyard.errors import (
+    INTERNAL_ERROR,
+    INVALID_PARAMS,
+    METHOD_NOT_FOUND,
+    URL_REQUIRED,
+    ProtocolError,
+    ToolError,
+    shown,
+)
 from toolyard.protocol.call import Call, Caller, Channel, Encoded, Handler, JsonObject, Result
 from toolyard.protocol.identity import Identity
 from toolyard.protocol.jsonrpc import Message, Request, decode, encode_result
+from toolyard.protocol.manner import PLAIN, Manner
 from toolyard.protocol.modern import MAY_ASK, Envelope, discover, stamp
+from toolyard.protocol.questions import asked_by, urls_of
 from toolyard.protocol.shape import shape_result
 from toolyard.telemetry import logger
-from toolyard.transports.channels import ModernChannel, Wire, refuse_unaskable
+from toolyard.transports.bounds import Bounds
+from toolyard.transports.channels import ModernChannel, Wire, fit_all, refuse_unaskable
+from toolyard.transports.fitting import Asked, remembered
 from toolyard.transports.parking import Parking
 from toolyard.transports.seal import Sealer
 
@@ -30,20 +42,26 @@ class Edge:
     handler: Handler
     identity: Identity
     parking: Parking = field(default_factory=lambda: Parking(Sealer()))
-    # Refuse an unknown revision in `initialize` instead of negotiating.
-    strict_revisions: bool = False
+    manner: Manner = PLAIN
     # Accept batches from handshake clients whatever their revision.
     batches: bool = False
     # What a session hears of before its client has asked for a level.
     log_level: str = "info"
+    bounds: Bounds = field(default_factory=Bounds)
+    # What stands behind us for a caller; None where that is not known, or everything.
+    offered: Callable[[Caller], JsonObject | None] = lambda _caller: None
     # Looks at every message before anything else does, and may turn it into an error.
     admit: Callable[[Message], Message] | None = None
     # Counts what no handler sees: the opening of a session. Raises ProtocolError.
     count: Callable[[Call], None] = lambda _call: None
 
+    def identity_for(self, caller: Caller) -> Identity:
+        offered = self.offered(caller)
+        return self.identity if offered is None else self.identity._replace(capabilities=offered)
+
     def decode(self, data: bytes) -> Message | list[Message]:
         """The messages in these bytes, as far as they are admitted."""
-        message = decode(data)
+        message = decode(data, self.bounds.batch)
         if self.admit is None:
             return message
         return list(map(self.admit, message)) if isinstance(message, list) else self.admit(message)
@@ -54,7 +72,7 @@ class Edge:
 
 
 async def handle(edge: Edge, call: Call, channel: Channel) -> Result:
-    """Run the handler. The one catch-all: what escapes is a ProtocolError or a bug, logged."""
+    """Run the handler: what escapes is a ProtocolError, or was a bug and is logged."""
     try:
         return await edge.handler(call, channel)
     except ProtocolError:
@@ -64,8 +82,13 @@ async def handle(edge: Edge, call: Call, channel: Channel) -> Result:
             raise ProtocolError(INTERNAL_ERROR, error.message) from None
         return failed(error)
     except Exception:
-        log.exception("%s failed", call.method)
-        raise ProtocolError(INTERNAL_ERROR, "Internal error") from None
+        raise bug(call.method) from None
+
+
+def bug(method: str) -> ProtocolError:
+    """What the client reads of what nobody foresaw; we read all of it."""
+    log.exception("%s failed", method)
+    return ProtocolError(INTERNAL_ERROR, "Internal error")
 
 
 def failed(error: ToolError) -> JsonObject:
@@ -85,7 +108,8 @@ async def in_rounds(edge: Edge, call: Call, channel: Channel) -> Result:
         if not _asks(result):
             return result
         try:
-            answers = await channel.ask(result.get("inputRequests") or {})
+            questions = asked_by(result)
+            answers = await channel.ask(questions) if questions else None
         except ToolError as error:
             if call.method != "tools/call":
                 raise ProtocolError(INTERNAL_ERROR, error.message) from None
@@ -126,14 +150,53 @@ def modern_call(
 def answer_modern(edge: Edge, call: Call, wire: Wire) -> Awaitable[Result]:
     """Answer a modern request. Raises ProtocolError."""
     if call.method not in call.revision.methods:
-        raise ProtocolError(METHOD_NOT_FOUND, "Method not found", call.method)
+        raise ProtocolError(METHOD_NOT_FOUND, "Method not found", shown(call.method))
     if call.method == "server/discover":
         return _discover(edge, call)
     if call.request_state is not None:
         state = edge.parking.sealer.open(call.request_state, call)
         if "parked" in state:
             return edge.parking.resume(state["parked"], call, wire)
-        call = replace(call, request_state=state["inner"])
+        if "opening" in state:
+            if _declined(call.input_responses or {}):
+                return _not_opened(call)
+            return _begun(edge, replace(call, request_state=None, input_responses=None), wire)
+        return _retried(edge, call, state, wire)
+    return _begun(edge, call, wire)
+
+
+def _retried(edge: Edge, call: Call, state: JsonObject, wire: Wire) -> Awaitable[Result]:
+    """The client is back with answers for whoever asked: those must fit what was asked."""
+    asked = Asked(state.get("asked", {}), state.get("fit"), state.get("rounds", 0))
+    responses = call.input_responses or {}
+    try:
+        fitting = asked.take({key: responses[key] for key in asked.questions if key in responses})
+    except ToolError as error:
+        return _refused(call, error)
+    if fitting is None:
+        return _ask_again(edge, call, asked, state["inner"])
+    answers = {**responses, **fitting} if call.input_responses is not None else None
+    return _begun(edge, replace(call, request_state=state["inner"], input_responses=answers), wire)
+
+
+async def _refused(call: Call, error: ToolError) -> Result:
+    if call.method != "tools/call":
+        raise ProtocolError(INVALID_PARAMS, error.message)
+    return failed(error)
+
+
+async def _ask_again(edge: Edge, call: Call, asked: Asked, inner: str | None) -> Result:
+    """Only what does not fit: the answers that do are in the state. Nothing is held meanwhile."""
+    rest = {"asked": asked.questions, "fit": asked.fit, "rounds": asked.rounds}
+    sealed = edge.parking.sealer.seal({"inner": inner, **rest}, call)
+    return {
+        "resultType": "input_required",
+        "inputRequests": asked.shown,
+        "requestState": sealed,
+    }
+
+
+def _begun(edge: Edge, call: Call, wire: Wire) -> Awaitable[Result]:
     channel = ModernChannel(call, wire)
     handling = _handle_sealed(edge, call, channel)
     if call.method in MAY_ASK and not _ASKABLE.isdisjoint(call.client.capabilities):
@@ -142,19 +205,54 @@ def answer_modern(edge: Edge, call: Call, wire: Wire) -> Awaitable[Result]:
 
 
 async def _discover(edge: Edge, call: Call) -> Result:
-    return discover(edge.identity, call.revision, call.client)
+    return discover(edge.identity_for(call.caller), call.revision, call.client)
+
+
+def _declined(answers: JsonObject) -> bool:
+    return any(
+        not isinstance(one, dict) or one.get("action") != "accept" for one in answers.values()
+    )
+
+
+async def _not_opened(call: Call) -> Result:
+    error = ToolError("the user did not open what this call needs to be opened first")
+    if call.method != "tools/call":
+        raise ProtocolError(INTERNAL_ERROR, error.message)
+    return failed(error)
 
 
 async def _handle_sealed(edge: Edge, call: Call, channel: Channel) -> Result:
     """State that a script or an upstream gave us leaves here only under our seal."""
-    result = await handle(edge, call, channel)
+    try:
+        result = await handle(edge, call, channel)
+    except ProtocolError as error:
+        if error.code != URL_REQUIRED or call.method not in MAY_ASK:
+            raise
+        return _ask_to_open(edge, call, error)
     if not _asks(result):
         return result
-    refuse_unaskable(result.get("inputRequests") or {}, call.client, call.revision)
-    state = result.get("requestState")
-    if not isinstance(state, str):
+    questions = asked_by(result)
+    refuse_unaskable(questions, call.client, call.revision)
+    state, asked = result.get("requestState"), remembered(questions)
+    if not isinstance(state, str) and not asked:
         return result
-    return {**result, "requestState": edge.parking.sealer.seal({"inner": state}, call)}
+    inner = state if isinstance(state, str) else None
+    sealed = edge.parking.sealer.seal({"inner": inner, "asked": asked}, call)
+    return {**result, "requestState": sealed}
+
+
+def _ask_to_open(edge: Edge, call: Call, error: ProtocolError) -> Result:
+    """What 2025-11-25 says with an error: open these URLs, and call again."""
+    questions = urls_of(error)
+    if not questions:
+        raise error
+    refuse_unaskable(questions, call.client, call.revision)
+    fitted = fit_all(questions, call.revision)
+    return {
+        "resultType": "input_required",
+        "inputRequests": {key: one.as_question() for key, one in fitted.items()},
+        "requestState": edge.parking.sealer.seal({"opening": True}, call),
+    }
 
 
 def encode(edge: Edge, call: Call, result: Result) -> bytes:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+import secrets
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import NamedTuple, Protocol, TypeAlias
+from typing import Protocol, TypeAlias
 
 from toolyard.errors import (
     INTERNAL_ERROR,
@@ -24,9 +25,12 @@ from toolyard.protocol.call import (
     Questions,
     Session,
 )
-from toolyard.protocol.forms import PlainForm, plain_form
+from toolyard.protocol.fitting import Fitted, fit_question
 from toolyard.protocol.jsonrpc import encode_notification
+from toolyard.protocol.modern import MAY_ASK
+from toolyard.protocol.questions import CAPABILITY
 from toolyard.protocol.revisions import Revision
+from toolyard.transports.fitting import Asked, fitting_answer
 
 Send: TypeAlias = Callable[[bytes], None]
 _RANK = {level: rank for rank, level in enumerate(LOG_LEVELS)}
@@ -44,7 +48,12 @@ class Wire:
     end: Callable[[], None] = lambda: None
 
     def notify(self, method: str, params: JsonObject) -> None:
-        self.send(encode_notification(method, params))
+        if self.revision.may_hear(method):
+            self.send(encode_notification(method, params))
+
+    def muted(self) -> Wire:
+        """Says nothing any more."""
+        return replace(self, send=lambda message: None)
 
     def progress(self, progress: float, total: float | None, message: str | None) -> None:
         if self.token is None:
@@ -104,44 +113,28 @@ class SessionChannel:
 
     async def ask(self, questions: Questions, timeout: float | None = None) -> JsonObject:
         refuse_unaskable(questions, self._call.client, self._call.revision)
-        fitted = [_fitted(question, self._call.revision) for question in questions.values()]
-        answers = await asyncio.gather(*(self._put(each, timeout or 600) for each in fitted))
-        return dict(zip(questions, answers, strict=True))
+        fitted = fit_all(questions, self._call.revision)
+        puts = (self._put(one, fitted[key], timeout or 600) for key, one in questions.items())
+        return dict(zip(questions, await asyncio.gather(*puts), strict=True))
 
-    async def _put(self, question: _Fitted, timeout: float) -> Json:
-        method, params, form = question
-        try:
-            answer = await self.session.request(method, params, self._call.id, timeout)
-        except TimeoutError:
-            raise ToolError(f"the client did not answer {method} in time") from None
-        return answer if form is None else form.answer(answer)
+    async def _put(self, question: JsonObject, fitted: Fitted, timeout: float) -> Json:
+        async def put(shown: JsonObject) -> Json:
+            params = fitted.params if shown is question else fitted.saying(shown)
+            try:
+                answer = await self.session.request(fitted.method, params, self._call.id, timeout)
+            except TimeoutError:
+                raise ToolError(f"the client did not answer {fitted.method} in time") from None
+            return fitted.answer(answer)
 
-
-class _Fitted(NamedTuple):
-    """A question in the words of a client's revision."""
-
-    method: str
-    params: JsonObject | None
-    form: PlainForm | None = None
+        return await fitting_answer(question, put)
 
 
-def _fitted(question: JsonObject, revision: Revision) -> _Fitted:
-    method, params = question["method"], question.get("params")
-    if method != "elicitation/create" or not params or not revision.plain_forms:
-        return _Fitted(method, params)
-    # With one way to elicit, there is no word for it.
-    params = {key: value for key, value in params.items() if key != "mode"}
-    if not isinstance(params.get("requestedSchema"), dict):
-        return _Fitted(method, params)
-    form = plain_form(params["requestedSchema"])
-    return _Fitted(method, {**params, "requestedSchema": form.schema}, form)
+def fit_all(questions: Questions, revision: Revision) -> dict[str, Fitted]:
+    return {key: fit_question(one, revision, _new_id) for key, one in questions.items()}
 
 
-_CAPABILITY: Mapping[str, str] = {
-    "elicitation/create": "elicitation",
-    "sampling/createMessage": "sampling",
-    "roots/list": "roots",
-}
+def _new_id() -> str:
+    return secrets.token_urlsafe(16)
 
 
 def refuse_unaskable(questions: Questions, client: Client, revision: Revision) -> None:
@@ -149,12 +142,16 @@ def refuse_unaskable(questions: Questions, client: Client, revision: Revision) -
     missing: JsonObject = {}
     for question in questions.values():
         method, params = question.get("method", ""), question.get("params") or {}
-        mode = params.get("mode", "form")
-        if method not in _CAPABILITY:
+        mode = str(params.get("mode", "form"))
+        if method not in CAPABILITY:
             raise ProtocolError(INTERNAL_ERROR, f"{method!r} is no question for a client")
         known = method != "elicitation/create" or mode in revision.elicitation
         if not known or not client.supports(method, mode):
-            missing[_CAPABILITY[method]] = {} if mode == "form" else {mode: {}}
+            missing[CAPABILITY[method]] = {} if mode == "form" else {mode: {}}
+        elif method == "sampling/createMessage" and params.get("tools"):
+            able = client.capabilities["sampling"]
+            if not isinstance(able, dict) or "tools" not in able:
+                missing["sampling"] = {"tools": {}}
     if not missing:
         return
     names = ", ".join(missing)
@@ -173,7 +170,7 @@ class ModernChannel:
     def __init__(self, call: Call, wire: Wire) -> None:
         self._call = call
         self.wire = wire
-        self.questions: Questions = {}
+        self._open = Asked({})
         self._asked: asyncio.Future[None] | None = None
         self._answers: asyncio.Future[JsonObject] | None = None
         self._one_at_a_time: asyncio.Lock | None = None
@@ -195,10 +192,16 @@ class ModernChannel:
         """A modern stream is the call itself: there is nothing to come back to."""
 
     async def ask(self, questions: Questions, timeout: float | None = None) -> JsonObject:
-        refuse_unaskable(questions, self._call.client, self._call.revision)
+        if not questions:
+            return {}  # nobody would come back with nothing
+        revision = self._call.revision
+        if self._call.method not in MAY_ASK:
+            raise Unaskable(f"a client of {revision} is not asked in {self._call.method}")
+        refuse_unaskable(questions, self._call.client, revision)
         self._one_at_a_time = self._one_at_a_time or asyncio.Lock()
         async with self._one_at_a_time:
-            self.questions = dict(questions)
+            fitted = fit_all(questions, revision)
+            self._open = Asked({key: one.as_question() for key, one in fitted.items()})
             answers: asyncio.Future[JsonObject] = asyncio.get_running_loop().create_future()
             self._answers = answers
             self._wake()
@@ -209,6 +212,10 @@ class ModernChannel:
                 raise ToolError("the client did not come back with an answer in time") from None
             finally:
                 self._answers = None
+
+    @property
+    def questions(self) -> Questions:
+        return self._open.shown
 
     def asked(self) -> asyncio.Future[None]:
         """Done when the call asks something."""
@@ -226,7 +233,18 @@ class ModernChannel:
     def waiting(self) -> bool:
         return self._answers is not None
 
-    def answer(self, answers: JsonObject) -> None:
+    def answer(self, answers: JsonObject) -> bool:
+        """False where one does not fit: the questions then say what is wrong."""
+        try:
+            fitting: JsonObject | ToolError | None = self._open.take(answers)
+        except ToolError as error:
+            fitting = error
+        if fitting is None:
+            return False
         waiting, self._answers = self._answers, None
         if waiting is not None and not waiting.done():
-            waiting.set_result(answers)
+            if isinstance(fitting, ToolError):
+                waiting.set_exception(fitting)
+            else:
+                waiting.set_result(fitting)
+        return True

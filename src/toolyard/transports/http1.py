@@ -29,6 +29,7 @@ MOST_PIPELINED = 16
 BODY_HIGH_WATER = 256 * 1024
 _ASGI = {"version": "3.0"}
 _TOO_LARGE = httptools.HttpParserError("headers too large")
+_BODILESS = frozenset({204, 304})
 _LAST_CHUNK = b"0\r\n\r\n"
 _KEEP, _CLOSE = b"\r\n", b"connection: close\r\n\r\n"
 Message = MutableMapping[str, Any]
@@ -341,7 +342,7 @@ class Exchange:
 
     def _framed(self, body: bytes, more: bool) -> bytes:
         """The head before the first part; chunk marks where the length is not known."""
-        head = b"" if self.begun else self._head(more)
+        head = b"" if self.begun else self._head(len(body), more)
         self.begun = True
         if self._scope["method"] == "HEAD":
             return head
@@ -350,17 +351,20 @@ class Exchange:
         chunk = b"%x\r\n%b\r\n" % (len(body), body) if body else b""
         return head + chunk + (b"" if more else _LAST_CHUNK)
 
-    def _head(self, more: bool) -> bytes:
+    def _head(self, length: int, more: bool) -> bytes:
         start = self._start
         assert start is not None
         status = start["status"]
         headers = start.get("headers", ())
-        self._chunked = more and not any(name == b"content-length" for name, _ in headers)
+        unknown = not any(name == b"content-length" for name, _ in headers)
+        self._chunked = more and unknown
         if self._connection.shared.closing or not self.body.whole:
             self._keep = False
         head = [status_line(status), self._connection.shared.date, lines(tuple(headers))]
         if self._chunked:
             head.append(self._chunk_header())
+        elif unknown and status not in _BODILESS:
+            head.append(b"content-length: %d\r\n" % length)
         head.append(_KEEP if self._keep else _CLOSE)
         return b"".join(head)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable
+from contextlib import aclosing
 from dataclasses import dataclass
 
 from toolyard.asgi import EVENT_HEADERS, JSON_TYPE, KEEP_ALIVE, event, respond
@@ -129,7 +130,8 @@ class LegacyEndpoint:
             await exchange.refuse(no.status, no.error)
             return
         last = exchange.headers.get("last-event-id")
-        resumed = session.resume(last) if last is not None else (session.general, 0)
+        general = session.general
+        resumed = session.resume(last) if last is not None else (general, general.delivered)
         if resumed is None:
             why = "Last-Event-ID names no stream of this session"
             await exchange.refuse(404, ProtocolError(INVALID_REQUEST, why))
@@ -163,19 +165,21 @@ async def stream(exchange: Exchange, outbox: Outbox, after: int, *, primed: bool
     await exchange.send(
         {"type": "http.response.start", "status": 200, "headers": list(EVENT_HEADERS)}
     )
-    if primed:
-        await _body(exchange, priming(outbox.event_id(after), RETRY_MS))
+    # At once: proxies may hold the head back until there is a byte of the body.
+    first = priming(outbox.event_id(after), RETRY_MS) if primed else KEEP_ALIVE
+    await _body(exchange, first)
     await while_connected(_events(exchange, outbox, after), exchange.receive)
     await exchange.send({"type": "http.response.body", "body": b""})
 
 
 async def _events(exchange: Exchange, outbox: Outbox, after: int) -> None:
-    async for item in outbox.follow(after, idle=KEEP_ALIVE_AFTER):
-        if item is None:
-            await _body(exchange, KEEP_ALIVE)
-        else:
-            number, message = item
-            await _body(exchange, event(message, outbox.event_id(number)))
+    async with aclosing(outbox.follow(after, idle=KEEP_ALIVE_AFTER)) as items:
+        async for item in items:
+            if item is None:
+                await _body(exchange, KEEP_ALIVE)
+            else:
+                number, message = item
+                await _body(exchange, event(message, outbox.event_id(number)))
 
 
 async def _body(exchange: Exchange, chunk: bytes) -> None:

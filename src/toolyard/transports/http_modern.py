@@ -18,7 +18,7 @@ from toolyard.protocol.jsonrpc import (
 from toolyard.protocol.modern import Envelope, open_envelope
 from toolyard.protocol.revisions import LATEST
 from toolyard.protocol.shape import shape_error
-from toolyard.transports.answer import Edge, answer_modern, encode, modern_call
+from toolyard.transports.answer import Edge, answer_modern, bug, encode, modern_call
 from toolyard.transports.channels import Wire
 from toolyard.transports.exchange import MODERN_STATUS, Exchange
 from toolyard.transports.reply import Reply
@@ -54,9 +54,10 @@ class ModernEndpoint:
         try:
             answer = encode(self.edge, call, await answer_modern(self.edge, call, wire))
             status = 200
-        except ProtocolError as error:
-            error = shape_error(error, call.revision)
-            answer, status = encode_error(call.id, error), MODERN_STATUS.get(error.code, 200)
+        except Exception as raised:
+            known = raised if isinstance(raised, ProtocolError) else bug(call.method)
+            told = shape_error(known, call.revision)
+            answer, status = encode_error(call.id, told), MODERN_STATUS.get(told.code, 200)
         written = reply.finish(answer, status)
         if written is not None:
             await written

@@ -12,24 +12,24 @@ from toolyard.asgi import Send
 from toolyard.protocol.call import Caller
 from toolyard.protocol.jsonrpc import RequestId
 from toolyard.transports.answer import Edge
+from toolyard.transports.replay import Ledger, Replay
 from toolyard.transports.reply import Reply
 from toolyard.transports.sessions import HandshakeSession
 from toolyard.transports.sse import Outbox, parse_event_id
 
 _KEPT_MESSAGES = 1000
-_KEPT_STREAMS = 64
 GENERAL = "g"
 
 
 class HttpSession:
     """One session and its streams: one a request, and a general one for all else."""
 
-    def __init__(self, edge: Edge, caller: Caller) -> None:
+    def __init__(self, edge: Edge, caller: Caller, ledger: Ledger) -> None:
         self.id = secrets.token_urlsafe(24)
         self.handshake = HandshakeSession(edge, self.id, caller, self)
-        self.general = Outbox(GENERAL, keep=_KEPT_MESSAGES)
+        self.general = Outbox(GENERAL, _KEPT_MESSAGES, ledger.bounds.replay_session)
         self._replies: dict[RequestId, Reply] = {}
-        self._streams: OrderedDict[str, Outbox] = OrderedDict()
+        self._replay = Replay(ledger)
         self._count = 0
         self.last_used = 0.0
         self.followers = 0
@@ -50,20 +50,14 @@ class HttpSession:
         if reply is None:
             self.general.put(message)
             return
-        self._keep(reply.outbox)
+        self._replay.keep(reply.outbox)
         reply.put(message)
 
     def end(self, related: RequestId) -> None:
         reply = self._replies.get(related)
         if reply is not None and self.handshake.revision.resumable_priming:
-            self._keep(reply.outbox)
+            self._replay.keep(reply.outbox)
             reply.detach()
-
-    def _keep(self, outbox: Outbox) -> None:
-        """Event streams can be resumed for a while; the oldest are forgotten first."""
-        self._streams[outbox.stream] = outbox
-        while len(self._streams) > _KEPT_STREAMS:
-            self._streams.popitem(last=False)
 
     def resume(self, event_id: str) -> tuple[Outbox, int] | None:
         """The stream that an event id belongs to, and the number to go on after."""
@@ -71,7 +65,7 @@ class HttpSession:
         if parsed is None:
             return None
         stream, number = parsed
-        outbox = self.general if stream == GENERAL else self._streams.get(stream)
+        outbox = self.general if stream == GENERAL else self._replay.find(stream)
         return (outbox, number) if outbox is not None else None
 
     @property
@@ -81,6 +75,7 @@ class HttpSession:
     def close(self) -> None:
         self.handshake.close()
         self.general.close()
+        self._replay.close()
 
 
 class Most(NamedTuple):
@@ -100,6 +95,7 @@ class HttpSessions:
         self._edge = edge
         self._idle_limit = idle_limit
         self._most = most
+        self._ledger = Ledger(edge.bounds)
         self._sessions: dict[str, HttpSession] = {}
         # By caller, the one that was used least recently first.
         self._of: dict[str, OrderedDict[str, HttpSession]] = {}
@@ -109,7 +105,7 @@ class HttpSessions:
 
     def open(self, caller: Caller) -> HttpSession:
         self._make_room(caller)
-        session = HttpSession(self._edge, caller)
+        session = HttpSession(self._edge, caller, self._ledger)
         session.last_used = monotonic()
         self._sessions[session.id] = session
         self._of.setdefault(caller.id, OrderedDict())[session.id] = session

@@ -55,6 +55,9 @@ class LineWriter:
     def __init__(self, fd: int, broken: Callable[[], None]) -> None:
         self._fd = fd
         self._broken = broken
+        self.queued = 0  # bytes that nobody has read yet
+        # Called when some of them were read.
+        self.on_relief: Callable[[], None] = lambda: None
         self._waiting: deque[memoryview] = deque()
         self._drained: asyncio.Future[None] | None = None
         if can_poll(fd):
@@ -64,10 +67,12 @@ class LineWriter:
         view = memoryview(line + b"\n")
         if self._waiting:
             self._waiting.append(view)
+            self.queued += len(view)
             return
         rest = self._try(view)
         if rest:
             self._waiting.append(rest)
+            self.queued = len(rest)
             asyncio.get_running_loop().add_writer(self._fd, self._writable)
 
     def _try(self, view: memoryview) -> memoryview:
@@ -84,21 +89,25 @@ class LineWriter:
 
     def _writable(self) -> None:
         while self._waiting:
-            rest = self._try(self._waiting[0])
+            before = self._waiting[0]
+            rest = self._try(before)
+            self.queued -= len(before) - len(rest)
             if rest:
                 self._waiting[0] = rest
+                self.on_relief()
                 return
             self._waiting.popleft()
+        self.on_relief()
         asyncio.get_running_loop().remove_writer(self._fd)
         if self._drained is not None and not self._drained.done():
             self._drained.set_result(None)
 
-    async def drain(self, timeout: float) -> None:
-        """Wait until everything is written, or nobody reads it."""
-        if not self._waiting:
-            return
-        self._drained = asyncio.get_running_loop().create_future()
-        await asyncio.wait([self._drained], timeout=timeout)
+    async def drain(self, timeout: float) -> bool:
+        """Wait until everything is written, or nobody reads it; is something left?"""
+        if self._waiting:
+            self._drained = asyncio.get_running_loop().create_future()
+            await asyncio.wait([self._drained], timeout=timeout)
+        return bool(self._waiting)
 
 
 def can_poll(fd: int) -> bool:

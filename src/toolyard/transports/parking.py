@@ -1,4 +1,7 @@
-"""Calls that wait for their client to come back with an answer. Bound to who made them."""
+"""Calls that wait for their client to come back with an answer. Bound to who made them.
+
+One that ends without the answer has run: its result waits as long as its question would.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,7 @@ from collections.abc import Coroutine
 from dataclasses import dataclass
 from typing import Any
 
-from toolyard.errors import INVALID_PARAMS, ProtocolError, ToolError
+from toolyard.errors import INVALID_PARAMS, RATE_LIMITED, ProtocolError
 from toolyard.protocol.call import Call, JsonObject, Result
 from toolyard.transports.channels import ModernChannel, Wire
 from toolyard.transports.seal import Sealer, invalid_state
@@ -20,6 +23,8 @@ class ParkedCall:
     call: Call
     channel: ModernChannel
     task: asyncio.Task[Result]
+    # Until when the result of a call that ended by itself is kept.
+    expiry: asyncio.TimerHandle | None = None
 
 
 class Parking:
@@ -41,25 +46,27 @@ class Parking:
     async def resume(self, ticket: str, call: Call, wire: Wire) -> Result:
         """Go on with a parked call, now that its client is back on another request."""
         parked = self._parked.get(ticket)
-        if parked is None or parked.call.caller.id != call.caller.id or parked.task.done():
+        if parked is None or parked.call.caller.id != call.caller.id or parked.task.cancelled():
             raise invalid_state()
         # An answer that is refused leaves the call where it waits, and counted.
         answers = _fitting(call.input_responses, parked.channel)
         del self._parked[ticket]
-        parked.channel.wire = wire
-        if answers is None:
+        asks = parked.channel.waiting and not parked.task.done()
+        if asks and (answers is None or not parked.channel.answer(answers)):
             return self._park(parked)
-        parked.channel.answer(answers)
+        parked.channel.wire = wire
         return await self._round(parked)
 
     async def _round(self, parked: ParkedCall) -> Result:
         asked = parked.channel.asked()
         try:
             await asyncio.wait((parked.task, asked), return_when=asyncio.FIRST_COMPLETED)
-        except asyncio.CancelledError:
-            parked.task.cancel()
+        except asyncio.CancelledError as cancelled:
+            parked.task.cancel(*cancelled.args)
             raise
         if parked.task.done():
+            if parked.expiry is not None:
+                parked.expiry.cancel()
             return parked.task.result()
         return self._park(parked)
 
@@ -67,26 +74,38 @@ class Parking:
         held = Counter(other.call.caller.id for other in self._parked.values())
         if held[parked.call.caller.id] >= self._per_caller:
             parked.task.cancel()
-            raise ToolError(f"more than {self._per_caller} calls wait for this client's answers")
+            why = f"more than {self._per_caller} calls wait for this client's answers"
+            raise ProtocolError(RATE_LIMITED, why)
         ticket = secrets.token_urlsafe(16)
         self._parked[ticket] = parked
-        parked.task.add_done_callback(lambda _task: self._expired(ticket))
+        # The request that it came with is answered: nothing more may be said on its behalf.
+        parked.channel.wire = parked.channel.wire.muted()
+        parked.task.add_done_callback(lambda _task: self._ended(ticket))
         return {
             "resultType": "input_required",
             "inputRequests": dict(parked.channel.questions),
             "requestState": self.sealer.seal({"parked": ticket}, parked.call),
         }
 
-    def _expired(self, ticket: str) -> None:
-        """A parked call that ended by itself (its question timed out) is forgotten."""
+    def _ended(self, ticket: str) -> None:
+        """A parked call that ended by itself: somebody may still come for its result."""
+        parked = self._parked.get(ticket)
+        if parked is not None:
+            parked.expiry = asyncio.get_running_loop().call_later(
+                self.sealer.lifetime, self._forget, ticket
+            )
+
+    def _forget(self, ticket: str) -> None:
         parked = self._parked.pop(ticket, None)
         if parked is not None and not parked.task.cancelled():
-            parked.task.exception()
+            parked.task.exception()  # seen, though nobody came for it
 
     async def close(self) -> None:
         parked, self._parked = list(self._parked.values()), {}
         for each in parked:
             each.task.cancel()
+            if each.expiry is not None:
+                each.expiry.cancel()
         await asyncio.gather(*(each.task for each in parked), return_exceptions=True)
 
 

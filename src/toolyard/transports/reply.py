@@ -80,6 +80,8 @@ class Reply:
                 number, message = item
                 event_id = self.outbox.event_id(number) if self._number is not None else None
                 await self._body(event(message, event_id))
+                if self._number is None:
+                    self.outbox.forget(number)  # nobody can come back for it
             elif not self._detached and not self.outbox.closed:
                 await self._body(KEEP_ALIVE)
             if self._detached:

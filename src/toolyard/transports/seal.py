@@ -13,6 +13,7 @@ import orjson
 
 from toolyard.errors import INVALID_PARAMS, ProtocolError
 from toolyard.protocol.call import Call, JsonObject
+from toolyard.protocol.codec import dumps
 
 _NONCE = 12
 
@@ -22,7 +23,7 @@ class Sealer:
 
     def __init__(self, key: bytes | None = None, lifetime: float = 600) -> None:
         self._key = key or os.urandom(32)
-        self._lifetime = lifetime
+        self.lifetime = lifetime
 
     @cached_property
     def _cipher(self) -> Any:
@@ -33,7 +34,7 @@ class Sealer:
 
     def seal(self, payload: JsonObject, call: Call) -> str:
         nonce = os.urandom(_NONCE)
-        text = orjson.dumps({**payload, "exp": time.time() + self._lifetime})
+        text = orjson.dumps({**payload, "exp": time.time() + self.lifetime})
         sealed = nonce + self._cipher.encrypt(nonce, text, binding(call))
         return base64.urlsafe_b64encode(sealed).rstrip(b"=").decode()
 
@@ -52,9 +53,7 @@ class Sealer:
 
 def binding(call: Call) -> bytes:
     """What a seal is bound to: caller, method and parameters."""
-    parameters = orjson.dumps(
-        [call.caller.id, call.method, call.params], option=orjson.OPT_SORT_KEYS
-    )
+    parameters = dumps([call.caller.id, call.method, call.params], orjson.OPT_SORT_KEYS)
     return hashlib.sha256(parameters).digest()
 
 

@@ -63,7 +63,7 @@ def _spare_the_collector() -> None:
     """What is loaded by now stays: looking at it again and again takes 5 % of a busy server."""
     gc.collect()
     gc.freeze()
-    gc.set_threshold(10_000, 20, 20)
+    gc.set_threshold(10_000, 10, 10)
 
 
 async def _finish(shared: Shared, stopping: Callable[[], Awaitable[None]], grace: float) -> None:

@@ -13,8 +13,10 @@ from toolyard.errors import (
     SHUTTING_DOWN,
     ProtocolError,
     ToolError,
+    shown,
 )
 from toolyard.protocol.call import Call, Caller, Client, Json, JsonObject
+from toolyard.protocol.cancelling import reason_in, reason_of
 from toolyard.protocol.client import UNKNOWN
 from toolyard.protocol.handshake import gate, greet, log_level
 from toolyard.protocol.jsonrpc import (
@@ -31,9 +33,11 @@ from toolyard.protocol.jsonrpc import (
     is_request_id,
 )
 from toolyard.protocol.revisions import LATEST_HANDSHAKE, Revision
+from toolyard.protocol.shape import shape_error
 from toolyard.telemetry import logger
-from toolyard.transports.answer import Edge, encode, handle, in_rounds
-from toolyard.transports.channels import SessionChannel, Wire
+from toolyard.transports.answer import Edge, bug, encode, handle, in_rounds
+from toolyard.transports.channels import SessionChannel, Wire, fit_all, refuse_unaskable
+from toolyard.transports.fitting import fitting_answer
 
 log = logger("transports")
 _ENDS_PROCESS = frozenset({"shutdown", "exit"})
@@ -79,6 +83,8 @@ class HandshakeSession:
         self._cancelled: set[asyncio.Task[object]] = set()
         self._pending: dict[RequestId, asyncio.Future[Json]] = {}
         self._next_id = 0
+        self._deaf = False
+        self._last_word: ProtocolError | None = None
         self.closed = False
         self._closers: list[Callable[[], None]] = []
 
@@ -95,7 +101,7 @@ class HandshakeSession:
         self.greeted = Greeted(revision, client, done=True)
 
     async def answer(self, request: Request) -> bytes | None:
-        """The answer to a request; None when it was cancelled, or the session was ended."""
+        """The answer to a request; None when it was cancelled, or nobody is there to hear it."""
         if request.id in self._inflight:
             return encode_error(
                 request.id, ProtocolError(INVALID_REQUEST, "This id is already in use")
@@ -111,13 +117,15 @@ class HandshakeSession:
             return encode(
                 self._edge, call, await in_rounds(self._edge, call, SessionChannel(call, self))
             )
-        except ProtocolError as error:
-            return encode_error(request.id, error)
+        except Exception as raised:
+            error = raised if isinstance(raised, ProtocolError) else bug(request.method)
+            return encode_error(request.id, shape_error(error, self.revision))
         except asyncio.CancelledError:
             if task not in self._cancelled:
                 raise
             task.uncancel()
-            return None
+            ended = self._last_word if self._inflight.get(request.id) is task else None
+            return encode_error(request.id, ended) if ended is not None else None
         finally:
             if self._inflight.get(request.id) is task:
                 del self._inflight[request.id]
@@ -127,7 +135,7 @@ class HandshakeSession:
         """The result of what concerns the session alone; None for everything else."""
         known = request.method in self.revision.methods
         if not known or (request.method in _ENDS_PROCESS and not self._owns_process):
-            raise ProtocolError(METHOD_NOT_FOUND, "Method not found", request.method)
+            raise ProtocolError(METHOD_NOT_FOUND, "Method not found", shown(request.method))
         if self.greeted.shutting_down and request.method not in _ENDS_PROCESS:
             raise ProtocolError(SHUTTING_DOWN, "Server shutting down")
         gate(request.method, initialized=self.greeted.ready)
@@ -137,7 +145,8 @@ class HandshakeSession:
     def _initialize(self, params: JsonObject) -> JsonObject:
         if self.greeted.done:
             raise ProtocolError(INVALID_REQUEST, "Server already initialized")
-        greeting = greet(self._edge.identity, params, strict=self._edge.strict_revisions)
+        identity = self._edge.identity_for(self.caller)
+        greeting = greet(identity, params, self._edge.manner)
         self.adopt(greeting.revision, greeting.client)
         return greeting.result
 
@@ -145,7 +154,7 @@ class HandshakeSession:
         return {}
 
     def _set_level(self, params: JsonObject) -> JsonObject:
-        self.level = log_level(params)
+        self.level = log_level(params, self._edge.manner)
         return {}
 
     def _shutdown(self, _params: JsonObject) -> JsonObject:
@@ -188,7 +197,7 @@ class HandshakeSession:
     async def hear(self, notification: Notification) -> None:
         """A notification from the client. Unknown ones are let pass, as JSON-RPC asks."""
         if notification.method == "notifications/cancelled":
-            self.cancel(notification.params.get("requestId"))
+            self.cancel(notification.params)
             return
         if notification.method == "notifications/initialized":
             if not self.greeted.done or self.greeted.ready:
@@ -201,12 +210,13 @@ class HandshakeSession:
         except ProtocolError as error:
             log.debug("notification %s: %s", notification.method, error)
 
-    def cancel(self, request_id: Json) -> None:
+    def cancel(self, params: JsonObject) -> None:
         """The client gave a request up: stop it, and say nothing more about it."""
+        request_id: Json = params.get("requestId")
         task = self._inflight.pop(request_id, None) if is_request_id(request_id) else None
         if task is not None:
             self._cancelled.add(task)
-            task.cancel()
+            task.cancel(reason_in(params))
 
     def settle(self, response: Response) -> None:
         """The client's answer to something that we asked."""
@@ -224,16 +234,32 @@ class HandshakeSession:
         )
 
     def notify(self, method: str, params: JsonObject) -> None:
-        if self.greeted.ready:
+        if self.greeted.ready and self.revision.may_hear(method):
             self._outlet.send(encode_notification(method, params), None)
 
+    def log(self, level: str, data: Json, logger: str) -> None:
+        def send(message: bytes) -> None:
+            self._outlet.send(message, None)
+
+        Wire(send, self.revision, level=lambda: self.level).log(level, data, logger)
+
     async def ask(self, method: str, params: JsonObject, timeout: float) -> Json:
-        return await self.request(method, params, None, timeout)
+        question: JsonObject = {"method": method, "params": params}
+        refuse_unaskable({"": question}, self.greeted.client, self.revision)
+        fitted = fit_all({"": question}, self.revision)[""]
+
+        async def put(shown: JsonObject) -> Json:
+            params = fitted.params if shown is question else fitted.saying(shown)
+            return fitted.answer(await self.request(method, params, None, timeout))
+
+        return await fitting_answer(question, put)
 
     async def request(
         self, method: str, params: JsonObject | None, related: RequestId | None, timeout: float
     ) -> Json:
         """Send a request to the client and wait for its answer."""
+        if self._deaf:
+            raise ToolError("the client has ended its input: it cannot answer")
         self._next_id += 1
         request_id = self._next_id
         answer: asyncio.Future[Json] = asyncio.get_running_loop().create_future()
@@ -242,8 +268,8 @@ class HandshakeSession:
         try:
             async with asyncio.timeout(timeout):
                 return await answer
-        except (TimeoutError, asyncio.CancelledError):
-            params = {"requestId": request_id, "reason": "no longer needed"}
+        except (TimeoutError, asyncio.CancelledError) as ended:
+            params = {"requestId": request_id, "reason": reason_of(ended, "no longer needed")}
             self._outlet.send(encode_notification("notifications/cancelled", params), related)
             raise
         finally:
@@ -256,8 +282,17 @@ class HandshakeSession:
     def busy(self) -> bool:
         return bool(self._inflight)
 
-    def close(self) -> None:
-        """The client is gone: nobody waits for its calls, its answers or its news."""
+    def hear_no_more(self) -> None:
+        """The client says nothing any more, but still listens."""
+        self._deaf = True
+        self._fail_pending("the client has ended its input: it cannot answer")
+
+    def close(self, last_word: ProtocolError | None = None) -> None:
+        """The client is gone: nobody waits for its calls, its answers or its news.
+
+        Where it is not, and we are the ones who go, every call ends with the last word.
+        """
+        self._last_word = last_word
         closers, self._closers = self._closers, []
         for callback in closers:
             callback()
@@ -265,9 +300,12 @@ class HandshakeSession:
         for task in tuple(self._inflight.values()):
             self._cancelled.add(task)
             task.cancel()
+        self._fail_pending("the client is gone")
+
+    def _fail_pending(self, why: str) -> None:
         for waiting in tuple(self._pending.values()):
             if not waiting.done():
-                waiting.set_exception(ToolError("the client is gone"))
+                waiting.set_exception(ToolError(why))
 
 
 _OWN: Mapping[str, Callable[[HandshakeSession, JsonObject], JsonObject]] = {

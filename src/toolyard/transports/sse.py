@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator, Callable
+
+# How much a client that does not read makes us hold of what can be done without.
+MAX_UNREAD = 1024 * 1024
+_NOTIFICATION = b'{"jsonrpc":"2.0","method":'
+_MOST_DIGITS = 18
 
 
 def priming(event_id: str, retry_ms: int) -> bytes:
@@ -12,29 +17,73 @@ def priming(event_id: str, retry_ms: int) -> bytes:
 
 
 class Outbox:
-    """The messages of one stream. Numbered from 1; kept for replay up to a bound."""
+    """The messages of one stream. Numbered from 1; kept for replay up to a bound.
 
-    def __init__(self, stream: str = "", keep: int | None = None) -> None:
+    Where nobody reads, notifications are dropped and counted; answers and questions never.
+    """
+
+    def __init__(
+        self, stream: str = "", keep: int | None = None, keep_bytes: int | None = None
+    ) -> None:
         self.stream = stream
         self.closed = False
+        self.size = 0
+        self.unsaid = 0  # notifications that were dropped
+        self.grew: Callable[[int], None] | None = None
         self._keep = keep
+        self._keep_bytes = keep_bytes
         self._messages: list[bytes] = []
         self._dropped = 0
+        self._read = 0  # the last one that somebody has taken
+        self._unread = 0  # bytes of those that nobody has
         self._wake: asyncio.Future[None] | None = None
+        self._followers: list[object] = []
+        self.delivered = 0  # the last one that went to somebody
 
     def put(self, message: bytes) -> None:
+        if self._unread > MAX_UNREAD and message.startswith(_NOTIFICATION):
+            self.unsaid += 1
+            return
         self._messages.append(message)
-        if self._keep is not None and len(self._messages) > self._keep:
-            del self._messages[0]
-            self._dropped += 1
+        self._unread += len(message)
+        self.size += len(message)
+        while self._too_many():
+            self._drop(1)
         self.rouse()
+        if self.grew is not None:
+            self.grew(len(message))
+
+    def _too_many(self) -> bool:
+        """The newest stays, however large it is."""
+        if self._keep is not None and len(self._messages) > self._keep:
+            return True
+        most = self._keep_bytes
+        return most is not None and self.size > most and len(self._messages) > 1
 
     def forget(self, through: int) -> None:
         """Let go of what was delivered and will not be asked for again."""
         count = through - self._dropped
         if count > 0:
-            del self._messages[:count]
-            self._dropped += count
+            self._drop(count)
+
+    def trim(self, most: int) -> int:
+        """Let go of the oldest that were read until no more than this is left; their bytes."""
+        before = self.size
+        while self.size > most and self._dropped < self._read and len(self._messages) > 1:
+            self._drop(1)
+        return before - self.size
+
+    def _drop(self, count: int) -> None:
+        for number, message in enumerate(self._messages[:count], self._dropped + 1):
+            self.size -= len(message)
+            self._unread -= len(message) if number > self._read else 0
+        del self._messages[:count]
+        self._dropped += count
+
+    def _taken(self, number: int, message: bytes) -> None:
+        if number > self._read:
+            self._read = number
+            self._unread -= len(message)
 
     def close(self) -> None:
         self.closed = True
@@ -50,28 +99,43 @@ class Outbox:
 
     async def follow(
         self, after: int = 0, idle: float | None = None
-    ) -> AsyncIterator[tuple[int, bytes] | None]:
-        """Every message after a number, as they come; None when roused or idle with nothing new."""
-        number = after
-        while True:
-            number = max(number, self._dropped)
-            while number < self._dropped + len(self._messages):
-                message = self._messages[number - self._dropped]
-                number += 1
-                yield number, message
-            if self.closed:
-                return
-            await self._wait(idle)
-            if number == self._dropped + len(self._messages):
-                yield None
+    ) -> AsyncGenerator[tuple[int, bytes] | None, None]:
+        """Every message after a number, as they come; None when roused or idle with nothing new.
 
-    async def _wait(self, idle: float | None) -> None:
+        A message goes to one follower, the newest: it may be the same client on its way back.
+        What went to others before is only told to who asks for it by its number.
+        """
+        number, again, me = after, self.delivered, object()
+        self._followers.append(me)
+        try:
+            while True:
+                while self._followers[-1] is me:
+                    number = max(number, self._dropped, self.delivered if number >= again else 0)
+                    if number >= self._dropped + len(self._messages):
+                        break
+                    message = self._messages[number - self._dropped]
+                    number += 1
+                    self._taken(number, message)
+                    self.delivered = max(self.delivered, number)
+                    yield number, message
+                if self.closed:
+                    return
+                roused = await self._wait(idle)
+                if not roused or number == self._dropped + len(self._messages):
+                    yield None
+        finally:
+            self._followers.remove(me)
+            self.rouse()
+
+    async def _wait(self, idle: float | None) -> bool:
         if self._wake is None or self._wake.done():
             self._wake = asyncio.get_running_loop().create_future()
-        await asyncio.wait([self._wake], timeout=idle)
+        done, _ = await asyncio.wait([self._wake], timeout=idle)
+        return bool(done)
 
 
 def parse_event_id(event_id: str) -> tuple[str, int] | None:
     """The stream and the number in an id of ours."""
     stream, _, number = event_id.rpartition(".")
-    return (stream, int(number)) if stream and number.isdecimal() else None
+    known = stream and number.isascii() and number.isdecimal() and len(number) <= _MOST_DIGITS
+    return (stream, int(number)) if known else None

@@ -11,9 +11,12 @@ from typing import TYPE_CHECKING, Any
 from toolyard.errors import (
     INVALID_REQUEST,
     METHOD_NOT_FOUND,
+    SHUTTING_DOWN,
     ProtocolError,
+    shown,
 )
-from toolyard.protocol.call import Caller, Client, Json
+from toolyard.protocol.call import Caller, Client, Json, JsonObject
+from toolyard.protocol.cancelling import reason_in
 from toolyard.protocol.jsonrpc import (
     Message,
     Notification,
@@ -22,22 +25,30 @@ from toolyard.protocol.jsonrpc import (
     Response,
     encode_batch,
     encode_error,
+    encode_result,
     is_request_id,
 )
+from toolyard.protocol.keys import SUBSCRIPTION_ID
 from toolyard.protocol.modern import is_modern, open_envelope
 from toolyard.protocol.revisions import ALL, Revision
 from toolyard.protocol.shape import shape_error
 from toolyard.telemetry import logger
-from toolyard.transports.answer import Edge, answer_modern, encode, modern_call
+from toolyard.transports.answer import Edge, answer_modern, bug, encode, modern_call
 from toolyard.transports.channels import Wire
 from toolyard.transports.lines import CHUNK, LineSplitter, LineWriter, TooLong, can_poll, has_reader
 from toolyard.transports.sessions import HandshakeSession, answer_batch
+from toolyard.transports.unread import MOST_UNREAD, Unread
 
 if TYPE_CHECKING:
     from toolyard.transports.payloads import PayloadLog
 
 log = logger("stdio")
 _KNOWN_METHODS = frozenset[str]().union(*(revision.methods for revision in ALL.values()))
+_LISTEN = "subscriptions/listen"
+# What a request is told that gets no result because of our end.
+_LAST_WORD = ProtocolError(SHUTTING_DOWN, "Server shutting down", "ended before there was a result")
+LAST_WORDS = 1.0  # how long saying so may take
+LOOK = 0.2  # how often we look whether somebody still reads, once the input has ended
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,10 +67,14 @@ class StdioSettings:
     stdin: int = 0
     stdout: int = 1
     max_line: int = 16 * 1024 * 1024
-    # How long running calls may go on after the input has ended.
+    # How long running calls may go on after we were told to stop.
     grace: float = 5.0
+    # How long they may, and how long a reader may take, once the input has ended.
+    patience: float = 600.0
     idle_timeout: float | None = None
     orphan_check: float | None = None
+    # Bytes that may wait for the client to read them.
+    max_unread: int = MOST_UNREAD
 
 
 class StdioTransport:
@@ -67,25 +82,29 @@ class StdioTransport:
         self._edge = edge
         self._settings = settings
         self._ended = asyncio.Event()
+        self._stopped = asyncio.Event()
         self._broken = False
         self._hurried = False
         self._splitter = LineSplitter(settings.max_line)
         self._writer = LineWriter(settings.stdout, self._lost)
+        self._unread = Unread(self._writer, settings.max_unread, self._line, self._listen)
         self._tasks: set[asyncio.Task[None]] = set()
         self._modern: dict[RequestId, asyncio.Task[None]] = {}
+        self._listening: set[asyncio.Task[None]] = set()
         self._caller = Caller()
         self._session = HandshakeSession(edge, "stdio", self._caller, self, owns_process=True)
         self._last_heard = 0.0
         if answered.revision is not None and answered.client is not None:
             self._session.adopt(answered.revision, answered.client)
         self._first = answered
+        self._polls = can_poll(settings.stdin) or os.isatty(settings.stdin)
         self.payloads: PayloadLog | None = None
 
     # What a session needs of its transport.
     def send(self, message: bytes, _related: RequestId | None = None) -> None:
         if self.payloads is not None:
             self.payloads.said(message)
-        self._writer.write(message)
+        self._unread.write(message)
 
     def end(self, _related: RequestId) -> None:
         """There is one stream only, and it stays."""
@@ -99,8 +118,8 @@ class StdioTransport:
         self._take(self._first.rest)
         watchers = [loop.create_task(watch) for watch in self._watchers()]
         try:
-            if can_poll(self._settings.stdin) or os.isatty(self._settings.stdin):
-                loop.add_reader(self._settings.stdin, self._readable)
+            if self._polls:
+                self._listen(self._unread.room.is_set())
                 await self._ended.wait()
                 loop.remove_reader(self._settings.stdin)
             else:
@@ -111,7 +130,14 @@ class StdioTransport:
             await self._finish()
 
     def stop(self) -> None:
+        self._stopped.set()
         self._ended.set()
+
+    def _listen(self, on: bool) -> None:
+        if on and self._polls and not self._ended.is_set():
+            asyncio.get_running_loop().add_reader(self._settings.stdin, self._readable)
+        elif self._polls:
+            asyncio.get_running_loop().remove_reader(self._settings.stdin)
 
     def _readable(self) -> None:
         chunk = os.read(self._settings.stdin, CHUNK)
@@ -121,19 +147,18 @@ class StdioTransport:
         self._end_of_input()
 
     def _end_of_input(self) -> None:
-        for line in self._splitter.flush():
-            self._line(line)
+        self._unread.take(self._splitter.flush())
         self._ended.set()
 
     async def _read_file(self) -> None:
         while chunk := os.read(self._settings.stdin, CHUNK):
             self._take(chunk)
             await asyncio.sleep(0)
+            await self._unread.room.wait()
         self._end_of_input()
 
     def _take(self, chunk: bytes) -> None:
-        for line in self._splitter.feed(chunk):
-            self._line(line)
+        self._unread.take(self._splitter.feed(chunk))
 
     def _line(self, line: bytes | TooLong) -> None:
         self._last_heard = asyncio.get_running_loop().time()
@@ -167,7 +192,10 @@ class StdioTransport:
             error = ProtocolError(INVALID_REQUEST, "This id is already in use")
             self.send(encode_error(request.id, error))
         elif self._is_modern(request):
-            self._modern[request.id] = self._start(self._answer_modern(request))
+            task = self._modern[request.id] = self._start(self._answer_modern(request))
+            if request.method == _LISTEN:
+                self._listening.add(task)
+                task.add_done_callback(self._listening.discard)
         else:
             self._start(self._answer_on_session(request))
 
@@ -181,7 +209,9 @@ class StdioTransport:
         try:
             answer = await self._modern_answer(request)
         except asyncio.CancelledError:
-            return  # given up by its client, or by our end: nothing more is said about it
+            if self._modern.get(request.id) is not asyncio.current_task():
+                return  # given up by its client: nothing more is said about it
+            answer = _last_word(request)
         finally:
             if self._modern.get(request.id) is asyncio.current_task():
                 del self._modern[request.id]
@@ -197,12 +227,13 @@ class StdioTransport:
                 self.send, revision, envelope.meta.get("progressToken"), lambda: envelope.level
             )
             return encode(self._edge, call, await answer_modern(self._edge, call, wire))
-        except ProtocolError as error:
+        except Exception as raised:
+            error = raised if isinstance(raised, ProtocolError) else bug(request.method)
             return encode_error(request.id, shape_error(error, revision) if revision else error)
 
     async def _answer_on_session(self, request: Request) -> None:
         if not self._session.greeted.done and request.method not in _KNOWN_METHODS:
-            error = ProtocolError(METHOD_NOT_FOUND, "Method not found", request.method)
+            error = ProtocolError(METHOD_NOT_FOUND, "Method not found", shown(request.method))
             self.send(encode_error(request.id, error))
             return
         answer = await self._session.answer(request)
@@ -220,19 +251,21 @@ class StdioTransport:
 
     def _notification(self, notification: Notification) -> None:
         if notification.method == "notifications/cancelled":
-            self._cancel(notification.params.get("requestId"))
+            self._cancel(notification.params)
             return
         if notification.method == "exit" and self._session.greeted.shutting_down:
             self.stop()
             return
         self._start(self._session.hear(notification))
 
-    def _cancel(self, request_id: Json) -> None:
+    def _cancel(self, params: JsonObject) -> None:
+        request_id: Json = params.get("requestId")
         task = self._modern.pop(request_id, None) if is_request_id(request_id) else None
         if task is not None:
-            task.cancel()
+            task.cancel(reason_in(params))
         else:
-            self._session.cancel(request_id)
+            # After the requests that came in the same read have begun.
+            asyncio.get_running_loop().call_soon(self._session.cancel, params)
 
     async def _batch(self, messages: list[Message]) -> None:
         """One array in, one array out, where the revision has batches."""
@@ -283,15 +316,54 @@ class StdioTransport:
     def _lost(self) -> None:
         """Nobody reads our answers any more."""
         self._broken = True
-        self._ended.set()
+        self.stop()
 
     async def _finish(self) -> None:
-        waits = not (self._broken or self._hurried) and has_reader(self._settings.stdout)
-        if self._tasks and waits:
-            await asyncio.wait(tuple(self._tasks), timeout=self._settings.grace)
+        if self._has_reader():
+            if not self._stopped.is_set():
+                await self._see_through()
+            elif self._tasks and not self._hurried:
+                await asyncio.wait(tuple(self._tasks), timeout=self._settings.grace)
+        if self._tasks and self._has_reader():
+            await self._say_that_we_end()
         self._session.close()
         running = tuple(self._tasks)
         for task in running:
             task.cancel()
         await asyncio.gather(*running, return_exceptions=True)
         await self._writer.drain(self._settings.grace)
+
+    def _has_reader(self) -> bool:
+        return not self._broken and has_reader(self._settings.stdout)
+
+    async def _see_through(self) -> None:
+        """The input has ended: what it asked for is answered, within the limits of each call."""
+        self._session.hear_no_more()
+        for task in self._listening:
+            task.cancel()
+        stopped = asyncio.create_task(self._stopped.wait())
+        clock = asyncio.get_running_loop().time
+        until = clock() + self._settings.patience
+        while self._has_reader() and not stopped.done() and clock() < until:
+            if self._tasks:
+                awaited = {*self._tasks, stopped}
+                await asyncio.wait(awaited, timeout=LOOK, return_when=asyncio.FIRST_COMPLETED)
+            elif not await self._writer.drain(LOOK):
+                break
+        stopped.cancel()
+
+    async def _say_that_we_end(self) -> None:
+        """Whoever waits for a result is told that there will be none."""
+        await asyncio.sleep(0)  # a request that has just been read is under way then
+        self._session.close(_LAST_WORD)
+        for task in tuple(self._modern.values()):
+            task.cancel()
+        if self._tasks:
+            await asyncio.wait(tuple(self._tasks), timeout=LAST_WORDS)
+
+
+def _last_word(request: Request) -> bytes:
+    if request.method == _LISTEN:
+        result = {"resultType": "complete", "_meta": {SUBSCRIPTION_ID: request.id}}
+        return encode_result(request.id, result)
+    return encode_error(request.id, _LAST_WORD)

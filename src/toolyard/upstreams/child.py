@@ -14,19 +14,22 @@ from typing import Protocol
 
 from toolyard.upstreams.leftovers import Lookout
 from toolyard.upstreams.lines import Lines, TooLong
+from toolyard.upstreams.pacing import Pace
 
 # As much as a pipe holds. More than 128 KiB would be mapped and unmapped for each read.
 READ_SIZE = 64 * 1024
 # As many as one system call takes everywhere.
 MAX_PARTS = 16
-MAX_BACKLOG = 256 * 1024 * 1024
+MAX_BACKLOG = 64 * 1024 * 1024
 TAIL_SIZE = 8 * 1024
+# What it may say on stderr in a second; it is read no faster.
+STDERR_RATE = 1024 * 1024
 POLL_INTERVAL = 0.05
 EXIT_GRACE = 0.5
 # How long each step of stopping may take before the next, harsher one.
 STDIN_GRACE, TERM_GRACE = 2.0, 2.0
 # What a grandchild may still push through an inherited pipe when its parent has ended.
-MAX_DRAIN = 64 * 1024 * 1024
+MAX_DRAIN = 1024 * 1024
 
 _INHERITED = ("HOME", "LOGNAME", "PATH", "SHELL", "TERM", "USER", "LANG", "TMPDIR")
 
@@ -84,6 +87,8 @@ class Child:
         self._gathering = False
         self._full = False
         self._tail = bytearray()
+        self._err_pace = Pace(STDERR_RATE)
+        self._held: set[str] = set()
         self._process: subprocess.Popen[bytes] | None = None
         self._pidfd: int | None = None
         self._fds: dict[str, int] = {}
@@ -184,6 +189,22 @@ class Child:
         self._tail += chunk
         if len(self._tail) > TAIL_SIZE:
             del self._tail[:-TAIL_SIZE]
+        seconds = self._err_pace.take(len(chunk))
+        if seconds:
+            self.hold("err", seconds)
+
+    def hold(self, name: str, seconds: float) -> None:
+        """Do not read from it for a while: it waits once its pipe is full."""
+        if name in self._fds and name not in self._held:
+            self._held.add(name)
+            self._loop.remove_reader(self._fds[name])
+            self._loop.call_later(seconds, self._read_on, name)
+
+    def _read_on(self, name: str) -> None:
+        self._held.discard(name)
+        if name in self._fds:
+            reader = self._read_out if name == "out" else self._read_err
+            self._loop.add_reader(self._fds[name], reader)
 
     def _read(self, name: str) -> bytes | None:
         try:

@@ -8,6 +8,7 @@ from typing import TypeAlias
 
 from toolyard.net.http_client import Url
 from toolyard.protocol.call import Caller, JsonObject
+from toolyard.protocol.revisions import LATEST_HANDSHAKE
 from toolyard.upstreams.auth import Credentials
 from toolyard.upstreams.child import Command
 from toolyard.upstreams.definition import ServerDefinition
@@ -16,6 +17,7 @@ from toolyard.upstreams.http import StreamableLink
 from toolyard.upstreams.http_post import Requester
 from toolyard.upstreams.kept import Learnt
 from toolyard.upstreams.link import Link, LinkError, Lost, Refused, TimedOut
+from toolyard.upstreams.pacing import Pace
 from toolyard.upstreams.running import Owner
 from toolyard.upstreams.session import UpstreamSession
 from toolyard.upstreams.setup import Setup
@@ -54,14 +56,21 @@ class Connector:
 
     async def connect(self, owner: Owner, caller: Caller, heard: Heard) -> UpstreamSession:
         """Raises CannotConnect."""
-        known = Attempt(self.learnt.transport or self._transports()[0], self.learnt.era)
+        wanted = owner.revision.modern
+        known = Attempt(self.learnt.transport or self._transports()[0], self._era(wanted))
         try:
             session = await self._greeted(known, owner, caller, heard)
         except CannotConnect as error:
             session = await self._otherwise(known, error, owner, caller, heard)
-        self.learnt.era = "modern" if session.modern else "handshake"
+        self.learnt.note(wanted_modern=wanted, modern=session.modern)
+        if not session.modern and session.asked is LATEST_HANDSHAKE:
+            self.learnt.newest = session.peer.revision
         self.learnt.transport = session.link.transport
         return session
+
+    def _era(self, wanted_modern: bool) -> Era | None:
+        modern = self.learnt.speaks_modern(wanted_modern)
+        return None if modern is None else "modern" if modern else "handshake"
 
     def _transports(self) -> tuple[str, ...]:
         return ("stdio",) if self._definition.command else _TRANSPORTS[self._definition.transport]
@@ -98,6 +107,7 @@ class Connector:
         self, attempt: Attempt, owner: Owner, caller: Caller, heard: Heard
     ) -> UpstreamSession:
         link = self._link(attempt.transport, caller)
+        link.pace = Pace(self._setup.limits.unasked)
         session = UpstreamSession(
             self._definition.name,
             link,
@@ -118,13 +128,14 @@ class Connector:
         if transport == "stdio":
             program = definition.command or ""
             command = Command(program, definition.args, definition.cwd, definition.env)
-            return StdioLink(command, guard=setup.guard)
+            return StdioLink(command, max_message=setup.limits.message, guard=setup.guard)
         try:
             url = Url.parse(definition.url or "")
         except ValueError as error:
             raise CannotConnect(str(error)) from None
         credentials = Credentials(definition, caller, setup.authorize, setup.on_challenge)
         requester = Requester(url, definition.headers, setup.http, credentials)
+        requester.max_message = setup.limits.message
         return SseLink(requester) if transport == "sse" else StreamableLink(requester)
 
     def _explained(self, error: BaseException, link: Link) -> BaseException:

@@ -1,8 +1,9 @@
 """All connections to one upstream, and which call may use which.
 
-A question on a handshake-era connection does not say whose call it is about. So a connection
-that announces elicitation, sampling or roots belongs to one client session, or to one call at
-a time; connections that are shared announce none of these.
+A client is spoken for in its own era where the upstream has that. A question on a
+handshake-era connection does not say whose call it is about. So a connection that announces
+elicitation, sampling or roots belongs to one client session, or to one call at a time;
+connections that are shared announce none of these, and are shared by clients that are alike.
 """
 
 from __future__ import annotations
@@ -13,29 +14,54 @@ from functools import partial
 from time import monotonic
 from typing import NamedTuple, TypeAlias
 
-from toolyard.protocol.call import Call, Caller, Channel, JsonObject, Session
-from toolyard.protocol.codec import dumps
+from toolyard.protocol.call import Call, Caller, JsonObject, Session
+from toolyard.protocol.client import ASKED, told_in
+from toolyard.protocol.client import key_of as client_key
+from toolyard.protocol.guise import PLAIN, Guise, guise_of
+from toolyard.protocol.revisions import LATEST, LATEST_HANDSHAKE, Revision, older
 from toolyard.upstreams.definition import ServerDefinition
+from toolyard.upstreams.kept import Learnt
 from toolyard.upstreams.link import NotSent
-from toolyard.upstreams.running import Owner
-from toolyard.upstreams.session import NOBODY, QUESTIONS, UpstreamSession
+from toolyard.upstreams.roots import settle
+from toolyard.upstreams.running import Owner, Running
+from toolyard.upstreams.session import UpstreamSession
 from toolyard.upstreams.slot import Slot
+from toolyard.upstreams.watch import Watch
 
 MAX_CONNECTIONS = 64
+# Shared connections that announce something; who announces more kinds shares the plain one.
+MAX_SHARED = 16
 MAX_SPARE = 4
 SPARE_SECONDS = 60.0
-_ASKED = frozenset(QUESTIONS.values())
 
-Connect: TypeAlias = Callable[[Owner, Caller], Awaitable[UpstreamSession]]
+Connect: TypeAlias = Callable[[Owner, Caller, Slot], Awaitable[UpstreamSession]]
+# Makes the watch of a connection, by whose it is and what its clients can do.
+NewWatch: TypeAlias = Callable[[str, str], Watch]
+
+
+class Client(NamedTuple):
+    """On whose behalf an upstream is spoken to."""
+
+    caller: Caller
+    guise: Guise = PLAIN
+    session: Session | None = None
+    revision: Revision = LATEST
+
+
+class SharedKey(NamedTuple):
+    caller: str
+    modern: bool
+    client: str
 
 
 class Lease(NamedTuple):
     session: UpstreamSession
     release: Callable[[bool], None]  # told whether the call ended in order
+    watch: Watch
 
 
-def questions_of(capabilities: JsonObject) -> JsonObject:
-    return {k: v for k, v in capabilities.items() if k in _ASKED}
+def client_of(call: Call, session: Session | None) -> Client:
+    return Client(call.caller, guise_of(call.revision, call.client), session, call.revision)
 
 
 def nothing(clean: bool) -> None:
@@ -44,79 +70,174 @@ def nothing(clean: bool) -> None:
 
 class Connections:
     def __init__(
-        self, definition: ServerDefinition, connect: Connect, modern: bool | None = None
+        self, definition: ServerDefinition, connect: Connect, learnt: Learnt, new_watch: NewWatch
     ) -> None:
         self._definition = definition
         self._connect = connect
-        self._shared: dict[str, Slot] = {}
+        self._learnt = learnt
+        self._new_watch = new_watch
+        self._shared: dict[SharedKey, Slot] = {}
         self._bound: dict[tuple[str, str], Slot] = {}
-        self._spare: dict[tuple[str, bytes], list[Slot]] = {}
+        self._spare: dict[tuple[str, str], list[Slot]] = {}
         self._lent: set[Slot] = set()
+        self._listened: set[Slot] = set()
         self._closing: set[asyncio.Task[None]] = set()
-        self._modern = modern
 
     # -- which one ---------------------------------------------------------------------
 
     def at_hand(self, call: Call) -> UpstreamSession | None:
         """A shared connection that is up, where this call may use one."""
-        if not (self._modern or _ASKED.isdisjoint(call.client.capabilities)):
+        modern, client = self._learnt.speaks_modern(call.revision.modern), ""
+        if modern is None:
             return None
-        slot = self._shared.get(self.key_of(call.caller))
+        if not modern and call.client.capabilities:
+            if not ASKED.isdisjoint(call.client.capabilities):
+                return None
+            client = guise_of(call.revision, call.client).key
+        slot = self._shared.get(SharedKey(self.key_of(call.caller), modern, client))
         if slot is None:
             return None
         slot.last_used = monotonic()
         return slot.live
 
-    async def lease(self, call: Call, channel: Channel) -> Lease:
-        questions = questions_of(call.client.capabilities)
-        if not questions or self._definition.share == "always" or self._modern:
-            return Lease(await self.shared(call.caller), nothing)
-        if self._modern is None:
-            shared = await self.shared(call.caller)
-            if shared.modern:
-                return Lease(shared, nothing)
-        if channel.session is not None:
-            return Lease(await self._of_session(channel.session, call.caller, questions), nothing)
-        return await self._of_call(call.caller, questions)
+    async def lease(self, running: Running) -> Lease:
+        """The connection for a call."""
+        client = client_of(running.call, running.channel.session)
+        if await self._shares(client):
+            return await self.shared(client)
+        if client.session is not None:
+            lease = await self._of_session(client, client.session)
+        else:
+            lease = await self._of_call(client, running)
+        if not lease.session.modern:
+            return lease
+        lease.release(False)  # it has the other era only: it need not have been opened
+        return await self.shared(client)
 
-    async def shared(self, caller: Caller) -> UpstreamSession:
-        slot = self.shared_slot(caller)
+    async def to_list(self, client: Client) -> Lease:
+        """One over which lists are what this client would be listed: its own, or a like one's."""
+        if await self._shares(client):
+            return await self.shared(client)
+        slot = self._bound.get(_bound_key(client)) if client.session else None
+        if slot is None or slot.live is None:
+            slot = self._alike(client) or slot
+        if slot is not None and slot.live is not None:
+            return Lease(slot.live, nothing, slot.watch)
+        if client.session is not None:
+            return await self._of_session(client, client.session)
+        return await self._of_call(client, None)
+
+    async def to_watch(self, client: Client) -> Lease:
+        """Where the calls of this client go; released once somebody listens."""
+        if await self._shares(client):
+            return await self.shared(client)
+        if client.session is not None:
+            return await self._of_session(client, client.session)
+        return await self._of_call(client, None)
+
+    def is_up(self, client: Client) -> bool:
+        """Can `to_list` do without opening one?"""
+        modern = self._learnt.speaks_modern(client.guise.modern)
+        if modern is None:
+            return False
+        if modern or not client.guise.can_be_asked or self._definition.share == "always":
+            return self.shared_slot(client)[1].live is not None
+        return self._alike(client) is not None
+
+    async def _shares(self, client: Client) -> bool:
+        """May this client use a connection that others use as well?"""
+        if not client.guise.can_be_asked or self._definition.share == "always":
+            return True
+        modern = self._learnt.speaks_modern(client.guise.modern)
+        if modern is None and client.guise.modern:
+            modern = (await self.shared(client)).session.modern
+        return bool(modern)
+
+    def _alike(self, client: Client) -> Slot | None:
+        """The connection of another client that can do the same."""
+        caller = self.key_of(client.caller)
+        for (owner, _), slot in self._bound.items():
+            mine = not caller or owner == caller
+            if mine and slot.client == client.guise.key and slot.live is not None:
+                return slot
+        return None
+
+    # -- shared ------------------------------------------------------------------------
+
+    async def shared(self, client: Client) -> Lease:
+        key, slot = self.shared_slot(client)
         slot.last_used = monotonic()
         session = slot.live or await slot.get()
-        self._modern = session.modern
-        return session
+        if session.modern is not key.modern:
+            slot = self._moved(key, slot, session)
+            session = slot.live or await slot.get()
+        return Lease(session, nothing, slot.watch)
 
-    def shared_slot(self, caller: Caller) -> Slot:
-        key = self.key_of(caller)
+    def shared_slot(self, client: Client) -> tuple[SharedKey, Slot]:
+        modern = self._learnt.speaks_modern(client.guise.modern)
+        modern = client.guise.modern if modern is None else modern
+        told = {} if modern else _untold_questions(client.guise.capabilities)
+        key = SharedKey(self.key_of(client.caller), modern, client_key(told))
+        if key.client and key not in self._shared and len(self._shared) >= MAX_SHARED:
+            key, told = key._replace(client=""), {}
         slot = self._shared.get(key)
         if slot is None:
-            slot = self._shared[key] = Slot(partial(self._connect, NOBODY, caller))
-        return slot
+            revision = LATEST if modern else LATEST_HANDSHAKE
+            owner = Owner(told, revision=revision, shared=True)
+            slot = self._shared[key] = self._slot(owner, client.caller, key.client)
+        return key, slot
+
+    def _moved(self, key: SharedKey, slot: Slot, session: UpstreamSession) -> Slot:
+        """It has turned out to speak the other era: all who do share one connection."""
+        if self._shared.get(key) is slot:
+            del self._shared[key]
+        client = "" if session.modern else key.client
+        there = self._shared.setdefault(SharedKey(key.caller, session.modern, client), slot)
+        if there is not slot:
+            self._close(slot)
+        return there
 
     def key_of(self, caller: Caller) -> str:
         """Connections that carry somebody's credentials are that caller's alone."""
         return caller.id if self._definition.auth == "oauth" else ""
 
-    async def _of_session(
-        self, session: Session, caller: Caller, questions: JsonObject
-    ) -> UpstreamSession:
-        key = (caller.id, session.key)
+    def _slot(self, owner: Owner, caller: Caller, client: str) -> Slot:
+        watch = self._new_watch(self.key_of(caller), client)
+        return Slot(partial(self._connect, owner, caller), watch, client)
+
+    # -- one client's ------------------------------------------------------------------
+
+    async def _of_session(self, client: Client, session: Session) -> Lease:
+        key = _bound_key(client)
         slot = self._bound.get(key)
         if slot is None:
             self._make_room()
-            slot = self._bound[key] = Slot(
-                partial(self._connect, Owner(questions, session), caller)
-            )
+            owner = self._owner(client, session=session)
+            slot = self._bound[key] = self._slot(owner, client.caller, client.guise.key)
             session.on_close(partial(self._drop_bound, key))
         slot.last_used = monotonic()
-        return await slot.get()
+        opened = await slot.get()
+        if opened.modern:
+            return Lease(opened, lambda _clean: self._drop_bound(key), slot.watch)
+        return Lease(opened, nothing, slot.watch)
 
-    async def _of_call(self, caller: Caller, questions: JsonObject) -> Lease:
-        key = (caller.id, dumps(questions))
+    def _owner(
+        self, client: Client, session: Session | None = None, borrower: Running | None = None
+    ) -> Owner:
+        """In the newest handshake revision that the client and the upstream have."""
+        known = self._learnt.newest
+        wanted = LATEST_HANDSHAKE if client.revision.modern else client.revision
+        revision = older(wanted, known) if known is not None else wanted
+        told = told_in(revision, client.guise.capabilities)
+        return Owner(told, session, revision, borrower=borrower)
+
+    async def _of_call(self, client: Client, running: Running | None) -> Lease:
+        key = (client.caller.id, client.guise.key)
         slot = self._take_spare(key)
         if slot is None:
             self._make_room()
-            slot = Slot(partial(self._connect, Owner(questions), caller))
+            owner = self._owner(client, borrower=running)
+            slot = self._slot(owner, client.caller, client.guise.key)
         self._lent.add(slot)
         try:
             session = await slot.get()
@@ -124,10 +245,15 @@ class Connections:
             self._lent.discard(slot)
             self._close(slot)  # it may still be opening, and nobody would ever use it
             raise
-        return Lease(session, partial(self._give_back, key, slot))
+        if session.keeps_roots and running is not None and session.borrower is not running:
+            session.borrower = running
+            session.settle(settle(session, changed=True))
+        session.borrower = running
+        return Lease(session, partial(self._give_back, key, slot), slot.watch)
 
-    def _take_spare(self, key: tuple[str, bytes]) -> Slot | None:
+    def _take_spare(self, key: tuple[str, str]) -> Slot | None:
         spare = self._spare.get(key, [])
+        spare.sort(key=lambda slot: slot.watch.wanted)  # where somebody listens, calls go first
         while spare:
             slot = spare.pop()
             if slot.live is not None:
@@ -135,21 +261,28 @@ class Connections:
             self._close(slot)
         return None
 
-    def _give_back(self, key: tuple[str, bytes], slot: Slot, clean: bool) -> None:
-        """Keep it for the next call, unless this one may still be at work or ask something."""
+    def _give_back(self, key: tuple[str, str], slot: Slot, clean: bool) -> None:
+        """Keep it for the next call, unless this one may still be at work or ask something.
+
+        Nor where it was told this client's roots and cannot be told of others.
+        """
         self._lent.discard(slot)
-        session = slot.live
-        full = sum(map(len, self._spare.values())) >= MAX_SPARE
-        if session is None or session.busy or full or not clean:
-            self._close(slot)
+        session, watched = slot.live, slot.watch.wanted
+        full = sum(map(len, self._spare.values())) >= MAX_SPARE and not watched
+        if session is None or session.busy or full or not clean or not _may_change_hands(session):
+            if watched:
+                self._listened.add(slot)  # for whoever listens; calls go elsewhere
+            else:
+                self._close(slot)
             return
+        session.borrower = None
         slot.last_used = monotonic()
         self._spare.setdefault(key, []).append(slot)
 
     def _make_room(self) -> None:
-        if len(self._bound) + len(self._lent) < MAX_CONNECTIONS:
+        if len(self._bound) + len(self._lent) + len(self._listened) < MAX_CONNECTIONS:
             return
-        idle = [key for key, slot in self._bound.items() if not _in_use(slot)]
+        idle = [key for key, slot in self._bound.items() if not slot.in_use]
         if not idle:
             raise NotSent(f"has {MAX_CONNECTIONS} connections in use already")
         self._drop_bound(min(idle, key=lambda key: self._bound[key].last_used))
@@ -161,17 +294,23 @@ class Connections:
         if slot is not None:
             self._close(slot)
 
-    def sweep(self, idle: float, keep: Callable[[str], bool]) -> None:
+    def sweep(self, idle: float) -> None:
         """Close what nobody has used for a while."""
         now = monotonic()
-        for key, slot in self._shared.items():
-            if slot.live and not _in_use(slot) and now - slot.last_used > idle and not keep(key):
+        for key, slot in tuple(self._shared.items()):
+            if not slot.in_use and now - slot.last_used > idle:
                 self._close(slot)
+                if key.client:
+                    del self._shared[key]
         for bound, slot in tuple(self._bound.items()):
-            if not _in_use(slot) and now - slot.last_used > idle:
+            if not slot.in_use and now - slot.last_used > idle:
                 self._drop_bound(bound)
+        for slot in [one for one in self._listened if not one.in_use]:
+            self._listened.discard(slot)
+            self._close(slot)
         for spare in self._spare.values():
-            for slot in [one for one in spare if now - one.last_used > min(idle, SPARE_SECONDS)]:
+            old = [one for one in spare if now - one.last_used > min(idle, SPARE_SECONDS)]
+            for slot in [one for one in old if not one.in_use]:
                 spare.remove(slot)
                 self._close(slot)
 
@@ -181,7 +320,9 @@ class Connections:
         task.add_done_callback(self._closing.discard)
 
     async def close(self) -> None:
-        await asyncio.gather(*(slot.close() for slot in self._slots()), return_exceptions=True)
+        slots = tuple(self._slots())
+        await asyncio.gather(*(slot.watch.close() for slot in slots))
+        await asyncio.gather(*(slot.close() for slot in slots), return_exceptions=True)
         await asyncio.gather(*self._closing, return_exceptions=True)
 
     # -- what is there -----------------------------------------------------------------
@@ -190,6 +331,7 @@ class Connections:
         yield from self._shared.values()
         yield from self._bound.values()
         yield from self._lent
+        yield from self._listened
         for spare in self._spare.values():
             yield from spare
 
@@ -205,6 +347,16 @@ class Connections:
         return [session for session in found if session and "roots" in session.owner.capabilities]
 
 
-def _in_use(slot: Slot) -> bool:
-    session = slot.live
-    return slot.opening or (session is not None and session.busy)
+def _bound_key(client: Client) -> tuple[str, str]:
+    return client.caller.id, client.session.key if client.session else ""
+
+
+def _may_change_hands(session: UpstreamSession) -> bool:
+    """Another client may have other roots, and not all can be told so."""
+    roots = session.owner.capabilities.get("roots")
+    return not session.keeps_roots or (isinstance(roots, dict) and bool(roots.get("listChanged")))
+
+
+def _untold_questions(capabilities: JsonObject) -> JsonObject:
+    """What a client can do beside being asked."""
+    return {name: value for name, value in capabilities.items() if name not in ASKED}

@@ -10,6 +10,7 @@ from typing import Literal
 import orjson
 
 from toolyard.protocol.call import Json
+from toolyard.protocol.codec import dumps
 
 Transport = Literal["stdio", "streamablehttp", "sse", "auto"]
 
@@ -32,6 +33,8 @@ class ServerDefinition:
     expose: Literal["listed", "all"] | tuple[str, ...] = "listed"
     prefix: str = ""
     share: Literal["safe", "always"] = "safe"
+    # Check arguments of tools that are exposed as they are, before it sees them.
+    validate: bool = False
     disabled: str | None = None  # the reason
     secrets: frozenset[str] = frozenset()  # values that came from variables
 
@@ -46,5 +49,5 @@ class ServerDefinition:
             *(self.url, dict(self.headers), self.transport, self.auth, self.share),
             dict(self.oauth),
         )
-        packed = orjson.dumps(parts, option=orjson.OPT_SORT_KEYS)
+        packed = dumps(parts, orjson.OPT_SORT_KEYS)
         return hashlib.sha256(packed).hexdigest()[:32]

@@ -5,17 +5,21 @@ from __future__ import annotations
 from toolyard import __version__
 from toolyard.errors import INTERNAL_ERROR, ProtocolError
 from toolyard.protocol.call import Call, Json, JsonObject
+from toolyard.protocol.client import forwarded, told_in
 from toolyard.protocol.keys import CAPABILITIES, CLIENT_INFO, ENVELOPE_KEYS, LOG_LEVEL, VERSION
-from toolyard.protocol.revisions import Revision
+from toolyard.protocol.revisions import LATEST, Revision
 from toolyard.upstreams.link import Lost
 
 OUR_INFO: JsonObject = {"name": "toolyard", "version": __version__}
-TASKS_EXTENSION = "io.modelcontextprotocol/tasks"
 _OURS = ENVELOPE_KEYS | {"progressToken"}
+# What only modern requests carry: the second round of a question.
+_ROUNDS = frozenset({"inputResponses", "requestState"})
 
 
 def seal(params: JsonObject, revision: Revision, call: Call | None) -> JsonObject:
     """The params as they go out: the client's own `_meta`, and this hop's envelope."""
+    if not revision.modern and not _ROUNDS.isdisjoint(params):
+        params = {key: value for key, value in params.items() if key not in _ROUNDS}
     meta: JsonObject = {}
     if call is not None and call.meta:
         meta = {k: v for k, v in call.meta.items() if k not in _OURS}
@@ -29,22 +33,16 @@ def envelope(version: str, call: Call | None = None) -> JsonObject:
     sealed: JsonObject = {
         VERSION: version,
         CLIENT_INFO: OUR_INFO,
-        CAPABILITIES: forwarded(call.client.capabilities) if call else {},
+        CAPABILITIES: _declared(call) if call else {},
     }
     if call is not None and call.log_level is not None:
         sealed[LOG_LEVEL] = call.log_level
     return sealed
 
 
-def forwarded(capabilities: JsonObject) -> JsonObject:
-    """A client's capabilities as we may declare them: all but tasks, which end at this hop."""
-    if not capabilities:
-        return {}
-    kept = {k: v for k, v in capabilities.items() if k != "tasks"}
-    extensions = kept.get("extensions")
-    if isinstance(extensions, dict) and TASKS_EXTENSION in extensions:
-        kept["extensions"] = {k: v for k, v in extensions.items() if k != TASKS_EXTENSION}
-    return kept
+def _declared(call: Call) -> JsonObject:
+    told = forwarded(call.client.capabilities)
+    return told if call.revision.modern or not told else told_in(LATEST, told)
 
 
 def result_of(message: JsonObject) -> JsonObject:

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from toolyard.upstreams.lines import Lines
+from toolyard.upstreams.lines import Lines, TooLong
 
 BOM = b"\xef\xbb\xbf"
+# An id is sent back in a header.
+MAX_ID = 4096
+MAX_DIGITS = 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +23,7 @@ class Event:
 class EventParser:
     def __init__(self, max_size: int) -> None:
         self._lines = Lines(self._on_line, max_size)
+        self._max_size = max_size
         self._events: list[Event] = []
         self._started = self._after_cr = False
         self._clear()
@@ -27,6 +31,7 @@ class EventParser:
     def _clear(self) -> None:
         self._kind = ""
         self._data: list[bytes | bytearray] = []
+        self._size = 0
         self._id: str | None = None
         self._retry: float | None = None
 
@@ -57,15 +62,23 @@ class EventParser:
             return
         field = bytes(line if end < 0 else line[:end])
         if field == b"data":
-            self._data.append(_value(line, end))
+            self._add(_value(line, end))
         elif field == b"event":
             self._kind = bytes(_value(line, end)).decode("utf-8", "replace")
         elif field == b"id":
             value = bytes(_value(line, end))
-            self._id = None if b"\0" in value else value.decode("utf-8", "replace")
+            odd = b"\0" in value or len(value) > MAX_ID
+            self._id = None if odd else value.decode("utf-8", "replace")
         elif field == b"retry":
             value = bytes(_value(line, end))
-            self._retry = int(value) / 1000 if value.isdigit() else None
+            self._retry = int(value[:MAX_DIGITS]) / 1000 if value.isdigit() else None
+
+    def _add(self, data: bytes | bytearray) -> None:
+        self._size += len(data) + 1
+        if self._size > self._max_size:
+            self._clear()
+            raise TooLong
+        self._data.append(data)
 
     def _dispatch(self) -> None:
         if self._data or self._id is not None or self._retry is not None:

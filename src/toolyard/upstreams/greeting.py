@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Awaitable, Mapping
 from typing import Literal, TypeAlias
 
 from toolyard.errors import (
@@ -47,11 +47,31 @@ class NotModern(Exception):
 async def greet(session: UpstreamSession, known: Era | None = None) -> None:
     """Settle `session.peer`. `known` is what was found out about this upstream before."""
     async with asyncio.timeout(session.limits.start):
-        peer = await (_initialize(session) if known == "handshake" else _probe(session))
+        peer = await _settle(session, known)
     session.peer = peer
     if not peer.revision.modern:
         await session.notify("notifications/initialized", {})
         session.link.listen(peer.revision.date)
+
+
+def _settle(session: UpstreamSession, known: Era | None) -> Awaitable[Peer]:
+    if known == "handshake":
+        return _initialize(session)
+    if known is None and not session.owner.revision.modern:
+        return _probe_handshake(session)
+    return _probe(session)
+
+
+async def _probe_handshake(session: UpstreamSession) -> Peer:
+    """For a client of the handshake era: another one only where it does not have that."""
+    try:
+        return await _initialize(session)
+    except (Mismatch, Refused) as error:
+        refused = error
+    try:
+        return await _discover(session)
+    except (NotModern, ProtocolError, Refused):
+        raise refused from None
 
 
 async def _probe(session: UpstreamSession) -> Peer:
@@ -182,8 +202,8 @@ def _discovered(result: JsonObject) -> Peer:
 
 
 async def _initialize(session: UpstreamSession, named: frozenset[str] = frozenset()) -> Peer:
-    """`initialize` with our latest revision, or with the latest one the upstream has named."""
-    asked = _latest(named, HANDSHAKE) or LATEST_HANDSHAKE
+    """`initialize` with the client's revision, or with the latest one the upstream has named."""
+    asked = session.asked = _first_asked(session.owner.revision, named)
     try:
         result = await _say_hello(session, asked)
     except ProtocolError as error:
@@ -201,6 +221,12 @@ async def _initialize(session: UpstreamSession, named: frozenset[str] = frozense
         _object(result.get("serverInfo")),
         _text(result, "instructions"),
     )
+
+
+def _first_asked(wanted: Revision, named: frozenset[str]) -> Revision:
+    if not wanted.modern and (not named or wanted.date in named):
+        return wanted
+    return _latest(named, HANDSHAKE) or LATEST_HANDSHAKE
 
 
 async def _say_hello(session: UpstreamSession, revision: Revision) -> JsonObject:

@@ -16,7 +16,6 @@ from toolyard.telemetry import logger
 from toolyard.upstreams.events import Event
 from toolyard.upstreams.http_post import Requester, refusal
 from toolyard.upstreams.link import (
-    MAX_MESSAGE,
     Link,
     LinkError,
     Lost,
@@ -32,7 +31,7 @@ _JSON = {
     "Accept": "application/json, text/event-stream",
 }
 MOST_HEADERS = 64
-DEFAULT_RETRY, MOST_RETRY = 1.0, 30.0
+DEFAULT_RETRY, LEAST_RETRY, MOST_RETRY = 1.0, 0.1, 30.0
 MAX_FRUITLESS = 5
 CLOSE_TIMEOUT = 2.0
 # Methods that change nothing: sent again when an idle connection died under them.
@@ -52,7 +51,7 @@ class Resumption:
         if event.id is not None:
             self.last_id = event.id
         if event.retry is not None:
-            self.retry = event.retry
+            self.retry = min(max(event.retry, LEAST_RETRY), MOST_RETRY)
 
 
 class StreamableLink(Link):
@@ -84,7 +83,7 @@ class StreamableLink(Link):
                 self._session_id = response.headers.get("mcp-session-id")
             if response.content_type == ACCEPT_EVENTS:
                 return await self._from_events(response, out)
-            body = response.at_hand(MAX_MESSAGE)
+            body = response.at_hand(self._http.max_message)
             return self._own(await self._body(response) if body is None else body, out)
         finally:
             # Cut off in the middle this is how a modern call is cancelled.
@@ -92,7 +91,7 @@ class StreamableLink(Link):
 
     async def _body(self, response: Response) -> bytes:
         try:
-            return await response.read(MAX_MESSAGE)
+            return await response.read(self._http.max_message)
         except Broken as error:
             raise Lost(str(error)) from None
 
@@ -124,6 +123,8 @@ class StreamableLink(Link):
     async def _from_events(self, response: Response, out: Outgoing) -> JsonObject:
         resumption = Resumption()
         answer = await self._search(response, out, resumption)
+        if answer is None and response.complete and resumption.last_id is not None:
+            self.on_polling(out.id)
         fruitless = 0
         while answer is None:
             if out.modern or resumption.last_id is None or fruitless > MAX_FRUITLESS:
@@ -138,7 +139,7 @@ class StreamableLink(Link):
         self, response: Response, out: Outgoing, resumption: Resumption
     ) -> JsonObject | None:
         """The answer on this stream, or None where it ends without one."""
-        async with aclosing(events_of(response)) as events:
+        async with aclosing(events_of(response, self._http.max_message)) as events:
             async for event in events:
                 resumption.note(event)
                 for message in messages_of(event):
@@ -147,6 +148,7 @@ class StreamableLink(Link):
                     elif message.get("id") == out.id:
                         await _finish(response)
                         return message
+                await self.pause(len(event.data))
         return None
 
     async def _resume(self, out: Outgoing, resumption: Resumption) -> JsonObject | None:
@@ -196,13 +198,14 @@ class StreamableLink(Link):
                 raise SessionGone("forgot our session")
             if response.status != 200 or response.content_type != ACCEPT_EVENTS:
                 raise Refused(response.status, "")
-            async with aclosing(events_of(response)) as events:
+            async with aclosing(events_of(response, self._http.max_message)) as events:
                 async for event in events:
                     heard = True
                     resumption.note(event)
                     for message in messages_of(event):
                         if "method" in message:
                             self.receive(message, None)
+                    await self.pause(len(event.data))
         finally:
             response.close()
         return heard

@@ -10,7 +10,7 @@ from toolyard.net.http_client import CannotReach, HttpClient, Response, Url
 from toolyard.net.http_connection import Broken, HttpError
 from toolyard.protocol.call import JsonObject
 from toolyard.upstreams.auth import Challenge, Credentials
-from toolyard.upstreams.link import Lost, NotSent, Refused, Unauthorized
+from toolyard.upstreams.link import MAX_MESSAGE, Lost, NotSent, Refused, Unauthorized
 
 MAX_TRIES = 4
 MAX_ERROR_BODY = 1024 * 1024
@@ -27,6 +27,7 @@ class Requester:
         self._headers = headers
         self._client = client
         self._credentials = credentials
+        self.max_message = MAX_MESSAGE
 
     async def send(
         self,

@@ -25,6 +25,7 @@ class Lines:
         if start < len(chunk):
             self._rest += memoryview(chunk)[start:]
             if len(self._rest) > self._max_size:
+                self._rest = bytearray()  # at once: whoever holds us may live on
                 raise TooLong
 
     def _complete(self, chunk: bytes, start: int, end: int) -> bytes | bytearray:

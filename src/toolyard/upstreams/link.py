@@ -10,8 +10,11 @@ from typing import ClassVar, NamedTuple, TypeAlias
 
 from toolyard.protocol.call import Json, JsonObject
 from toolyard.protocol.codec import dumps
+from toolyard.protocol.jsonrpc import MOST_IN_BATCH
+from toolyard.upstreams.pacing import Pace, units_of
 
-MAX_MESSAGE = 256 * 1024 * 1024
+MAX_MESSAGE = 64 * 1024 * 1024
+UNASKED = 1000.0
 
 
 class LinkError(Exception):
@@ -82,7 +85,17 @@ class Link(ABC):
     def __init__(self) -> None:
         self.receive: Receive = lambda message, related: None
         self.on_lost: Callable[[LinkError], None] = lambda error: None
+        # The stream of this request was ended before its answer: it is polled for the rest.
+        self.on_polling: Callable[[int], None] = lambda request_id: None
         self.lost: LinkError | None = None
+        # Of what nobody asked for: the upstream is read no faster than this.
+        self.pace = Pace(UNASKED)
+
+    async def pause(self, size: int) -> None:
+        """After a message of this size that nobody asked for."""
+        seconds = self.pace.take(units_of(size))
+        if seconds:
+            await asyncio.sleep(seconds)
 
     @abstractmethod
     async def open(self) -> None:
@@ -134,12 +147,19 @@ class Pending:
         if future is not None and future.done() and not future.cancelled():
             future.exception()  # seen, also where sending failed before it was awaited
 
-    def settle(self, message: JsonObject) -> None:
-        """Hand an answer to whoever waits for it; late and unknown ones are dropped."""
+    def settle(self, message: JsonObject) -> bool:
+        """Hand an answer to whoever waits for it; False where nobody does, and it is dropped."""
         answered = message.get("id")
         future = self._waiting.pop(answered, None) if type(answered) is int else None
+        if future is None or future.done():
+            return False
+        future.set_result(message)
+        return True
+
+    def break_off(self, request_id: int, error: LinkError) -> None:
+        future = self._waiting.pop(request_id, None)
         if future is not None and not future.done():
-            future.set_result(message)
+            future.set_exception(error)
 
     def fail(self, error: LinkError) -> None:
         waiting, self._waiting = self._waiting, {}
@@ -149,7 +169,9 @@ class Pending:
 
 
 def messages_in(value: Json) -> list[JsonObject]:
-    """The message, or those of a batch; what is no object is skipped."""
+    """The message, or those of a batch; what is no object is skipped, and too long a batch."""
     if isinstance(value, list):
+        if len(value) > MOST_IN_BATCH:
+            return []
         return [item for item in value if isinstance(item, dict)]
     return [value] if isinstance(value, dict) else []

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Awaitable, Callable
+from functools import partial
+from typing import NamedTuple, TypeAlias
 
 from toolyard.catalog.listing import Listing
 from toolyard.errors import METHOD_NOT_FOUND, ProtocolError
 from toolyard.protocol.call import Json, JsonObject
+from toolyard.protocol.client import told_in
 from toolyard.protocol.headers import header_parameters
 from toolyard.telemetry import logger
 from toolyard.upstreams.session import UpstreamSession
 
 log = logger("upstreams")
 MAX_PAGES = 1000
+Ask: TypeAlias = Callable[[JsonObject], Awaitable[JsonObject]]
 
 # The member of a listing, the capability that declares it, the method, the member of a page.
 _LISTS = (
@@ -28,16 +32,20 @@ class Pages(NamedTuple):
     lasts: float | None  # the shortest time that a page is said to hold, in seconds
 
 
-async def fetch(session: UpstreamSession) -> Listing:
-    """Raises a LinkError when it cannot be reached; a list that it refuses is empty."""
+async def fetch(session: UpstreamSession, capabilities: JsonObject | None = None) -> Listing:
+    """What is listed to clients that can do this.
+
+    Raises a LinkError when it cannot be reached; a list that it refuses is empty.
+    """
     found: dict[str, tuple[JsonObject, ...]] = {}
     times: list[float] = []
     problems = []
+    ask = partial(session.request_as, told_in(session.peer.revision, capabilities or {}))
     for member, capability, method, key in _LISTS:
         if not session.peer.offers(capability):
             continue
         try:
-            found[member], lasts = await _all_pages(session, method, key)
+            found[member], lasts = await _all_pages(session, partial(ask, method), key)
             times += [] if lasts is None else [lasts]
         except ProtocolError as error:
             if error.code != METHOD_NOT_FOUND:
@@ -56,18 +64,22 @@ async def fetch(session: UpstreamSession) -> Listing:
     )
 
 
-async def _all_pages(session: UpstreamSession, method: str, key: str) -> Pages:
+async def _all_pages(session: UpstreamSession, ask: Ask, key: str) -> Pages:
     items: list[JsonObject] = []
     times: list[float] = []
     cursor: Json = None
     seen: set[str] = set()
     for _ in range(MAX_PAGES):
-        page = await session.request(method, {} if cursor is None else {"cursor": cursor})
+        page = await ask({} if cursor is None else {"cursor": cursor})
         listed = page.get(key)
         items += (
             [item for item in listed if isinstance(item, dict)] if isinstance(listed, list) else []
         )
         times += _time_of(page) if session.modern else []
+        if len(items) > session.limits.entries:
+            del items[session.limits.entries :]
+            log.warning("%s: lists more than %d %s", session.server, len(items), key)
+            break
         cursor = page.get("nextCursor")
         if not isinstance(cursor, str) or cursor in seen:
             break

@@ -7,14 +7,15 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 from toolyard.catalog.listing import Listing
-from toolyard.protocol.call import Call, Caller, Channel, JsonObject
+from toolyard.protocol.call import Call, Channel, JsonObject
 from toolyard.telemetry import logger
+from toolyard.upstreams.connections import Client
 from toolyard.upstreams.definition import ServerDefinition
 from toolyard.upstreams.health import Health
 from toolyard.upstreams.link import Down, LinkError
 from toolyard.upstreams.setup import Setup
 from toolyard.upstreams.target import Targets
-from toolyard.upstreams.upstream import NO_ONE, Upstream
+from toolyard.upstreams.upstream import ANYBODY, Upstream
 
 log = logger("upstreams")
 SWEEPS_PER_IDLE_STOP = 4
@@ -30,7 +31,9 @@ class Gone:
     ) -> JsonObject:
         raise Down("is not defined any more")
 
-    async def watch(self, uri: str, caller: Caller, changed: Callable[[], None]) -> None:
+    async def subscribe(
+        self, uri: str, call: Call, channel: Channel, changed: Callable[[], None]
+    ) -> Callable[[], None]:
         raise Down("is not defined any more")
 
     def told(self, error: LinkError) -> str:
@@ -98,22 +101,47 @@ class Pool:
         found = self._by_name.get(server)
         return None if found is None else found[0]
 
-    async def listing(self, server: str, caller: Caller = NO_ONE, *, anew: bool = False) -> Listing:
+    async def listing(
+        self, server: str, client: Client = ANYBODY, *, anew: bool = False
+    ) -> Listing:
         """What the server lists; with `error` set, what it last listed. Never raises for it.
 
         `anew`: whatever is known was listed to somebody else.
         """
         try:
-            listed = await self._named(server).listing(caller, anew=anew)
+            listed = await self._named(server).listing(client, anew=anew)
         except Down as gone:
             return Listing(server, error=str(gone))
         return replace(listed, server=server)
 
-    def known_listing(self, server: str) -> Listing | None:
+    async def live(self, server: str, client: Client = ANYBODY) -> Listing:
+        """What the server lists on a connection that is open: another start may list otherwise."""
+        try:
+            await self._named(server).open(client)
+        except LinkError as error:
+            return Listing(server, error=str(error))
+        return await self.listing(server, client)
+
+    def known_listing(self, server: str, client: Client = ANYBODY) -> Listing | None:
         """What it last listed, from memory or disk: starts nothing, waits for nothing."""
         found = self._by_name.get(server)
-        listed = found[1].known_listing() if found is not None else None
+        listed = found[1].known_listing(client) if found is not None else None
         return None if listed is None else replace(listed, server=server)
+
+    def lists_apart(self, server: str, client: Client) -> bool:
+        """May it list something else to this client than to everybody?"""
+        found = self._by_name.get(server)
+        return found is not None and found[1].lists_apart(client)
+
+    def doubted(self, server: str, client: Client) -> bool:
+        """Has something happened since it listed, that may have changed the list?"""
+        found = self._by_name.get(server)
+        return found is not None and found[1].doubted(client)
+
+    def is_up(self, server: str, client: Client) -> bool:
+        """Is there a connection over which it can be asked what it lists to this client?"""
+        found = self._by_name.get(server)
+        return found is not None and found[1].is_up(client)
 
     def expire(self) -> None:
         """Somebody lists: what is older than its server said is announced as changed."""

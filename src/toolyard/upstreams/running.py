@@ -8,17 +8,28 @@ from dataclasses import dataclass
 from typing import Any
 
 from toolyard.protocol.call import Call, Channel, Json, JsonObject, Session
+from toolyard.protocol.revisions import LATEST, Revision
+from toolyard.telemetry import logger
+from toolyard.upstreams.link import MAX_MESSAGE, UNASKED
+from toolyard.upstreams.pacing import Pace
+
+log = logger("upstreams")
+TOLD = 100.0
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """How long an upstream may take."""
+    """How long an upstream may take, and how much it may say."""
 
     start: float = 60.0  # from spawning or dialling to the end of the handshake
     silence: float = 1.0  # before a server that ignores `server/discover` is greeted as well
     call: float = 300.0  # without an answer or a sign of progress
     longest: float = 3600.0  # whatever progress is reported
     probe: float = 5.0  # for a sign of life after a call timed out
+    message: int = MAX_MESSAGE  # the bytes of one message
+    entries: int = 10_000  # of each of its lists
+    unasked: float = UNASKED  # messages a second that nobody asked for; it is read no faster
+    told: float = TOLD  # messages a second that one call may tell its client
 
 
 class Deadline:
@@ -112,7 +123,7 @@ class Deadlines:
 class Running:
     """One call, from the moment it is sent until its answer is here."""
 
-    __slots__ = ("_waiting", "asked", "call", "channel", "deadline", "token")
+    __slots__ = ("_pace", "_waiting", "asked", "call", "channel", "deadline", "token", "told")
 
     def __init__(self, call: Call, channel: Channel) -> None:
         self.call = call
@@ -121,13 +132,32 @@ class Running:
         self.asked = 0
         self._waiting = 0
         self.deadline: Deadline | None = None
+        self.told = TOLD
+        self._pace: Pace | None = None
 
     def _extend(self) -> None:
         if self.deadline is not None:
             self.deadline.extend(waiting=self._waiting > 0)
 
+    def _may_tell(self) -> bool:
+        """More than its client could want to hear is dropped and counted."""
+        if self._pace is None:
+            self._pace = Pace(self.told)
+        if self._pace.admits():
+            return True
+        if self._pace.dropped in (1, 1000, 1_000_000):
+            log.warning(
+                "%s says more than %g messages a second, dropped so far: %d",
+                self.call.params.get("name", self.call.method),
+                self.told,
+                self._pace.dropped,
+            )
+        return False
+
     def progress(self, params: JsonObject) -> None:
         self._extend()
+        if not self._may_tell():
+            return
         progress, total, message = (params.get(key) for key in ("progress", "total", "message"))
         if isinstance(progress, int | float):
             # By the channel and not raw: a parked call may have come back with another token.
@@ -140,7 +170,7 @@ class Running:
     def message(self, params: JsonObject) -> None:
         name = params.get("logger")
         level = params.get("level")
-        if isinstance(level, str):
+        if isinstance(level, str) and self._may_tell():
             self.channel.log(level, params.get("data"), name if isinstance(name, str) else None)
 
     async def ask(self, method: str, params: JsonObject) -> Json:
@@ -157,17 +187,27 @@ class Running:
         return answers.get(key)
 
 
-def latest_of_one_caller(running: Iterable[Running]) -> Running | None:
+def latest_of_one_client(running: Iterable[Running]) -> Running | None:
     """Whose message is this, on a stream that does not say? Nobody's, if several could be meant."""
     calls = list(running)
-    if len({one.call.caller.id for one in calls}) != 1:
+    if not calls or (len(calls) > 1 and not _of_one_session(calls)):
         return None
     return calls[-1]
 
 
+def _of_one_session(calls: Iterable[Running]) -> bool:
+    sessions = {session.key if (session := one.channel.session) else None for one in calls}
+    return len(sessions) == 1 and None not in sessions
+
+
 @dataclass(frozen=True, slots=True)
 class Owner:
-    """The one client that a connection belongs to, and what it can be asked."""
+    """The client that a connection is for: what we say of it, and where it can be asked."""
 
     capabilities: JsonObject
     session: Session | None = None
+    # Of the client; of a handshake connection that is shared, our latest one.
+    revision: Revision = LATEST
+    shared: bool = False
+    # The call for which it is opened, where there is no session.
+    borrower: Running | None = None

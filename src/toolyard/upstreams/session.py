@@ -13,21 +13,25 @@ from typing import Any
 
 from toolyard.errors import INTERNAL_ERROR, METHOD_NOT_FOUND, ProtocolError, ToolError
 from toolyard.protocol.call import LOG_LEVELS, Json, JsonObject
+from toolyard.protocol.cancelling import reason_in, reason_of
+from toolyard.protocol.fitting import fit_answer
+from toolyard.protocol.keys import CAPABILITIES
+from toolyard.protocol.questions import CAPABILITY
 from toolyard.protocol.revisions import LATEST, Revision
 from toolyard.telemetry import logger
 from toolyard.upstreams.envelope import protocol_error, result_of, seal, unstamped
 from toolyard.upstreams.link import NO_HEADERS, Link, LinkError, Outgoing, Refused, TimedOut
-from toolyard.upstreams.running import Deadlines, Limits, Owner, Running, latest_of_one_caller
+from toolyard.upstreams.pacing import Pace
+from toolyard.upstreams.running import Deadlines, Limits, Owner, Running, latest_of_one_client
 
 log = logger("upstreams")
 
-# The capability that answers each question.
-QUESTIONS = {
-    "elicitation/create": "elicitation",
-    "sampling/createMessage": "sampling",
-    "roots/list": "roots",
-}
-NOBODY = Owner({})
+QUESTIONS = CAPABILITY
+NOBODY = Owner({}, shared=True)
+# Questions that wait for their answer; more of them are not answered.
+MOST_QUESTIONS = 100
+# How long the end of a connection waits for what is still to be told.
+FAREWELL = 2.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +65,7 @@ class UpstreamSession:
         self.limits = limits
         self.owner = owner
         self.peer = Peer()
+        self.asked: Revision | None = None  # in `initialize`
         self.on_notification = on_notification
         self._ids = itertools.count(1)
         self._running: dict[int, Running] = {}
@@ -68,9 +73,20 @@ class UpstreamSession:
         self._questions: dict[str, asyncio.Task[None]] = {}
         self._listens: dict[int, asyncio.Future[JsonObject]] = {}
         self._tasks: set[asyncio.Task[Any]] = set()
+        self._stray = Pace(limits.told)  # what it logs outside of calls
+        # What it is told of calls that nobody waits for any more.
+        self._farewells: set[asyncio.Task[None]] = set()
         self._level: str | None = None
         self._logged: set[str] = set()  # the levels from which on it is heard as it should be
+        # Asked where no session can be, outside of any request.
+        self.borrower: Running | None = owner.borrower
+        self.roots_asked = 0
+        self.keeps_roots = False  # it asked for them, and not in a call
+        self._roots_questions: set[asyncio.Task[None]] = set()
+        # What calls wait for: it is taking in what its client's roots are.
+        self.settling: asyncio.Task[None] | None = None
         link.receive = self._receive
+        link.on_polling = self._on_polling
 
     @property
     def modern(self) -> bool:
@@ -94,6 +110,16 @@ class UpstreamSession:
         """The result. Raises ProtocolError for the upstream's error, else a LinkError."""
         out = self._outgoing(method, params, running, headers)
         return self._exchange(out, running, timeout or self.limits.call)
+
+    def request_as(
+        self, capabilities: JsonObject, method: str, params: JsonObject
+    ) -> Coroutine[Any, Any, JsonObject]:
+        """The same for a client that can do this: modern upstreams are told with each request."""
+        out = self._outgoing(method, params, None, NO_HEADERS)
+        if self.modern and capabilities:
+            meta = {**out.params["_meta"], CAPABILITIES: capabilities}
+            out = out._replace(params={**out.params, "_meta": meta})
+        return self._exchange(out, None, self.limits.call)
 
     async def greet(self, method: str, params: JsonObject, version: str | None) -> JsonObject:
         """A request before a revision is settled, never cancelled. Modern ones name a `version`."""
@@ -136,18 +162,19 @@ class UpstreamSession:
         if running is not None:
             self._running[out.id] = running
             running.deadline = deadline
+            running.told = self.limits.told
         try:
             result = result_of(await self.link.exchange(out))
         except Refused as refused:
             if refused.error is None:
                 raise
             raise protocol_error(refused.error) from None
-        except asyncio.CancelledError:
+        except asyncio.CancelledError as cancelled:
             self.link.forget(out.id)
             if deadline is not None and deadline.caused():
                 self._cancel(out, "timed out")
                 raise TimedOut(f"did not answer {out.method} within {timeout:g} s") from None
-            self._cancel(out, "the client cancelled the call")
+            self._cancel(out, reason_of(cancelled, "the client cancelled the call"))
             raise
         finally:
             if deadline is not None:
@@ -161,7 +188,9 @@ class UpstreamSession:
         if self.link.lost is not None or (self.modern and self.link.transport != "stdio"):
             return
         params = {"requestId": out.id, "reason": reason}
-        self._spawn(self.notify("notifications/cancelled", params))
+        task = self._spawn(self.notify("notifications/cancelled", params))
+        self._farewells.add(task)
+        task.add_done_callback(self._farewells.discard)
 
     async def notify(self, method: str, params: JsonObject) -> None:
         message: JsonObject = {"jsonrpc": "2.0", "method": method}
@@ -209,11 +238,17 @@ class UpstreamSession:
         params = params if isinstance(params, dict) else {}
         if not isinstance(method, str):
             return
-        if "id" in message:
+        if "id" in message and len(self._questions) >= MOST_QUESTIONS:
+            log.warning("%s asks more than %d things at once", self.server, MOST_QUESTIONS)
+        elif "id" in message:
             task = self._spawn(self._answer(message["id"], method, params, related))
             self._questions[_key(message["id"])] = task
-            return
-        self._on_notification(method, params, related)
+            if method == "roots/list":
+                self.roots_asked += 1
+                self._roots_questions.add(task)
+                task.add_done_callback(self._roots_questions.discard)
+        else:
+            self._on_notification(method, params, related)
 
     def _on_notification(self, method: str, params: JsonObject, related: int | None) -> None:
         if method == "notifications/progress":
@@ -223,24 +258,26 @@ class UpstreamSession:
         elif method == "notifications/message":
             self._on_message(params, related)
         elif method == "notifications/cancelled":
-            self._on_cancelled(params.get("requestId"))
+            self._on_cancelled(params)
         elif method == "notifications/elicitation/complete":
             self._tell_client(method, params, related)
         else:
             self.on_notification(method, params)
 
-    def _on_cancelled(self, request_id: Json) -> None:
+    def _on_cancelled(self, params: JsonObject) -> None:
         """It takes back a question, or ends a listen of ours."""
+        request_id: Json = params.get("requestId")
         task = self._questions.get(_key(request_id)) or self._listens.get(_int(request_id))
         if task is not None:
-            task.cancel()
+            task.cancel(reason_in(params))
 
     def _on_message(self, params: JsonObject, related: int | None) -> None:
         running = self._meant(related)
         if running is not None:
             running.message(params)
         elif self.owner.session is not None:
-            self.owner.session.notify("notifications/message", params)
+            if self._stray.admits():
+                self.owner.session.notify("notifications/message", params)
         else:
             log.debug("%s: %s", self.server, params.get("data"))
 
@@ -251,10 +288,16 @@ class UpstreamSession:
         elif self.owner.session is not None:
             self.owner.session.notify(method, params)
 
+    def _on_polling(self, request_id: int) -> None:
+        """What it does to us we do to the client of the call, where that can be done."""
+        running = self._running.get(request_id)
+        if running is not None and not self.modern:
+            running.channel.close_stream()
+
     def _meant(self, related: int | None) -> Running | None:
         if related is not None and related in self._running:
             return self._running[related]
-        return latest_of_one_caller(self._running.values())
+        return latest_of_one_client(self._running.values())
 
     # -- questions ---------------------------------------------------------------------
 
@@ -263,7 +306,8 @@ class UpstreamSession:
     ) -> None:
         answer: JsonObject = {"jsonrpc": "2.0", "id": question_id}
         try:
-            answer["result"] = await self._ask(method, params, related)
+            said = await self._ask(method, params, related)
+            answer["result"] = fit_answer(method, said, self.peer.revision)
         except ProtocolError as error:
             answer["error"] = _error_object(error)
         except ToolError as error:
@@ -283,11 +327,27 @@ class UpstreamSession:
             raise ProtocolError(METHOD_NOT_FOUND, f"This client does not answer {method}")
         params = _without_token(params)
         running = self._meant(related)
+        if running is None:
+            running = self.borrower
+            self.keeps_roots = self.keeps_roots or method == "roots/list"
         if running is not None:
             return await running.ask(method, params)
         if self.owner.session is not None:
             return await self.owner.session.ask(method, params, self.limits.call)
         raise ProtocolError(METHOD_NOT_FOUND, f"No call is running that {method} could belong to")
+
+    async def roots_answered(self) -> None:
+        if self._roots_questions:
+            await asyncio.wait(self._roots_questions)
+
+    def settle(self, settling: Coroutine[Any, Any, None]) -> None:
+        """Calls wait for this from now on."""
+        self.settling = task = self._spawn(settling)
+        task.add_done_callback(self._settled)
+
+    def _settled(self, task: asyncio.Task[None]) -> None:
+        if self.settling is task:
+            self.settling = None
 
     # -- the end -----------------------------------------------------------------------
 
@@ -298,6 +358,9 @@ class UpstreamSession:
         return task
 
     async def close(self) -> None:
+        if self._farewells and self.link.lost is None:
+            # It would go on with what it does for nobody.
+            await asyncio.wait(tuple(self._farewells), timeout=FAREWELL)
         for task in tuple(self._tasks):
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)

@@ -7,11 +7,18 @@ from collections.abc import Awaitable, Callable
 from time import monotonic
 
 from toolyard.upstreams.session import UpstreamSession
+from toolyard.upstreams.watch import Watch
 
 
 class Slot:
-    def __init__(self, connect: Callable[[], Awaitable[UpstreamSession]]) -> None:
+    """`watch` is what is wanted to be heard over it; `client` names what its clients can do."""
+
+    def __init__(
+        self, connect: Callable[[Slot], Awaitable[UpstreamSession]], watch: Watch, client: str = ""
+    ) -> None:
         self._connect = connect
+        self.watch = watch
+        self.client = client
         self._session: UpstreamSession | None = None
         self._opening: asyncio.Task[UpstreamSession] | None = None
         self.last_used = monotonic()
@@ -25,6 +32,11 @@ class Slot:
     def opening(self) -> bool:
         return self._opening is not None
 
+    @property
+    def in_use(self) -> bool:
+        session = self.live
+        return self.opening or self.watch.wanted or (session is not None and session.busy)
+
     async def get(self) -> UpstreamSession:
         """The connection; whoever comes while it is being opened waits for the same one."""
         session = self.live
@@ -37,7 +49,7 @@ class Slot:
         return await asyncio.shield(self._opening)
 
     async def _open(self) -> UpstreamSession:
-        self._session = await self._connect()
+        self._session = await self._connect(self)
         return self._session
 
     def _opened(self, task: asyncio.Task[UpstreamSession]) -> None:
@@ -49,6 +61,7 @@ class Slot:
         if self._opening is not None:
             self._opening.cancel()
             await asyncio.gather(self._opening, return_exceptions=True)
+        await self.watch.close()
         session, self._session = self._session, None
         if session is not None:
             await session.close()

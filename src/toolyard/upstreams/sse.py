@@ -31,7 +31,7 @@ class SseLink(Link):
             raise await refusal(response)
         if response.content_type != ACCEPT_EVENTS:
             raise Refused(response.status, "it is no event stream")
-        events = events_of(response)
+        events = events_of(response, self._http.max_message)
         self._endpoint = await self._first(events)
         self._reading = asyncio.get_running_loop().create_task(self._read(events))
 
@@ -57,8 +57,9 @@ class SseLink(Link):
                 for message in messages_of(event):
                     if "method" in message:
                         self.receive(message, None)
-                    else:
-                        self._pending.settle(message)
+                    elif self._pending.settle(message):
+                        continue
+                    await self.pause(len(event.data))
         except LinkError as failure:
             error = failure
         self._pending.fail(error)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Awaitable
 from typing import NoReturn
 
@@ -20,9 +21,13 @@ from toolyard.upstreams.link import (
     Pending,
     messages_in,
 )
+from toolyard.upstreams.pacing import units_of
 
 log = logger("upstreams")
 SHOWN_GARBAGE = 200
+# The id of an answer that cannot be read, where it is sure to be the message's own.
+_ID_FIRST = re.compile(rb'\s*\{\s*(?:"jsonrpc"\s*:\s*"2\.0"\s*,\s*)?"id"\s*:\s*(\d{1,18})\s*,')
+_ID_LAST = re.compile(rb',\s*"id"\s*:\s*(\d{1,18})\s*(?:,\s*"jsonrpc"\s*:\s*"2\.0"\s*)?\}\s*$')
 
 
 class StdioLink(Link):
@@ -85,22 +90,36 @@ class StdioLink(Link):
             value = loads(line)  # type: ignore[arg-type]
         except ProtocolError:
             self._on_garbage(line)
+            self._slow_down(len(line))
             return
         if isinstance(value, dict):
-            self._on_message(value)
+            if not self._on_message(value):
+                self._slow_down(len(line))
             return
-        for message in messages_in(value):
+        messages = messages_in(value)
+        for message in messages:
             self._on_message(message)
+        self._slow_down(len(line), len(messages))
 
-    def _on_message(self, message: JsonObject) -> None:
-        if "method" in message:
-            self.receive(message, None)
-        else:
-            self._pending.settle(message)
+    def _on_message(self, message: JsonObject) -> bool:
+        """Was it asked for?"""
+        if "method" not in message:
+            return self._pending.settle(message)
+        self.receive(message, None)
+        return False
+
+    def _slow_down(self, size: int, messages: int = 0) -> None:
+        seconds = self.pace.take(units_of(size) + messages)
+        if seconds:
+            self._child.hold("out", seconds)
 
     def _on_garbage(self, line: bytes | bytearray) -> None:
         if not line or line.isspace():
             return
+        answered = _ID_FIRST.match(line) or _ID_LAST.search(line, max(0, len(line) - SHOWN_GARBAGE))
+        if answered is not None:
+            # Whoever waits for it would wait in vain.
+            self._pending.break_off(int(answered.group(1)), Lost("sent an answer that is not JSON"))
         self._garbage += 1
         if self._garbage == 1:
             shown = bytes(line[:SHOWN_GARBAGE]).decode("utf-8", "replace")

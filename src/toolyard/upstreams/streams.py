@@ -11,14 +11,14 @@ from toolyard.protocol.call import JsonObject
 from toolyard.protocol.codec import loads
 from toolyard.upstreams.events import Event, EventParser
 from toolyard.upstreams.lines import TooLong
-from toolyard.upstreams.link import MAX_MESSAGE, Lost, messages_in
+from toolyard.upstreams.link import Lost, messages_in
 
 ACCEPT_EVENTS = "text/event-stream"
 
 
-async def events_of(response: Response) -> AsyncGenerator[Event, None]:
-    """Until the stream ends or is cut off."""
-    parser = EventParser(MAX_MESSAGE)
+async def events_of(response: Response, most: int) -> AsyncGenerator[Event, None]:
+    """Until the stream ends or is cut off; an event may have as many bytes as a message."""
+    parser = EventParser(most)
     try:
         while chunk := await response.chunk():
             for event in parser.feed(chunk):

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import Any, Protocol
 
-from toolyard.errors import ProtocolError, UpstreamError
-from toolyard.protocol.call import Call, Caller, Channel, Json, JsonObject, Result, Target
+from toolyard.errors import METHOD_NOT_FOUND, ProtocolError, UpstreamError
+from toolyard.protocol.call import Call, Channel, Json, JsonObject, Result, Target
 from toolyard.upstreams.link import LinkError, Lost, TimedOut
 
 
@@ -17,8 +17,10 @@ class Peer(Protocol):
         self, method: str, params: JsonObject, call: Call, channel: Channel
     ) -> Awaitable[JsonObject]: ...
 
-    async def watch(self, uri: str, caller: Caller, changed: Callable[[], None]) -> None:
-        """Runs until it is cancelled."""
+    async def subscribe(
+        self, uri: str, call: Call, channel: Channel, changed: Callable[[], None]
+    ) -> Callable[[], None]:
+        """Gives what ends it."""
 
     def told(self, error: LinkError) -> str:
         """What may be said of an error: nothing that came from a variable."""
@@ -82,12 +84,31 @@ class ResourceTarget(UpstreamTarget):
     def __init__(self, server: str, peer: Peer) -> None:
         super().__init__(server, "resources/read", lambda given: {"uri": given["uri"]}, peer)
 
-    async def watch(self, arguments: JsonObject, call: Call, changed: Callable[[], None]) -> None:
-        """Call `changed` whenever the resource may have changed, until cancelled."""
+    async def subscribe(
+        self, arguments: JsonObject, call: Call, channel: Channel, changed: Callable[[], None]
+    ) -> Callable[[], None]:
+        """From now on `changed` is called when the resource has; what it gives ends that."""
         try:
-            await self._peer.watch(arguments["uri"], call.caller, changed)
+            return await self._peer.subscribe(arguments["uri"], call, channel, changed)
         except LinkError as error:
             raise UpstreamError(self._server, self._peer.told(error)) from None
+
+
+class CompletionTarget(UpstreamTarget):
+    """Completes arguments, where its server does: older ones do not say whether they do."""
+
+    __slots__ = ()
+
+    def __init__(self, server: str, peer: Peer) -> None:
+        super().__init__(server, "completion/complete", dict, peer)
+
+    async def call(self, arguments: JsonObject, call: Call, channel: Channel) -> Result:
+        try:
+            return await super().call(arguments, call, channel)
+        except ProtocolError as error:
+            if error.code != METHOD_NOT_FOUND:
+                raise
+            return {"completion": {"values": [], "total": 0, "hasMore": False}}
 
 
 def _unknown(params: JsonObject) -> JsonObject:
@@ -120,4 +141,4 @@ class Targets:
         return ResourceTarget(server, self._find(server))
 
     def completion(self, server: str) -> Target:
-        return UpstreamTarget(server, "completion/complete", dict, self._find(server))
+        return CompletionTarget(server, self._find(server))

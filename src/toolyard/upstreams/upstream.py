@@ -4,31 +4,34 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from collections.abc import Awaitable, Callable, Coroutine
 from dataclasses import replace
 from time import monotonic
 from typing import Any
 
 from toolyard.catalog.listing import Listing
-from toolyard.errors import HEADER_MISMATCH, ProtocolError, UpstreamError
+from toolyard.errors import HEADER_MISMATCH, ProtocolError
 from toolyard.protocol.call import Call, Caller, Channel, JsonObject
-from toolyard.protocol.headers import header_parameters, parameters
+from toolyard.protocol.headers import parameters
 from toolyard.telemetry import logger
-from toolyard.upstreams import listing as lists
 from toolyard.upstreams.backoff import Backoff
 from toolyard.upstreams.connect import CannotConnect, Connector
-from toolyard.upstreams.connections import Connections
+from toolyard.upstreams.connections import Client, Connections, Lease, client_of
 from toolyard.upstreams.definition import ServerDefinition
 from toolyard.upstreams.health import Health, State, masked
-from toolyard.upstreams.kept import Kept, Learnt
+from toolyard.upstreams.kept import Learnt
 from toolyard.upstreams.link import NO_HEADERS, Down, LinkError, Lost, NotSent, TimedOut
+from toolyard.upstreams.listings import Listings
+from toolyard.upstreams.roots import settle, wants_roots
 from toolyard.upstreams.running import Owner, Running
-from toolyard.upstreams.session import NOBODY, UpstreamSession
+from toolyard.upstreams.session import UpstreamSession
 from toolyard.upstreams.setup import Setup
+from toolyard.upstreams.slot import Slot
 from toolyard.upstreams.watch import Watch
 
 log = logger("upstreams")
-NO_ONE = Caller(id="", name="")
+# Who asks on nobody's behalf.
+ANYBODY = Client(Caller(id="", name=""))
 
 
 class Upstream:
@@ -52,16 +55,11 @@ class Upstream:
         self._connector = Connector(
             definition, replace(setup, limits=limits), kept.learnt if kept else Learnt()
         )
-        era = self._connector.learnt.era
-        self._connections = Connections(
-            definition, self._connect, modern=None if era is None else era == "modern"
-        )
-        self._listings: dict[str, Listing] = {"": kept.listing} if kept else {}
-        self._fresh: set[str] = set()  # whose listing is current
-        self._old_at: dict[str, float] = {}  # when it will not be, by the server's own word
-        self._listing_locks: dict[str, asyncio.Lock] = {}
-        self._headers: dict[tuple[str, str], Mapping[tuple[str, ...], str]] = {}
-        self._watches: dict[str, Watch] = {}
+        learnt = self._connector.learnt
+        self._connections = Connections(definition, self._connect, learnt, self._new_watch)
+        self._listings = Listings(definition, self._connections, learnt)
+        if kept:
+            self._listings.load(kept, ANYBODY)
         self._backoff = Backoff()
         self._down: str | None = None
         self._last_error: str | None = None
@@ -89,7 +87,7 @@ class Upstream:
         session = self._connections.at_hand(call)
         try:
             if session is None:
-                lease = await self._connections.lease(call, running.channel)
+                lease = await self._lease(running)
                 session = lease.session
             if call.log_level is not None and not session.logs_from(call.log_level):
                 await session.set_level(call.log_level)
@@ -115,28 +113,37 @@ class Upstream:
         # Provably not written, or refused unread: a second attempt runs it once.
         return await self._attempt(method, params, running, again=False)
 
+    async def _lease(self, running: Running) -> Lease:
+        lease = await self._connections.lease(running)
+        if lease.session.settling is not None:
+            try:
+                await asyncio.shield(lease.session.settling)
+            except BaseException:
+                lease.release(False)
+                raise
+        return lease
+
     def _send(
         self, session: UpstreamSession, method: str, params: JsonObject, running: Running
     ) -> Awaitable[JsonObject]:
         if session.link.transport == "stdio" or method != "tools/call" or not session.modern:
             return session.request(method, params, running)
         # Modern servers over HTTP find some of the arguments in headers as well.
-        key = self._connections.key_of(running.call.caller)
-        if key not in self._fresh:
+        caller = self._connections.key_of(running.call.caller)
+        wanted = self._listings.headers(caller, params["name"])
+        if wanted is None:
             return self._send_listed(session, method, params, running)
-        headers = self._param_headers(key, params)
+        headers = parameters(wanted, params.get("arguments") or {}) if wanted else NO_HEADERS
         return session.request(method, params, running, headers=headers)
 
     async def _send_listed(
         self, session: UpstreamSession, method: str, params: JsonObject, running: Running
     ) -> JsonObject:
-        await self.listing(running.call.caller)
-        headers = self._param_headers(self._connections.key_of(running.call.caller), params)
+        await self.listing(client_of(running.call, running.channel.session))
+        caller = self._connections.key_of(running.call.caller)
+        wanted = self._listings.headers(caller, params["name"])
+        headers = parameters(wanted, params.get("arguments") or {}) if wanted else NO_HEADERS
         return await session.request(method, params, running, headers=headers)
-
-    def _param_headers(self, key: str, params: JsonObject) -> Mapping[str, str]:
-        wanted = self._headers.get((key, params["name"]))
-        return parameters(wanted, params.get("arguments") or {}) if wanted else NO_HEADERS
 
     def _is_outdated(
         self, error: ProtocolError, session: UpstreamSession | None, caller: Caller
@@ -144,7 +151,7 @@ class Upstream:
         """It missed a header, and read no further: its schema has changed since we saw it."""
         if error.code != HEADER_MISMATCH or session is None or not session.modern:
             return False
-        self._fresh.discard(self._connections.key_of(caller))
+        self._listings.stale(self._connections.key_of(caller), "")
         return True
 
     def _doubt(self, session: UpstreamSession | None) -> None:
@@ -158,24 +165,23 @@ class Upstream:
 
     # -- connecting --------------------------------------------------------------------
 
-    async def _connect(self, owner: Owner, caller: Caller) -> UpstreamSession:
+    async def _connect(self, owner: Owner, caller: Caller, slot: Slot) -> UpstreamSession:
         self._refuse_while_down()
-        key = self._connections.key_of(caller)
-        watch = self._watch(key)
         try:
-            session = await self._connector.connect(owner, caller, watch.heard)
+            session = await self._connector.connect(owner, caller, slot.watch.heard)
         except LinkError as error:
             self._backoff.refused(monotonic())
             self._failed(error, error.diagnosis if isinstance(error, CannotConnect) else "")
             raise
         self._opened()
-        self._starts += owner is NOBODY
-        session.link.on_lost = lambda error: self._on_lost(session, error, caller)
+        self._starts += owner.shared
+        session.link.on_lost = lambda error: self._on_lost(session, error, slot)
         was_down, self._down = self._down, None
-        if owner is NOBODY:
-            self._fresh.discard(key)
-            watch.attach(session)
-        if was_down or (owner is NOBODY and (self._starts > 1 or key in self._listings)):
+        slot.watch.attach(session)
+        if wants_roots(session):
+            session.settle(settle(session))
+        stale = owner.shared and self._listings.stale(self._connections.key_of(caller), slot.client)
+        if was_down or stale:
             self._changed()  # it may list something else than what is known of it
         return session
 
@@ -186,7 +192,7 @@ class Upstream:
         if left > 0:
             raise Down(f"is down ({self._down}); the next attempt is in {left:.1f} s")
 
-    def _on_lost(self, session: UpstreamSession, error: LinkError, caller: Caller) -> None:
+    def _on_lost(self, session: UpstreamSession, error: LinkError, slot: Slot) -> None:
         if self._closed:
             return
         self._backoff.crashed(monotonic())
@@ -194,8 +200,8 @@ class Upstream:
         closing = asyncio.get_running_loop().create_task(session.close())
         self._closing.add(closing)
         closing.add_done_callback(self._closing.discard)
-        if session.owner is NOBODY:
-            self._spawn(self._revive(caller))
+        if session.owner.shared or slot.watch.wanted:
+            self._spawn(self._revive(slot, shared=session.owner.shared))
 
     def _failed(self, error: LinkError, stderr: str) -> None:
         secrets = self.definition.secrets
@@ -207,12 +213,10 @@ class Upstream:
         if before is None:
             self._changed()
 
-    async def _revive(self, caller: Caller) -> None:
+    async def _revive(self, slot: Slot, *, shared: bool) -> None:
         """Bring a lost connection back while it is wanted."""
-        slot = self._connections.shared_slot(caller)
-        watch = self._watch(self._connections.key_of(caller))
         while not self._closed and (
-            watch.wanted or monotonic() - slot.last_used < self._setup.idle_stop
+            slot.watch.wanted or (shared and monotonic() - slot.last_used < self._setup.idle_stop)
         ):
             await asyncio.sleep(self._backoff.left(monotonic()))
             try:
@@ -223,80 +227,60 @@ class Upstream:
 
     # -- what it lists -----------------------------------------------------------------
 
-    async def listing(self, caller: Caller = NO_ONE, *, anew: bool = False) -> Listing:
+    async def listing(self, client: Client = ANYBODY, *, anew: bool = False) -> Listing:
         """What it lists now, or what it last listed and why there is nothing newer."""
-        key = self._connections.key_of(caller)
-        # In the lock also to look: while it is being asked, what it lists is not known yet.
-        async with self._listing_locks.setdefault(key, asyncio.Lock()):
-            if anew:
-                self._fresh.discard(key)
-                self._listings.pop(key, None)
-            known = self._listings.get(key, Listing(self.definition.name))
-            if self.definition.disabled is not None:
-                return replace(known, error=self.definition.disabled)
-            if key in self._fresh:
-                return replace(known, error=self._trouble() or known.error)
-            try:
-                await self._fetch(key, caller)
-            except (LinkError, UpstreamError) as error:
-                return replace(known, error=masked(str(error), self.definition.secrets))
-            return self._listings[key]
+        before = self._listings.known(client)
+        listed = await self._listings.of(client, self._trouble(), anew=anew)
+        if listed.error is None and listed is not before:
+            self._listings.keep(self._setup.kept, ANYBODY)
+        return listed
 
-    def known_listing(self) -> Listing | None:
-        return self._listings.get("")
+    async def open(self, client: Client) -> None:
+        """Have the connection that lists; a new one makes what is known stale. Raises LinkError."""
+        if self.definition.disabled is not None:
+            raise Down(f"is disabled: {self.definition.disabled}")
+        (await self._connections.to_list(client)).release(True)
 
-    async def _fetch(self, key: str, caller: Caller) -> None:
-        session = await self._connections.shared(caller)
-        self._fresh.add(key)  # before asking: a change announced meanwhile makes it stale again
-        try:
-            fetched = await lists.fetch(session)
-        except BaseException:
-            self._fresh.discard(key)
-            raise
-        self._listings[key] = fetched
-        self._old_at.pop(key, None)
-        if fetched.lasts is not None:
-            self._old_at[key] = monotonic() + fetched.lasts
-        for tool in fetched.tools:
-            self._learn_headers(key, tool)
-        if self.definition.auth != "oauth":
-            self._setup.kept.save(self.definition.identity, Kept(fetched, self._connector.learnt))
+    def known_listing(self, client: Client = ANYBODY) -> Listing | None:
+        return self._listings.known(client)
+
+    def lists_apart(self, client: Client) -> bool:
+        return self._listings.key(client) != self._listings.key(ANYBODY)
+
+    def doubted(self, client: Client) -> bool:
+        return self._listings.doubted(client)
+
+    def is_up(self, client: Client) -> bool:
+        return self._connections.is_up(client)
 
     def expire(self) -> None:
         """Somebody looks at the listings: those older than their server lets them be are stale."""
-        if not self._old_at:
-            return
-        now = monotonic()
-        for key in [key for key, when in self._old_at.items() if when <= now]:
-            del self._old_at[key]
-            self._fresh.discard(key)
+        if self._listings.expire():
             self._changed()
-
-    def _learn_headers(self, key: str, tool: JsonObject) -> None:
-        try:
-            wanted = header_parameters(tool.get("inputSchema"))
-        except ValueError:
-            return  # only over stdio, where such a tool is listed and no header is sent
-        self._headers[key, str(tool.get("name"))] = wanted
 
     # -- what it announces -------------------------------------------------------------
 
-    def _watch(self, key: str) -> Watch:
+    def _new_watch(self, caller: str, client: str) -> Watch:
         def lists_changed() -> None:
-            self._fresh.discard(key)
+            self._listings.stale(caller, client)
             self._changed()
 
-        return self._watches.setdefault(key, Watch(lists_changed))
+        return Watch(lists_changed)
 
-    async def watch(self, uri: str, caller: Caller, changed: Callable[[], None]) -> None:
-        """Call `changed` whenever the resource may have changed, until cancelled."""
-        watch = self._watch(self._connections.key_of(caller))
-        await self._connections.shared(caller)
+    async def subscribe(
+        self, uri: str, call: Call, channel: Channel, changed: Callable[[], None]
+    ) -> Callable[[], None]:
+        """Call `changed` whenever the resource may have changed, until what it gives is called."""
+        lease = await self._connections.to_watch(client_of(call, channel.session))
+        watch, listening = lease.watch, False
         try:
             await watch.add(uri, changed)
-            await asyncio.Event().wait()
+            listening = True
         finally:
-            await watch.remove(uri, changed)
+            if not listening:
+                await watch.remove(uri, changed)
+            lease.release(listening)
+        return lambda: self._spawn(watch.remove(uri, changed))
 
     # -- how it is doing ---------------------------------------------------------------
 
@@ -350,11 +334,11 @@ class Upstream:
     # -- the end -----------------------------------------------------------------------
 
     def sweep(self) -> None:
-        self._connections.sweep(self._setup.idle_stop, lambda key: self._watch(key).wanted)
+        self._connections.sweep(self._setup.idle_stop)
 
     def roots_changed(self, session_key: str) -> None:
         for session in self._connections.roots_changed(session_key):
-            self._spawn(session.notify("notifications/roots/list_changed", {}))
+            session.settle(settle(session, changed=True))
 
     def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
         task = asyncio.get_running_loop().create_task(work)
@@ -363,7 +347,6 @@ class Upstream:
 
     async def close(self) -> None:
         self._closed = True
-        await asyncio.gather(*(watch.close() for watch in self._watches.values()))
         await self._connections.close()
         for task in tuple(self._tasks):
             task.cancel()

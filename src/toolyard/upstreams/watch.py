@@ -37,6 +37,8 @@ class Watch:
         self._listening: asyncio.Task[None] | None = None
         self._acknowledged = asyncio.Event()
         self._one_at_a_time = asyncio.Lock()
+        self._asking = asyncio.Lock()
+        self._asked_for: set[str] = set()
         self._tasks: set[asyncio.Task[None]] = set()
 
     @property
@@ -48,14 +50,17 @@ class Watch:
     async def add(self, uri: str, changed: Changed) -> None:
         holders = self._by_uri.setdefault(uri, [])
         holders.append(changed)
-        if len(holders) == 1:
-            await self._ask_for(uri)
+        async with self._asking:  # whoever comes second waits until the first is heard
+            if uri not in self._asked_for:
+                self._asked_for.add(uri)
+                await self._ask_for(uri)
 
     async def remove(self, uri: str, changed: Changed) -> None:
         holders = self._by_uri.get(uri, [])
         holders.remove(changed)
         if not holders:
             self._by_uri.pop(uri, None)
+            self._asked_for.discard(uri)
             await self._drop(uri)
 
     async def _ask_for(self, uri: str) -> None:

@@ -30,7 +30,7 @@ def dumps(value: Json) -> str:
 
 def decoded(result: Result) -> JsonObject:
     if isinstance(result, Encoded):
-        value: JsonObject = orjson.loads(result.body)
+        value: JsonObject = codec.exact(result.body)
         return value
     return result
 

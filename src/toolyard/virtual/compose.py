@@ -17,6 +17,7 @@ from toolyard.protocol.call import (
     Session,
     Target,
 )
+from toolyard.protocol.questions import asked_by
 from toolyard.virtual.codec import decoded, dumps
 from toolyard.virtual.composition import (
     Binding,
@@ -165,7 +166,8 @@ class _Run:
             result = decoded(await target.call(arguments, call, self._quiet))
             if result.get("resultType") != "input_required":
                 return result
-            answers = await self._channel.ask(result.get("inputRequests") or {})
+            questions = asked_by(result)
+            answers = await self._channel.ask(questions) if questions else None
             state = result.get("requestState")
             call = replace(self._call, input_responses=answers, request_state=state)
         raise ToolError(f"it asked more than {MOST_QUESTIONS} times")

@@ -21,13 +21,20 @@ _PLACEHOLDER = re.compile(r"\$?\{([A-Za-z_][A-Za-z0-9_.-]*)\}")
 _NEVER: Make = lambda _document, _index: MISSING  # noqa: E731
 
 
-def compile_mappings(mappings: JsonObject, pointer: str, problem: Problem) -> Apply:
-    """Every mapping that is wrong is reported; the function then leaves it out."""
-    parser = _Parser(problem)
+def compile_mappings(
+    mappings: JsonObject, pointer: str, problem: Problem, elements: str | None = None
+) -> Apply:
+    """Every mapping that is wrong is reported; the function then leaves it out.
+
+    `elements`: the path to the elements that the mappings are of, which a path may begin with.
+    """
+    parser = _Parser(problem, elements)
+    made_of_elements = _made_of_elements(mappings)
+    inner = {key for keys in made_of_elements.values() for key in keys}
     makes = [
-        (key.split("."), *parser.mapping(mapping, f"{pointer}/{key}"))
-        for key, mapping in mappings.items()
-        if parser.key_is_good(key, f"{pointer}/{key}")
+        (key.split("."), *parser.member(mappings, key, made_of_elements.get(key), pointer))
+        for key in mappings
+        if key not in inner and parser.key_is_good(key, f"{pointer}/{key}")
     ]
 
     def apply(value: Json) -> Json:
@@ -37,6 +44,16 @@ def compile_mappings(mappings: JsonObject, pointer: str, problem: Problem) -> Ap
         return built
 
     return apply
+
+
+def _made_of_elements(mappings: JsonObject) -> dict[str, list[str]]:
+    """Keys that say where elements are, beside keys `a[*].b` that say what is made of each."""
+    found = {
+        key: [other for other in mappings if other.startswith(f"{key}[*].")]
+        for key in mappings
+        if "[*]" not in key
+    }
+    return {key: others for key, others in found.items() if others}
 
 
 _At: TypeAlias = tuple[Json, list["_Source"], int | None]
@@ -101,8 +118,9 @@ def _evaluated(path: Path, document: Json) -> Json:
 
 
 class _Parser:
-    def __init__(self, problem: Problem) -> None:
+    def __init__(self, problem: Problem, elements: str | None = None) -> None:
         self._problem = problem
+        self._elements = elements
 
     def key_is_good(self, key: str, pointer: str) -> bool:
         if _KEY.fullmatch(key) and key.count("[*]") <= 1:
@@ -119,6 +137,30 @@ class _Parser:
             return _NEVER, []
         kind = known[0]
         return _KINDS[kind](self, mapping[kind], f"{pointer}/{kind}")
+
+    def member(
+        self, mappings: JsonObject, key: str, inner: list[str] | None, pointer: str
+    ) -> tuple[Make, list[_Source]]:
+        """A value; with `inner`, elements, each made of those mappings and of nothing else."""
+        select, sources = self.mapping(mappings[key], f"{pointer}/{key}")
+        if inner is None:
+            return select, sources
+        begin = f"{key}[*]."
+        good = [one for one in inner if self.key_is_good(one, f"{pointer}/{one}")]
+        parts = {one.removeprefix(begin): mappings[one] for one in good}
+
+        def placed(at: str, message: str) -> None:
+            self._problem(at.replace(f"{pointer}/", f"{pointer}/{begin}", 1), message)
+
+        element = compile_mappings(parts, pointer, placed, _elements_path(mappings[key]))
+
+        def make(document: Json, index: int | None) -> Json:
+            found = select(document, index)
+            if found is MISSING or found is None:
+                return found
+            return [element(one) for one in (found if isinstance(found, list) else [found])]
+
+        return make, sources
 
     def _path(self, text: Json, pointer: str) -> tuple[Make, list[_Source]]:
         sources = self._sources([text], pointer)
@@ -137,6 +179,8 @@ class _Parser:
         if not isinstance(path, str):
             self._problem(pointer, "must be a path")
             return None
+        if self._elements is not None and path.startswith(self._elements):
+            path = f"${path.removeprefix(self._elements)}"
         try:
             return _Source(path)
         except BadPath as error:
@@ -201,6 +245,14 @@ _KINDS: Mapping[str, Callable[[_Parser, Json, str], tuple[Make, list[_Source]]]]
     "concat": _Parser._concat,
     "nested": _Parser._nested,
 }
+
+
+def _elements_path(mapping: Json) -> str | None:
+    """The path to each element, where the mapping is a plain path."""
+    path = mapping.get("path") if isinstance(mapping, dict) else mapping
+    if not isinstance(path, str):
+        return None
+    return path if path.endswith("[*]") else f"{path}[*]"
 
 
 def literal_value(stated: Json) -> Json:

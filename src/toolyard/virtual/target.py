@@ -11,6 +11,7 @@ from toolyard.protocol.call import Call, Channel, Json, JsonObject, Result, Targ
 from toolyard.virtual.codec import decoded, dumps
 from toolyard.virtual.extract import find_embedded, find_stated, texts_of, value_of
 from toolyard.virtual.listings import TextExtraction
+from toolyard.virtual.nulls import without_nulls
 from toolyard.virtual.paths import MISSING
 from toolyard.virtual.projection import Projection
 from toolyard.virtual.stages import Stages
@@ -80,6 +81,9 @@ def project(result: Result, output: Output, stages: Stages | None = None) -> Res
     if stages:
         stages.mark("projection", projected)
     complaint = output.check(projected)
+    if complaint is not None:
+        projected = without_nulls(projected, output.projection.advertised)
+        complaint = output.check(projected)
     if complaint is not None:
         raise ToolError(f"the projected result does not fit its outputSchema: {complaint[:SHOWN]}")
     shaped = {

@@ -46,6 +46,23 @@ class Views:
         """Does it say which members there are, so that others are dropped?"""
         return self._shaped(schema, set())
 
+    def admits_null(self, schema: Json, depth: int = 0) -> bool:
+        """May a value of this schema be null? Yes where that is not plain."""
+        if not isinstance(schema, dict) or depth > 16:
+            return schema is not False
+        stated = schema.get("type", "null")
+        if "null" not in (stated if isinstance(stated, list) else [stated]):
+            return False
+        listed = schema.get("enum", [None])
+        if schema.get("const") is not None or (isinstance(listed, list) and None not in listed):
+            return False
+        every = [*_listed(schema, "allOf")]
+        every += [self._target(schema["$ref"])] if "$ref" in schema else []
+        some = [parts for key in ("anyOf", "oneOf") if (parts := _listed(schema, key))]
+        return all(self.admits_null(part, depth + 1) for part in every) and all(
+            any(self.admits_null(part, depth + 1) for part in parts) for parts in some
+        )
+
     def _read(self, schema: Json, depth: int) -> View:
         if not isinstance(schema, dict) or depth > 16:
             return View()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from toolyard.web.asking import SECURITY, Ask, Refused
+from toolyard.web.channel import WrongAnswers
 from toolyard.web.runs import METHODS, Run, Runs
 from toolyard.web.stream import stream
 from toolyard.web.window import Window
@@ -26,7 +27,12 @@ class CallRoutes:
 
     async def answers(self, ask: Ask) -> None:
         run = self._run(ask)
-        if not run.channel.answer(await ask.json()):
+        try:
+            taken = run.channel.answer(await ask.json())
+        except WrongAnswers as refused:
+            said = f"the answer does not fit what was asked: {refused}"
+            raise Refused(422, said, wrong=dict(refused.wrong)) from None
+        if not taken:
             raise Refused(409, "the call is not asking anything")
         await ask.answer({})
 

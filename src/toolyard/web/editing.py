@@ -13,7 +13,7 @@ from toolyard.protocol.call import Json
 from toolyard.web.places import line_of, places
 
 SECTIONS = {"tools": "[]", "schemas": "{}"}
-_VARIABLE = re.compile(r"\$\{[^}]*\}?")
+_VARIABLE = re.compile(r"(?<!\$)\$\{[^}]*\}?")
 
 
 class RefusedEdit(Exception):

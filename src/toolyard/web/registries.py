@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+import re
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Protocol
@@ -23,8 +25,8 @@ class RegistryFile(Protocol):
     def read(self) -> str:
         """Raises OSError."""
 
-    def save(self, text: str) -> None:
-        """Whole or not at all. Raises OSError."""
+    def save(self, text: str, seen: str) -> None:
+        """In place of the text with that stamp, whole or not at all. Raises Stale, OSError."""
 
     def parse(self, text: str) -> Json:
         """Raises ValueError."""
@@ -32,17 +34,29 @@ class RegistryFile(Protocol):
     def described(self) -> JsonObject:
         """`format`, `servers` (masked), `lost` and `native`, as it is loaded now."""
 
-    def would_be(self, text: str) -> Catalog:
-        """Raises ConfigError with every problem."""
+    def would_be(self, text: str) -> tuple[Catalog, list[Problem]]:
+        """The catalog, and the mistakes in single entries, which disable those.
+
+        Raises ConfigError with every problem of a file that cannot be used at all.
+        """
+
+
+class Stale(Exception):
+    """The file is not any more what was read."""
 
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """What the file would be, and what stands in the way."""
+    """What the file would be, and what is wrong with it."""
 
     text: str
     problems: list[JsonObject]
     catalog: Catalog | None = None
+
+    @property
+    def spoils(self) -> bool:
+        """Does it bring a mistake that the file has not had?"""
+        return self.catalog is None or not all(one.get("standing") for one in self.problems)
 
 
 def shown(file: RegistryFile, read_only: bool) -> JsonObject:
@@ -86,7 +100,16 @@ def changed(file: RegistryFile, parts: Mapping[str, str]) -> Draft:
         _check_part(file, name, part)
     after = edited(before, parts)
     check_edit(file.parse(before), file.parse(after))
-    return draft(file, after)
+    return draft(file, after, _had(file, before))
+
+
+def _had(file: RegistryFile, text: str) -> Counter[tuple[str, str]]:
+    return Counter(map(_kind_of, draft(file, text).problems))
+
+
+def _kind_of(problem: JsonObject) -> tuple[str, str]:
+    """The same mistake, also where the entries before it have come or gone."""
+    return re.sub(r"(?<=/)[0-9]+(?=/|$)", "", problem["pointer"], count=1), problem["message"]
 
 
 def _check_part(file: RegistryFile, name: str, part: str) -> None:
@@ -101,11 +124,19 @@ def _check_part(file: RegistryFile, name: str, part: str) -> None:
         raise RefusedEdit(f"{name} must be {kind}", name)
 
 
-def draft(file: RegistryFile, text: str) -> Draft:
+def draft(file: RegistryFile, text: str, had: Mapping[tuple[str, str], int] | None = None) -> Draft:
+    """`had`: the mistakes that the file has already, which a change need not repair."""
     try:
-        return Draft(text, [], file.would_be(text))
+        catalog, mistakes = file.would_be(text)
     except ConfigError as error:
         return Draft(text, [_placed(text, file.path, problem) for problem in error.problems])
+    placed = [_placed(text, file.path, problem) for problem in mistakes]
+    left = Counter(had or {})
+    for problem in placed:
+        kind = _kind_of(problem)
+        problem["standing"] = left[kind] > 0
+        left[kind] -= 1
+    return Draft(text, placed, catalog)
 
 
 def _placed(text: str, path: str, problem: Problem) -> JsonObject:

@@ -7,8 +7,19 @@ import asyncio
 from toolyard.protocol.call import Json, JsonObject
 from toolyard.web.asking import Ask, Refused
 from toolyard.web.editing import SECTIONS, RefusedEdit
-from toolyard.web.registries import Draft, RegistryFile, changed, effect, find, shown, stamp
+from toolyard.web.registries import (
+    Draft,
+    RegistryFile,
+    Stale,
+    changed,
+    effect,
+    find,
+    shown,
+    stamp,
+)
 from toolyard.web.window import Window
+
+STALE = "the file has changed since it was read: look at it again"
 
 
 class RegistryRoutes:
@@ -35,13 +46,16 @@ class RegistryRoutes:
             raise Refused(403, "the page is read-only (the setting page_read_only is on)")
         body = await ask.json()
         file = self._file(body)
-        if stamp(await asyncio.to_thread(file.read)) != body.get("stamp"):
-            raise Refused(409, "the file has changed since it was read: look at it again")
+        seen = str(body.get("stamp"))
+        if stamp(await asyncio.to_thread(file.read)) != seen:
+            raise Refused(409, STALE)
         draft = await self._draft(file, body)
-        if draft.problems:
-            raise Refused(422, "the file would not load: nothing was saved")
+        if draft.spoils:
+            raise Refused(422, "the change has a mistake in it: nothing was saved")
         try:
-            await asyncio.to_thread(file.save, draft.text)
+            await asyncio.to_thread(file.save, draft.text, seen)
+        except Stale:
+            raise Refused(409, STALE) from None
         except OSError as error:
             raise Refused(500, f"the file cannot be written: {error.strerror}") from None
         await ask.answer({"stamp": stamp(draft.text)})
@@ -68,7 +82,7 @@ class RegistryRoutes:
             return {"problems": draft.problems, "changes": [], "warnings": []}
         now = self._window.catalog()
         return {
-            "problems": [],
+            "problems": draft.problems,
             "changes": effect(now, draft.catalog),
             "warnings": [one for one in draft.catalog.warnings if one not in now.warnings],
         }

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import orjson
-
 from toolyard.protocol.call import Encoded, Json, JsonObject, Result
+from toolyard.protocol.codec import exact
 from toolyard.web.hops import Hop
 from toolyard.web.sizes import tokens_in
 
@@ -22,7 +21,7 @@ class Clocked:
 
 def decoded(result: Result) -> JsonObject:
     if isinstance(result, Encoded):
-        value: JsonObject = orjson.loads(result.body)
+        value: JsonObject = exact(result.body)
         return value
     return result
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from time import monotonic
 
@@ -21,12 +21,14 @@ class Status:
     health: Callable[[], Iterable[Health]]
     refused: Callable[[], bool]  # are the registry files of this moment wrong?
     started: float
+    troubles: Callable[[], Mapping[str, str]] = dict  # what fails and is tried again
 
     def document(self) -> JsonObject:
         catalog, servers = self.catalog(), [_server(one) for one in self.health()]
         failing = any(one["state"] == "down" for one in servers) or self.refused()
+        troubles = self.troubles()
         return {
-            "status": "degraded" if failing or catalog.broken else "ok",
+            "status": "degraded" if failing or catalog.broken or troubles else "ok",
             "version": __version__,
             "uptime": round(monotonic() - self.started, 1),
             "server": self.info,
@@ -34,6 +36,7 @@ class Status:
             "entries": {kind: len(catalog.listed(kind)) for kind in KINDS},
             "registry": "refused" if self.refused() else "ok",
             "servers": servers,
+            **({"troubles": sorted(troubles)} if troubles else {}),
         }
 
 

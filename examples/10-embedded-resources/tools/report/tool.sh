@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The result carries two files: one embedded by the SDK, one named to the server.
+# The result carries two files. The server reads them when the script has ended.
 source "${MCP_SDK:?}/tool-sdk.sh"
 
 title=$(mcp_args_get '.title' --default 'Report')
@@ -8,8 +8,6 @@ mkdir -p "$folder"
 printf '# %s\n\nAll is well.\n' "$title" >"$folder/report.md"
 printf 'day,visitors\nmonday,12\n' >"$folder/visitors.csv"
 
-# Files below the roots are read by the server when the script has ended.
-printf '%s\t%s\t%s\n' "$folder/visitors.csv" text/csv report://visitors >"$MCP_TOOL_RESOURCES_FILE"
-
 mcp_result_text_with_resource '{"visitors": 12}' \
-	--path "$folder/report.md" --mime text/markdown --uri report://latest
+	--path "$folder/report.md" --mime text/markdown --uri report://latest \
+	--path "$folder/visitors.csv" --mime text/csv --uri report://visitors

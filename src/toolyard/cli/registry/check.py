@@ -12,6 +12,7 @@ from toolyard.cli.registry.chosen import add_registry, opened, plan_for, registr
 from toolyard.errors import ConfigError
 from toolyard.protocol.call import JsonObject
 from toolyard.sources.registry.masking import without_secrets
+from toolyard.sources.registry.model import Registry
 
 
 def add(parser: ArgumentParser) -> None:
@@ -56,19 +57,23 @@ def report_of(app: App) -> JsonObject:
         for tool in catalog.tools.values()
         if tool.unavailable is not None
     }
-    meant = {one["name"] for file in files for one in file.raw.get("servers", ()) if _is_off(one)}
+    meant = {name for file in files for name in _switched_off(file)}
+    problems = [problem for file in files for problem in file.problems]
     servers = {
         health.server: health.reason
         for health in (app.pool.health() if app.pool else ())
         if health.state in ("disabled", "down") and health.server not in meant
     }
     return {
-        "ok": not disabled and not servers,
+        "ok": not disabled and not servers and not problems,
         "files": [registry.file for registry in files],
         "formats": [registry.format for registry in files],
         "servers": sum(len(registry.servers) for registry in files),
         "tools": sum(len(registry.tools) for registry in files),
-        "problems": [],
+        "problems": [
+            {**problem._asdict(), "message": without_secrets(problem.message, secrets)}
+            for problem in problems
+        ],
         "disabled": disabled,
         "unreachable": servers,
         "warnings": [without_secrets(one, secrets) for one in catalog.warnings],
@@ -76,17 +81,21 @@ def report_of(app: App) -> JsonObject:
     }
 
 
-def _is_off(server: JsonObject) -> bool:
-    return bool(server.get("disabled"))
+def _switched_off(registry: Registry) -> list[str]:
+    """The servers that are meant to be off; not those that have a mistake."""
+    listed = registry.sound.get("servers") or ()
+    return [one["name"] for one in listed if one.get("disabled")]
 
 
 def _print(report: JsonObject) -> None:
+    said = "\n".join(report["warnings"])
     for name, reason in report["unreachable"].items():
-        print(f"server {name}: {reason}", file=sys.stderr)
+        if f"server {name} is disabled" not in said:
+            print(f"server {name}: {reason}", file=sys.stderr)
     for warning in report["warnings"]:
         print(warning, file=sys.stderr)
     shown = ", ".join(report["files"]) or "the project"
     said = f"{counted(report['servers'], 'server')}, {counted(report['tools'], 'tool')}"
     wrong = len(report["disabled"])
-    verdict = f"{counted(wrong, 'tool')} disabled" if wrong else "nothing is wrong"
+    verdict = "nothing is wrong" if report["ok"] else f"{counted(wrong, 'tool')} disabled"
     print(f"{shown}: {said}; {verdict}")

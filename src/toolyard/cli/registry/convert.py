@@ -21,10 +21,12 @@ def add(parser: ArgumentParser) -> None:
 
 def run(options: Namespace) -> int:
     registry = load_registry(options.file, os.environ)
-    document, lost = export(registry.raw, options.to)
+    document, lost = export(registry.raw if options.to == "native" else registry.sound, options.to)
     _write(pretty(document) + "\n", options.out)
     for pointer in (*(f"{one}: not expressed here" for one in registry.lost), *lost):
         print(f"{options.file}#{pointer}", file=sys.stderr)
+    for problem in registry.problems:
+        print(problem, file=sys.stderr)
     return 0
 
 

@@ -17,6 +17,7 @@ from toolyard.cli.terminal import TerminalChannel
 from toolyard.errors import ConfigError, ProtocolError, ToolError
 from toolyard.methods.tools import check_arguments, refuse_unready
 from toolyard.protocol.call import Call, JsonObject
+from toolyard.protocol.questions import asked_by
 from toolyard.protocol.revisions import LATEST
 from toolyard.sources.registry.masking import masked_values
 from toolyard.sources.registry.report import did_you_mean
@@ -90,7 +91,7 @@ async def _call(catalog: Catalog, tool: Tool, arguments: JsonObject) -> tuple[St
             result = decoded(await explain(tool.target, arguments, call, channel, stages))
             if result.get("resultType") != "input_required":
                 return stages, None
-            answers = await channel.ask(result.get("inputRequests") or {})
+            answers = await channel.ask(asked_by(result))
             call = replace(call, input_responses=answers, request_state=result.get("requestState"))
     except (ToolError, ProtocolError) as error:
         return stages, error.message

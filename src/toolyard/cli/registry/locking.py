@@ -7,6 +7,8 @@ import sys
 from argparse import ArgumentParser, Namespace
 
 from toolyard.app import App, Plan, lock_path
+from toolyard.catalog.entries import Entries
+from toolyard.catalog.snapshot import Catalog
 from toolyard.cli.output import counted, pretty, print_json
 from toolyard.cli.registry.chosen import (
     add_registry,
@@ -18,13 +20,18 @@ from toolyard.cli.registry.chosen import (
 from toolyard.durable import write_whole
 from toolyard.errors import ConfigError
 from toolyard.protocol.call import LOCAL
+from toolyard.protocol.client import ABLE
+from toolyard.protocol.guise import guise_of
+from toolyard.protocol.revisions import LATEST
 from toolyard.sources.registry.lock import Lock, lock, read_lock, verify
+from toolyard.upstreams.connections import Client
 
 
 def add(parser: ArgumentParser) -> None:
     parser.epilog = (
-        "The lock is registry.lock.json beside the registry file. It holds hashes of every tool's "
-        "definition, of every server's command and of every tool's script; no values. "
+        "The lock is registry.lock.json beside the registry file. It holds hashes of what is told "
+        "of every tool, prompt, resource and template, of every server's command and of every "
+        "tool's script; no values. "
         "'serve --locked' offers only what is as the lock has it."
     )
     parser.add_argument("--json", action="store_true", help="for programs")
@@ -67,12 +74,32 @@ def _unseen(app: App) -> list[str]:
     return [name for name, one in personal if logins is None or logins.login(one, LOCAL) is None]
 
 
+async def _entries(app: App) -> Entries:
+    """Those of everybody, and those that are listed only to clients that can be asked."""
+    everybody = await app.catalog()
+    if app.pool is None or app.gateway is None:
+        return entries_in(everybody, everybody)
+    asking = Client(LOCAL, guise_of(LATEST, ABLE))
+    await asyncio.gather(*(app.pool.listing(name, asking) for name in app.gateway.needed))
+    return entries_in(everybody, await app.catalog(program=ABLE))
+
+
+def entries_in(everybody: Catalog, able: Catalog) -> Entries:
+    offered = {name: tool for name, tool in everybody.tools.items() if tool.listed}
+    return Entries(
+        tools=tuple({**everybody.tools, **able.tools, **offered}.values()),
+        resources=tuple({**able.resources, **everybody.resources}.values()),
+        templates=tuple({**able.templates, **everybody.templates}.values()),
+        prompts=tuple({**able.prompts, **everybody.prompts}.values()),
+    )
+
+
 async def _now(plan: Plan) -> Lock:
     """As everything is at this moment: every server is asked, not remembered."""
     async with opened(plan) as app:
         silent = await app.gateway.ask() if app.gateway is not None else {}
-        catalog = await app.catalog()
-        found = lock(tuple(catalog.tools.values()), scripts_of(app).tools, registries_of(app).files)
+        entries = await _entries(app)
+        found = lock(entries, scripts_of(app).tools, registries_of(app).files)
         unseen = _unseen(app)
     for name in unseen:
         print(

@@ -2,28 +2,33 @@
 # What the client sent: the tool's arguments, the request's _meta, and its cancellation.
 
 mcp_args_raw() {
+	eval "$__mcp_untraced"
 	__mcp_load_arguments
 	printf '%s\n' "$__mcp_document"
 }
 
 # FILTER [--default VALUE]: as `jq -rc` prints it; the default stands for null and nothing.
 mcp_args_get() {
+	eval "$__mcp_untraced"
 	__mcp_load_arguments
 	__mcp_print_from "$@"
 }
 
 mcp_meta_raw() {
+	eval "$__mcp_untraced"
 	__mcp_load_meta
 	printf '%s\n' "$__mcp_document"
 }
 
 mcp_meta_get() {
+	eval "$__mcp_untraced"
 	__mcp_load_meta
 	__mcp_print_from "$@"
 }
 
 # FILTER [MESSAGE]: the value, or the call fails with -32602.
 mcp_args_require() {
+	eval "$__mcp_untraced"
 	local filter=${1:?mcp_args_require needs a filter} message=${2-}
 	__mcp_load_arguments
 	if ! __mcp_get_present "$filter" || [ -z "$__mcp_text" ]; then
@@ -34,6 +39,7 @@ mcp_args_require() {
 
 # FILTER [--default true|false]: prints true or false.
 mcp_args_bool() {
+	eval "$__mcp_untraced"
 	local filter default given min max
 	__mcp_parse_options "$@"
 	__mcp_load_arguments
@@ -48,6 +54,7 @@ mcp_args_bool() {
 
 # FILTER [--default N] [--min N] [--max N]: prints the integer.
 mcp_args_int() {
+	eval "$__mcp_untraced"
 	local filter default given min max value pattern='^-?[0-9]{1,18}$'
 	__mcp_parse_options "$@"
 	__mcp_load_arguments
@@ -127,11 +134,13 @@ __mcp_load_document() {
 }
 
 __mcp_arguments_read() {
+	eval "$__mcp_untraced"
 	__mcp_document=${MCP_TOOL_ARGS_JSON-}
 	[ -n "$__mcp_document" ] || return 0
 	__mcp_scan "$__mcp_document" || return 0
 }
 
 mcp_is_cancelled() {
+	eval "$__mcp_untraced"
 	[ -n "${MCP_CANCEL_FILE-}" ] && [ -e "$MCP_CANCEL_FILE" ]
 }

@@ -37,30 +37,38 @@ __mcp_sleep_ms() {
 
 # STDOUT STDERR EXIT_CODE: prints the message a failed command left, wherever it is.
 mcp_extract_cli_error() {
-	local filter
+	eval "$__mcp_untraced"
+	local filter succeeded
 	if __mcp_scan "${1-}"; then
+		__mcp_document=$1
+		! __mcp_get_present .success || succeeded=$__mcp_text
 		for filter in .error.message '.errors[0].message' .error .message .detail; do
-			__mcp_document=$1
+			[ "$filter ${succeeded-}" != '.message true' ] || continue
 			__mcp_get_present "$filter" || continue
-			[ -n "$__mcp_text" ] && [ "$__mcp_text" != true ] || continue
+			case $__mcp_text in
+			'' | true | false | \{* | \[*) continue ;;
+			esac
 			printf '%s\n' "$__mcp_text"
 			return 0
 		done
+		set -- '' "${2-}" "${3-}"
 	fi
 	if [ -n "${2-}" ]; then
 		printf '%s\n' "$2"
 	elif [ -n "${1-}" ]; then
 		printf '%s\n' "$1"
 	else
-		printf 'Command failed with exit code %s\n' "${3:-1}"
+		printf 'CLI exited with code %s\n' "${3:-1}"
 	fi
 }
 
 # [--pattern REGEX] [--extract json|match1|ratio] [--total N] [--interval SECONDS]
-# [--progress-file FILE] [--stdout FILE] [--stderr FILE] [--quiet] [--dry-run] -- COMMAND...
+# [--progress-file FILE] [--stdout FILE] [--stderr-file FILE] [--quiet] [--dry-run] -- COMMAND...
 # Lines of stderr (or of the file) that tell progress are passed on, the others printed to
-# stderr. json: {"progress":N,"total":N,"message":TEXT}; match1: the pattern's first group;
-# ratio: its first and second. The status is the command's.
+# stderr. json: {"progress":N,"total":N,"message":TEXT}; match1: the pattern's first group, a
+# percentage, or a part of the total; ratio: its first group of its second, as a percentage.
+# A line that matches the pattern is a sign of life in any case. A dry run prints the progress
+# to stderr instead. The status is the command's.
 mcp_run_with_progress() {
 	local pattern='' extract='' total='' interval=0.2 file='' out='' err='' quiet=false dry=false status=0
 	while [ $# -gt 0 ] && [ "$1" != -- ]; do
@@ -68,8 +76,7 @@ mcp_run_with_progress() {
 		--quiet) quiet=true ;;
 		--dry-run) dry=true ;;
 		--*)
-			[ $# -gt 1 ] || return 2
-			__mcp_run_option "$1" "$2" || return 2
+			__mcp_run_option "$1" ${2+"$2"} || return 2
 			shift
 			;;
 		*) break ;;
@@ -78,10 +85,8 @@ mcp_run_with_progress() {
 	done
 	[ "${1-}" != -- ] || shift
 	[ -n "$extract" ] || { [ -n "$pattern" ] && extract=match1 || extract=json; }
-	if $dry; then
-		printf '%s\n' "$*" >&2
-		return 0
-	fi
+	__mcp_run_options_fit "$@" || return 2
+	[ -z "$err" ] || : >"$err" || return 2
 	if [ -n "$file" ]; then
 		__mcp_run_watching_file "$@"
 	else
@@ -90,7 +95,12 @@ mcp_run_with_progress() {
 	return $status
 }
 
+# OPTION VALUE -> a variable of its caller.
 __mcp_run_option() {
+	if [ $# -lt 2 ]; then
+		printf 'mcp_run_with_progress: %s needs a value\n' "$1" >&2
+		return 1
+	fi
 	case $1 in
 	--pattern) pattern=$2 ;;
 	--extract) extract=$2 ;;
@@ -98,12 +108,28 @@ __mcp_run_option() {
 	--interval) interval=$2 ;;
 	--progress-file) file=$2 ;;
 	--stdout) out=$2 ;;
-	--stderr) err=$2 ;;
+	--stderr-file | --stderr) err=$2 ;;
 	*)
 		printf 'mcp_run_with_progress: unknown option: %s\n' "$1" >&2
 		return 1
 		;;
 	esac
+}
+
+# COMMAND...: can it be run as its caller's variables say?
+__mcp_run_options_fit() {
+	local why='' positive='^([0-9]{1,12}(\.[0-9]{1,9})?|\.[0-9]{1,9})$'
+	case $extract in
+	json) ;;
+	match1 | ratio) [ -n "$pattern" ] || why="--extract $extract needs a --pattern" ;;
+	*) why="--extract is json, match1 or ratio, not $extract" ;;
+	esac
+	[ -z "$total" ] || [[ $total =~ $positive && $total =~ [1-9] ]] || why="--total is not a number above 0: $total"
+	[[ $interval =~ $positive && $interval =~ [1-9] ]] || why="--interval is not a number above 0: $interval"
+	[ $# -gt 0 ] || why='no command'
+	[ -n "$why" ] || return 0
+	printf 'mcp_run_with_progress: %s\n' "$why" >&2
+	return 1
 }
 
 # -> its caller's `status`.
@@ -149,18 +175,27 @@ __mcp_pass_new_lines() {
 
 # LINE: progress, or something to print.
 __mcp_pass_line() {
-	case $extract in
-	json) __mcp_pass_json "$1" && return 0 ;;
-	*)
-		if [[ $1 =~ $pattern ]]; then
-			if [ "$extract" = ratio ]; then total=${BASH_REMATCH[2]-}; fi
-			mcp_progress "${BASH_REMATCH[1]-0}" "$1" "$total"
-			return 0
-		fi
-		;;
-	esac
+	if [ -z "$pattern" ]; then
+		__mcp_pass_json "$1" && return 0
+	elif [[ $1 =~ $pattern ]]; then
+		__mcp_pass_match "$1" && return 0
+		__mcp_alive
+	fi
 	[ -z "$err" ] || printf '%s\n' "$1" >>"$err"
 	$quiet || [ -n "$err" ] || printf '%s\n' "$1" >&2
+}
+
+# LINE, which has matched: fails where it says how far nothing is.
+__mcp_pass_match() {
+	case $extract in
+	json)
+		__mcp_pass_json "$1"
+		return
+		;;
+	ratio) __mcp_percent "${BASH_REMATCH[1]-}" "${BASH_REMATCH[2]-}" || return 1 ;;
+	*) __mcp_percent "${BASH_REMATCH[1]-}" "${total:-100}" || return 1 ;;
+	esac
+	__mcp_tell_progress "$__mcp_json" "$1" ''
 }
 
 __mcp_pass_json() {
@@ -171,5 +206,35 @@ __mcp_pass_json() {
 	__mcp_get "$1" ".total // \"$total\""
 	whole=$__mcp_text
 	__mcp_get "$1" '.message // ""'
-	mcp_progress "$progress" "$__mcp_text" "$whole"
+	__mcp_tell_progress "$progress" "$__mcp_text" "$whole"
+}
+
+# PROGRESS MESSAGE TOTAL
+__mcp_tell_progress() {
+	if ! $dry; then
+		mcp_progress "$@"
+		return
+	fi
+	local message whole=''
+	__mcp_quote "$2"
+	message=$__mcp_quoted
+	[ -z "$3" ] || whole=",\"total\":$3"
+	printf '{"progress":%s%s,"message":%s}\n' "$1" "$whole" "$message" >&2
+}
+
+# PART WHOLE -> __mcp_json: so many percent, 0 to 100.
+__mcp_percent() {
+	local part
+	__mcp_thousandths "$1" || return 1
+	part=$__mcp_ms
+	__mcp_thousandths "$2" && [ "$__mcp_ms" -gt 0 ] || return 1
+	part=$((part * 100 / __mcp_ms))
+	[ $part -le 100 ] || part=100
+	__mcp_json=$part
+}
+
+# NUMBER -> __mcp_ms, its thousandfold.
+__mcp_thousandths() {
+	[[ $1 =~ ^[0-9]{1,12}(\.[0-9]+)?$ ]] || return 1
+	__mcp_milliseconds "$1"
 }

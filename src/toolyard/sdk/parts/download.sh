@@ -8,28 +8,13 @@
 # [--max-bytes N] [--user-agent TEXT] [--retry N] [--retry-delay SECONDS]
 # Prints {"success":true,"bytes":N,"path":PATH} or {"success":false,"error":{...}}.
 mcp_download_safe() {
+	eval "$__mcp_untraced"
 	local url='' out='' retries=0 delay=1 host='' port=443 addresses=''
 	local allow=${MCPBASH_HTTPS_ALLOW_HOSTS-} deny=${MCPBASH_HTTPS_DENY_HOSTS-}
 	local seconds=${MCPBASH_HTTPS_TIMEOUT:-15} most=${MCPBASH_HTTPS_MAX_BYTES:-10485760}
 	local agent=${MCPBASH_HTTPS_USER_AGENT:-toolyard}
-	while [ $# -gt 1 ]; do
-		case $1 in
-		--url) url=$2 ;;
-		--out) out=$2 ;;
-		--allow) allow="$allow $2" ;;
-		--deny) deny="$deny $2" ;;
-		--timeout) seconds=$2 ;;
-		--max-bytes) most=$2 ;;
-		--user-agent) agent=$2 ;;
-		--retry) retries=$2 ;;
-		--retry-delay) delay=$2 ;;
-		esac
-		shift 2
-	done
 	__mcp_download_error=''
-	if [ -z "$out" ]; then
-		__mcp_refuse invalid_params '--out is missing'
-	elif __mcp_split_url && __mcp_host_allowed && __mcp_resolve_host; then
+	if __mcp_download_options "$@" && __mcp_split_url && __mcp_host_allowed && __mcp_resolve_host; then
 		__mcp_fetch_with_retries
 	fi
 	if [ -n "$__mcp_download_error" ]; then
@@ -40,8 +25,35 @@ mcp_download_safe() {
 	printf '{"success":true,"bytes":%s,"path":%s}\n' "$__mcp_bytes" "$__mcp_quoted"
 }
 
+# OPTION VALUE... -> variables of its caller.
+__mcp_download_options() {
+	local number='^[0-9]{1,12}(\.[0-9]{1,9})?$' whole='^[0-9]{1,15}$' pattern=''
+	while [ $# -gt 0 ]; do
+		[ $# -gt 1 ] || __mcp_refuse invalid_params "$1 needs a value" || return 1
+		pattern=''
+		case $1 in
+		--url) url=$2 ;;
+		--out) out=$2 ;;
+		--allow) allow="$allow $2" ;;
+		--deny) deny="$deny $2" ;;
+		--timeout) seconds=$2 pattern=$number ;;
+		--max-bytes) most=$2 pattern=$whole ;;
+		--user-agent) agent=$2 ;;
+		--retry) retries=$2 pattern=$whole ;;
+		--retry-delay) delay=$2 pattern=$number ;;
+		*) __mcp_refuse invalid_params "Unknown option: $1" || return 1 ;;
+		esac
+		[ -z "$pattern" ] || [[ $2 =~ $pattern ]] ||
+			__mcp_refuse invalid_params "$1 is not a number: $2" || return 1
+		shift 2
+	done
+	[ -n "$url" ] || __mcp_refuse invalid_params '--url is missing' || return 1
+	[ -n "$out" ] || __mcp_refuse invalid_params '--out is missing'
+}
+
 # The same; prints the path, or the call fails.
 mcp_download_safe_or_fail() {
+	eval "$__mcp_untraced"
 	local answer
 	answer=$(mcp_download_safe "$@")
 	__mcp_get "$answer" '.path // empty' && {
@@ -49,16 +61,18 @@ mcp_download_safe_or_fail() {
 		return 0
 	}
 	__mcp_get "$answer" .error.message
-	mcp_fail -32603 "Download failed: $__mcp_text"
+	mcp_fail_invalid_args "Download failed: $__mcp_text"
 }
 
-# TYPE MESSAGE
+# TYPE MESSAGE [LOCATION]
 __mcp_refuse() {
-	local type
-	__mcp_quote "$1"
-	type=$__mcp_quoted
 	__mcp_quote "$2"
-	__mcp_download_error="{\"type\":$type,\"message\":$__mcp_quoted}"
+	__mcp_download_error="{\"type\":\"$1\",\"message\":$__mcp_quoted"
+	if [ -n "${3-}" ]; then
+		__mcp_quote "$3"
+		__mcp_download_error="$__mcp_download_error,\"location\":$__mcp_quoted"
+	fi
+	__mcp_download_error="$__mcp_download_error}"
 	return 1
 }
 
@@ -72,12 +86,12 @@ __mcp_split_url() {
 	*:*) port=${rest##*:} ;;
 	esac
 	host=$(printf '%s' "${rest%:*}" | tr '[:upper:]' '[:lower:]')
-	last=${host##*.}
-	case $last in
-	[0-9]*) last='' ;;
+	last=${host%.}
+	last=${last##*.}
+	case $host:$last in
+	\[* | *:[0-9]*) __mcp_refuse host_blocked "An address is not a host name: $rest" || return 1 ;;
 	esac
-	[[ $host =~ $name && $port =~ ^[0-9]{1,5}$ && -n $last ]] ||
-		__mcp_refuse invalid_url "Not a host name: $rest"
+	[[ $host =~ $name && $port =~ ^[0-9]{1,5}$ ]] || __mcp_refuse invalid_url "Not a host name: $rest"
 }
 
 __mcp_host_allowed() {
@@ -190,7 +204,7 @@ __mcp_judge_fetch() {
 	esac
 	case $code in
 	2??) ;;
-	3??) __mcp_refuse redirect "Redirects to ${answer#* }" ;;
+	3??) __mcp_refuse redirect "Redirects to ${answer#* }" "${answer#* }" ;;
 	*)
 		case $code in 5?? | 429) again=true ;; esac
 		__mcp_refuse http_error "HTTP status $code"

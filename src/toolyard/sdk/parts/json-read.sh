@@ -21,6 +21,7 @@ __mcp_tok=()
 __mcp_end=()
 
 mcp_is_valid_json() {
+	eval "$__mcp_untraced"
 	local status=0
 	__mcp_scan "${1-}" || status=$?
 	[ $status -ne 3 ] || { __mcp_tool -e -s 'length == 1' <<<"$1" >/dev/null 2>&1 && status=0; }
@@ -181,7 +182,12 @@ __mcp_compact() {
 	__mcp_scan "$1" || status=$?
 	case $status in
 	0) __mcp_join 0 ;;
-	3) __mcp_json=$(__mcp_tool -c . <<<"$1" 2>/dev/null) ;;
+	3)
+		__mcp_json=$(__mcp_tool -c . <<<"$1" 2>/dev/null) || return 1
+		case $__mcp_json in
+		'' | *"$__mcp_newline"*) return 1 ;; # several values
+		esac
+		;;
 	*) return 1 ;;
 	esac
 }

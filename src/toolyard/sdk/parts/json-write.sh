@@ -15,12 +15,14 @@ __mcp_above_ascii=$'[\200-\377]'
 __mcp_piece=16384
 
 mcp_json_escape() {
+	eval "$__mcp_untraced"
 	__mcp_quote "${1-}"
 	printf '%s\n' "$__mcp_quoted"
 }
 
 # KEY VALUE...: all values are strings.
 mcp_json_obj() {
+	eval "$__mcp_untraced"
 	if [ $(($# % 2)) -ne 0 ]; then
 		printf 'mcp_json_obj: key "%s" has no value\n' "${!#}" >&2
 		return 1
@@ -38,11 +40,13 @@ mcp_json_obj() {
 }
 
 mcp_json_arr() {
+	eval "$__mcp_untraced"
 	__mcp_quote_all "$@"
 	printf '%s\n' "$__mcp_json"
 }
 
 mcp_byte_length() {
+	eval "$__mcp_untraced"
 	__mcp_count_bytes "${1-}"
 	printf '%s\n' "$__mcp_bytes"
 }

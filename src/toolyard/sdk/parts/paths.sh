@@ -2,15 +2,18 @@
 # The client's roots, and paths that must lie inside them.
 
 mcp_roots_list() {
+	eval "$__mcp_untraced"
 	[ -z "${MCP_ROOTS_PATHS-}" ] || printf '%s\n' "$MCP_ROOTS_PATHS"
 }
 
 mcp_roots_count() {
+	eval "$__mcp_untraced"
 	printf '%s\n' "${MCP_ROOTS_COUNT:-0}"
 }
 
 # PATH: status 0 when it lies in a root, symbolic links followed.
 mcp_roots_contains() {
+	eval "$__mcp_untraced"
 	__mcp_resolve "${1-}" || return 1
 	local path=$__mcp_resolved root
 	while IFS= read -r root; do
@@ -26,6 +29,7 @@ mcp_roots_contains() {
 # FILTER [--default-to-single-root] [--allow-nonexistent]: the argument's resolved path,
 # or the call fails with -32602.
 mcp_require_path() {
+	eval "$__mcp_untraced"
 	local filter=. single=false missing=false path option
 	for option in ${1+"$@"}; do
 		case $option in
@@ -42,6 +46,8 @@ mcp_require_path() {
 	else
 		mcp_fail_invalid_args "Missing required argument: ${filter#.}"
 	fi
+	__mcp_normalise "$path"
+	path=$__mcp_normal
 	$missing || [ -e "$path" ] || mcp_fail_invalid_args "Path does not exist: $path"
 	__mcp_resolve "$path" || mcp_fail_invalid_args "Path cannot be resolved: $path"
 	path=$__mcp_resolved
@@ -50,6 +56,25 @@ mcp_require_path() {
 		mcp_fail_invalid_args "Path is outside the allowed roots: $path"
 	fi
 	printf '%s\n' "$path"
+}
+
+# PATH -> __mcp_normal: absolute, without `.` and `..`, whatever of it exists.
+__mcp_normalise() {
+	local rest=$1/ part normal=''
+	case $rest in
+	/*) ;;
+	*) rest=$PWD/$rest ;;
+	esac
+	while [ -n "$rest" ]; do
+		part=${rest%%/*}
+		rest=${rest#*/}
+		case $part in
+		'' | .) ;;
+		..) normal=${normal%/*} ;;
+		*) normal=$normal/$part ;;
+		esac
+	done
+	__mcp_normal=${normal:-/}
 }
 
 # PATH -> __mcp_resolved: absolute, without links; what does not exist yet may follow

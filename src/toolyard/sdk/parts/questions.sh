@@ -6,6 +6,7 @@
 # MESSAGE SCHEMA [MODE]: prints {"action":...,"content":...}; a client that cannot be
 # asked declines.
 mcp_elicit() {
+	eval "$__mcp_untraced"
 	local message schema='{"type":"object","properties":{}}'
 	__mcp_quote "${1-}"
 	message=$__mcp_quoted
@@ -19,6 +20,7 @@ mcp_elicit() {
 }
 
 mcp_elicit_url() {
+	eval "$__mcp_untraced"
 	local message
 	__mcp_quote "${1-}"
 	message=$__mcp_quoted
@@ -28,15 +30,18 @@ mcp_elicit_url() {
 
 # MESSAGE [FIELD]
 mcp_elicit_string() {
+	eval "$__mcp_untraced"
 	__mcp_elicit_field "${1-}" "${2:-value}" '{"type":"string"}'
 }
 
 mcp_elicit_confirm() {
+	eval "$__mcp_untraced"
 	__mcp_elicit_field "${1-}" confirmed '{"type":"boolean"}'
 }
 
 # MESSAGE OPTION...
 mcp_elicit_choice() {
+	eval "$__mcp_untraced"
 	local message=${1-}
 	shift
 	__mcp_quote_all "$@"
@@ -45,6 +50,7 @@ mcp_elicit_choice() {
 
 # MESSAGE VALUE:TITLE...
 mcp_elicit_titled_choice() {
+	eval "$__mcp_untraced"
 	local message=${1-}
 	shift
 	__mcp_titled "$@"
@@ -52,6 +58,7 @@ mcp_elicit_titled_choice() {
 }
 
 mcp_elicit_multi_choice() {
+	eval "$__mcp_untraced"
 	local message=${1-}
 	shift
 	__mcp_quote_all "$@"
@@ -60,6 +67,7 @@ mcp_elicit_multi_choice() {
 }
 
 mcp_elicit_titled_multi_choice() {
+	eval "$__mcp_untraced"
 	local message=${1-}
 	shift
 	__mcp_titled "$@"
@@ -69,6 +77,7 @@ mcp_elicit_titled_multi_choice() {
 # PROMPT|PARAMS [--max-tokens N] [--system TEXT]: prints the client's answer; status 1
 # when there is none. Params are those of sampling/createMessage.
 mcp_sample() {
+	eval "$__mcp_untraced"
 	local params=${1-} tokens=1024 system=''
 	[ $# -eq 0 ] || shift
 	while [ $# -gt 1 ]; do
@@ -93,6 +102,7 @@ mcp_sample() {
 
 # As mcp_sample, but prints only the text of the answer.
 mcp_sample_text() {
+	eval "$__mcp_untraced"
 	local answer
 	answer=$(mcp_sample "$@") || return 1
 	__mcp_get "$answer" '.content.text // .content[0].text // empty' || return 1
@@ -101,6 +111,7 @@ mcp_sample_text() {
 
 # Prints {"roots":[...]} as the client has them now, or those the call began with.
 mcp_roots_ask() {
+	eval "$__mcp_untraced"
 	__mcp_ask "${MCP_ROOTS_SUPPORTED:-0}" "${MCP_ROOTS_REQUEST_FILE-}" "${MCP_ROOTS_RESPONSE_FILE-}" '{}'
 	if ! __mcp_get "$__mcp_json" '.roots' || [ "$__mcp_text" = null ]; then
 		__mcp_text=${MCP_ROOTS_JSON:-[]}

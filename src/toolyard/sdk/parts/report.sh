@@ -5,8 +5,12 @@
 
 # PROGRESS MESSAGE [TOTAL]
 mcp_progress() {
+	eval "$__mcp_untraced"
 	[ -n "${MCP_PROGRESS_STREAM-}" ] || return 0
-	[ -n "${MCP_PROGRESS_TOKEN_JSON-}${MCP_PROGRESS_TOKEN-}" ] || return 0
+	if [ -z "${MCP_PROGRESS_TOKEN_JSON-}${MCP_PROGRESS_TOKEN-}" ]; then
+		__mcp_alive
+		return 0
+	fi
 	local token total='' progress
 	__mcp_progress_token
 	if ! __mcp_to_number "${1-}"; then
@@ -18,6 +22,12 @@ mcp_progress() {
 	__mcp_quote "${2-}"
 	__mcp_notify "$MCP_PROGRESS_STREAM" notifications/progress \
 		"{\"progressToken\":$token,\"progress\":$progress$total,\"message\":$__mcp_quoted}"
+}
+
+# Nothing to tell the client, but the server sees that the tool gets on.
+__mcp_alive() {
+	[ -n "${MCP_PROGRESS_STREAM-}" ] || return 0
+	{ printf '\n' >>"$MCP_PROGRESS_STREAM"; } 2>/dev/null || return 0
 }
 
 # -> its caller's `token`. The plain variable does not tell "7" from 7; it means the number.
@@ -52,6 +62,7 @@ __mcp_to_number() {
 
 # LEVEL LOGGER DATA: data that is not JSON is sent as a string.
 mcp_log() {
+	eval "$__mcp_untraced"
 	[ -n "${MCP_LOG_STREAM-}" ] || return 0
 	local level=${1:-info} logger data=${3-}
 	__mcp_quote "${2:-${MCP_TOOL_NAME:-tool}}"
@@ -67,10 +78,10 @@ mcp_log() {
 }
 
 # [LOGGER] MESSAGE
-mcp_log_debug() { __mcp_log_message debug "$@"; }
-mcp_log_info() { __mcp_log_message info "$@"; }
-mcp_log_warn() { __mcp_log_message warning "$@"; }
-mcp_log_error() { __mcp_log_message error "$@"; }
+mcp_log_debug() { eval "$__mcp_untraced"; __mcp_log_message debug "$@"; }
+mcp_log_info() { eval "$__mcp_untraced"; __mcp_log_message info "$@"; }
+mcp_log_warn() { eval "$__mcp_untraced"; __mcp_log_message warning "$@"; }
+mcp_log_error() { eval "$__mcp_untraced"; __mcp_log_message error "$@"; }
 
 __mcp_log_message() {
 	local logger=${MCP_TOOL_NAME:-tool} message=${2-}
@@ -83,6 +94,7 @@ __mcp_log_message() {
 }
 
 mcp_debug() {
+	eval "$__mcp_untraced"
 	[ -n "${MCPBASH_DEBUG_LOG-}" ] || return 0
 	local IFS=' '
 	{ printf '[%s +%ss] %s\n' "${MCP_TOOL_NAME:-tool}" "$SECONDS" "$*" >>"$MCPBASH_DEBUG_LOG"; } 2>/dev/null || return 0

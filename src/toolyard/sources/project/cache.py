@@ -13,7 +13,7 @@ from typing import NamedTuple
 import orjson
 
 from toolyard.durable import write_whole
-from toolyard.protocol.codec import in_parts
+from toolyard.protocol.codec import dumps, exact, in_parts
 from toolyard.protocol.values import JsonObject
 
 VERSION = 1
@@ -40,7 +40,7 @@ def envelope(items: list[JsonObject], digest: str) -> bytes:
         "format_version": FORMAT_VERSION,
         "generatedAt": datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
     }
-    lines = b",\n".join([orjson.dumps(item) for item in items])
+    lines = b",\n".join([dumps(item) for item in items])
     tail = {"hash": digest, "total": len(items)}
     parts = orjson.dumps(head)[:-1], lines, orjson.dumps(tail)[1:]
     return b'%b,"items":[\n%b\n],\n%b\n' % parts
@@ -49,7 +49,7 @@ def envelope(items: list[JsonObject], digest: str) -> bytes:
 def write(path: str, items: list[JsonObject]) -> str:
     """Write the file unless it already holds these items; the hash."""
     digest = hash_of(items)
-    if _holds(path, digest):
+    if holds(path, digest):
         return digest
     folder = os.path.dirname(path)
     os.makedirs(folder, mode=0o700, exist_ok=True)
@@ -57,7 +57,7 @@ def write(path: str, items: list[JsonObject]) -> str:
     return digest
 
 
-def _holds(path: str, digest: str) -> bool:
+def holds(path: str, digest: str) -> bool:
     """Does the file end with this hash? It does not have to be parsed to know."""
     try:
         with open(path, "rb") as stream:
@@ -73,8 +73,8 @@ def read(path: str, max_bytes: int) -> Cached | None:
         with open(path, "rb") as stream:
             if os.fstat(stream.fileno()).st_size > max_bytes:
                 return None
-            content = orjson.loads(stream.read())
-    except (OSError, orjson.JSONDecodeError):
+            content = exact(stream.read())
+    except (OSError, ValueError):
         return None
     items = content.get("items") if isinstance(content, dict) else None
     if not isinstance(items, list) or not all(isinstance(item, dict) for item in items):

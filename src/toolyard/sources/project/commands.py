@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import os
-from datetime import UTC, datetime
 
-from toolyard.catalog.kinds import Kind
 from toolyard.protocol.call import JsonObject
 from toolyard.settings import Settings
 from toolyard.sources.project import cache
 from toolyard.sources.project.layout import Project
 from toolyard.sources.project.metadata import Metadata
-from toolyard.sources.project.registry_files import FileKind, apart, paths_in
+from toolyard.sources.project.registry_files import FileKind, apart, listed_with, paths_in
 from toolyard.sources.project.scan import scan
 
 # How the kinds are called in the output of the commands.
@@ -29,7 +27,7 @@ def refresh(project: Project, settings: Settings, only: str = "") -> JsonObject:
     scanned = scan(project, settings, Metadata(), only)
     files = apart(scanned.items)
     status = {
-        _SHOWN[kind]: _refreshed(path, files[kind], scanned.broken.get(_listed_with(kind)))
+        _SHOWN[kind]: _refreshed(path, files[kind], scanned.broken.get(listed_with(kind)))
         for kind, path in paths_in(project).items()
     }
     return {
@@ -38,10 +36,6 @@ def refresh(project: Project, settings: Settings, only: str = "") -> JsonObject:
         "mode": "full",
         "warnings": list(scanned.warnings),
     }
-
-
-def _listed_with(kind: FileKind) -> Kind:
-    return "resources" if kind == "ui" else kind
 
 
 def _refreshed(path: str, items: list[JsonObject], broken: str | None) -> JsonObject:
@@ -74,11 +68,10 @@ def _status(path: str, max_bytes: int) -> JsonObject:
     kept = cache.read(path, max_bytes)
     if kept is None:
         return {"status": "missing", "path": path, "count": 0, "hash": None, "mtime": None}
-    changed = datetime.fromtimestamp(os.stat(path).st_mtime, UTC)
     return {
         "status": "present",
         "path": path,
         "count": len(kept.items),
         "hash": kept.hash,
-        "mtime": changed.strftime("%Y-%m-%dT%H:%M:%SZ"),
+        "mtime": int(os.stat(path).st_mtime),
     }

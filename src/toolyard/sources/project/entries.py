@@ -58,6 +58,7 @@ class Builder:
             templates=tuple(map(self._template, served.get("templates", ()))),
             prompts=tuple(map(self._prompt, served.get("prompts", ()))),
             completions=() if scan.broken else tuple(self._completions(scan)),
+            unlisted=(self._unlisted(),),
             broken=scan.broken,
             warnings=scan.warnings,
         )
@@ -92,6 +93,11 @@ class Builder:
         target = LaterResource(lambda: self._targets().template(item))
         origin = _origin(self._project.resources, item)
         return Template(item["uriTemplate"], definition, target, origin, extra)
+
+    def _unlisted(self) -> Template:
+        """Files below the roots are read by their URI whether they are listed or not."""
+        target = LaterResource(lambda: self._targets().unlisted_files())
+        return Template("file:{+path}", {}, target, Origin("project"))
 
     def _prompt(self, item: JsonObject) -> Prompt:
         definition, extra = split(item, prompts.FIELDS)

@@ -9,11 +9,11 @@ import json
 import os
 from typing import Any, NamedTuple
 
+from toolyard.settings import Settings
 from toolyard.sources.project.icons import inline_icons
 from toolyard.sources.project.layout import Project
 
 DEFAULT_VERSION = "0.0.0"
-_OPTIONAL = ("description", "websiteUrl")
 
 
 class Identity(NamedTuple):
@@ -22,24 +22,32 @@ class Identity(NamedTuple):
     warnings: tuple[str, ...]
 
 
-def read_identity(project: Project) -> Identity:
+def read_identity(project: Project, settings: Settings) -> Identity:
+    """The metadata decides; what it leaves out the settings say, and then the defaults."""
     warnings: list[str] = []
     path = os.path.join(project.server, "server.meta.json")
     meta = _object(path, warnings)
-    name = _text(meta, "name", path, warnings) or os.path.basename(project.root) or "toolyard"
+
+    def said(field: str, otherwise: str) -> str:
+        return _text(meta, field, path, warnings) or otherwise
+
+    name = said("name", settings.server_name) or os.path.basename(project.root) or "toolyard"
     info: dict[str, Any] = {
         "name": name,
-        "version": _text(meta, "version", path, warnings) or _version(project.root, warnings),
-        "title": _text(meta, "title", path, warnings) or _title(name),
+        "version": said("version", settings.server_version) or _version(project.root, warnings),
+        "title": said("title", settings.server_title) or _title(name),
     }
-    for field in _OPTIONAL:
-        value = _text(meta, field, path, warnings)
-        if value:
-            info[field] = value
-    icons = inline_icons(meta["icons"], project.server, warnings, path) if "icons" in meta else None
+    optional = {
+        "description": said("description", settings.server_description),
+        "websiteUrl": said("websiteUrl", settings.server_website_url),
+    }
+    info |= {field: text for field, text in optional.items() if text}
+    stated = meta.get("icons", list(settings.server_icons) or None)
+    icons = inline_icons(stated, project.server, warnings, path) if stated is not None else None
     if icons:
         info["icons"] = icons
-    return Identity(info, _instructions(project.server), tuple(warnings))
+    instructions = _instructions(project.server) or settings.server_instructions or None
+    return Identity(info, instructions, tuple(warnings))
 
 
 def _object(path: str, warnings: list[str]) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
 
 from toolyard.protocol.values import JsonObject
@@ -10,15 +11,17 @@ MANY = 500
 
 
 def unique(
-    items: Iterable[JsonObject], key: str, kind: str, warnings: list[str]
+    items: Iterable[JsonObject], key: str, kind: str, warnings: list[str], root: str = ""
 ) -> list[JsonObject]:
-    """The first of each name; the others are named in a warning."""
+    """The first of each name; the others are named in a warning, by their path below `root`."""
     kept: dict[str, JsonObject] = {}
     for item in items:
         first = kept.setdefault(item[key], item)
         if first is not item:
+            path = item.get("path")
+            place = os.path.join(root, path) if path else item[key]
             warnings.append(
-                f"{item.get('path') or item[key]}: there is already a {kind} with the {key} "
+                f"{place}: there is already a {kind} with the {key} "
                 f"{item[key]!r} ({first.get('path') or 'registered'}); skipped"
             )
     return list(kept.values())

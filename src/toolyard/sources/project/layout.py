@@ -11,6 +11,8 @@ from typing import NamedTuple
 from toolyard.settings import Settings
 
 REGISTRY_FILE = "registry.json"
+# What lists put before the name of a page, so that no resource has the same.
+PAGE_PREFIX = "ui."
 SERVER_META = os.path.join("server.d", "server.meta.json")
 
 
@@ -26,6 +28,7 @@ class Project(NamedTuple):
     ui: str
     completions: str
     registry: str
+    page_prefix: str = PAGE_PREFIX
 
 
 def project_at(root: str, settings: Settings) -> Project:

@@ -9,8 +9,7 @@ import os
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
-import orjson
-
+from toolyard.protocol.codec import exact
 from toolyard.protocol.values import JsonObject
 from toolyard.sources.project.icons import inline_icons
 from toolyard.sources.project.walk import File, Remembered, is_plain
@@ -32,6 +31,8 @@ class FoundResources(NamedTuple):
     templates: list[JsonObject]
     # Programs without metadata: served by nobody, unless a template names them.
     strays: list[str]
+    # Paths of resources that no metadata describes: metadata elsewhere may do so.
+    bare: list[str]
 
 
 class FoundThen(NamedTuple):
@@ -49,6 +50,8 @@ class Metadata:
         self.known: dict[str, tuple[int, JsonObject]] = {}
         # By script: the stamps of script and metadata, and the item that they make.
         self.items: dict[str, tuple[int, int, JsonObject]] = {}
+        # Scripts, by their path below the folder of tools, whose name is that of their file.
+        self.nameless: set[str] = set()
         # Scripts that were seen to start like a program, with their stamps.
         self.runnable: dict[str, int] = {}
         self.folders = Remembered()
@@ -64,8 +67,8 @@ class Metadata:
 
 def parse_object(content: bytes, place: str) -> JsonObject:
     try:
-        value = orjson.loads(content.removeprefix(_BOM))
-    except orjson.JSONDecodeError as error:
+        value = exact(content.removeprefix(_BOM))
+    except ValueError as error:
         raise MetadataError(f"{place}: is not JSON: {error}") from None
     if not isinstance(value, dict):
         raise MetadataError(f"{place}: must hold a JSON object")

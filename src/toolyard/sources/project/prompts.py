@@ -39,7 +39,7 @@ def discover_prompts(walk: Walk, metadata: Metadata) -> list[JsonObject]:
             except MetadataError as problem:
                 walk.warnings.append(str(problem))
     items.sort(key=_by_name_and_path)
-    return unique(items, "name", "prompt", walk.warnings)
+    return unique(items, "name", "prompt", walk.warnings, walk.root)
 
 
 def _item(walk: Walk, folder: Folder, file: File, metadata: Metadata) -> JsonObject:

@@ -26,7 +26,7 @@ class Readers:
     def __init__(self, project: Project, settings: Settings, runner: Runner) -> None:
         self._runner = runner
         self._project = project
-        self._roots = settings.resources_roots or (project.resources,)
+        self._roots = roots_of(project, settings)
         self._scripts = provider_scripts(project)
         self._built_in: dict[str, Reader] = {
             "file": FileProvider(self._roots, settings.max_resource_bytes),
@@ -53,6 +53,11 @@ class Readers:
             "MCPBASH_RESOURCES_DIR": self._project.resources,
             "MCP_RESOURCES_ROOTS": os.pathsep.join(self._roots),
         }
+
+
+def roots_of(project: Project, settings: Settings) -> tuple[str, ...]:
+    """What the file provider may read."""
+    return settings.resources_roots or (project.resources,)
 
 
 def _https(settings: Settings) -> Reader:

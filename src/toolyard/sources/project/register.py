@@ -8,8 +8,7 @@ from __future__ import annotations
 import os
 from typing import NamedTuple
 
-import orjson
-
+from toolyard.protocol.codec import exact
 from toolyard.protocol.values import Json, JsonObject
 from toolyard.settings import Settings
 from toolyard.sources.project.layout import Project
@@ -85,8 +84,8 @@ def _content(path: str, max_bytes: int) -> JsonObject:
     if raw.startswith(b"\xef\xbb\xbf"):
         raise RegistrationError(f"{path}: begins with a byte order mark; save it without")
     try:
-        content = orjson.loads(raw)
-    except orjson.JSONDecodeError as error:
+        content = exact(raw)
+    except ValueError as error:
         raise RegistrationError(f"{path}: is not JSON: {error}") from None
     if not isinstance(content, dict):
         raise RegistrationError(f"{path}: must hold a JSON object")

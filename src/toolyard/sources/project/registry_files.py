@@ -25,6 +25,11 @@ def paths_in(project: Project) -> dict[FileKind, str]:
     return {kind: os.path.join(project.registry, name) for kind, name in FILES.items()}
 
 
+def listed_with(kind: FileKind) -> Kind:
+    """The list that the items of a file are in."""
+    return "resources" if kind == "ui" else kind
+
+
 def apart(items: Items) -> dict[FileKind, list[JsonObject]]:
     """The items as the files have them."""
     files: dict[FileKind, list[JsonObject]] = {kind: items[kind] for kind in KINDS}

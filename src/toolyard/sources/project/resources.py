@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from urllib.parse import quote
+from urllib.parse import quote, unquote
 
 from toolyard.catalog.uritemplate import NotATemplate, parse
 from toolyard.protocol.values import JsonObject
@@ -46,20 +46,34 @@ _SET_FIRST = ("name", "description", "path", "inputSchema", "uri", "mimeType", "
 
 def discover_resources(walk: Walk, metadata: Metadata, providers: frozenset[str]) -> FoundResources:
     """`providers` are the names of the project's own."""
-    found, warnings = FoundResources([], [], []), walk.warnings
+    found, warnings = FoundResources([], [], [], []), walk.warnings
     for folder in walk.folders():
         here = _known_folder(walk, folder, metadata, providers)
         found.resources.extend(here.resources)
         found.templates.extend(here.templates)
         found.strays.extend(here.strays)
-    found.resources.sort(key=_by_name_and_uri)
+        found.bare.extend(here.bare)
+    resources = sorted(_without_doubles(found, walk.root), key=_by_name_and_uri)
     found.templates.sort(key=_by_name)
-    resources = unique(found.resources, "name", "resource", warnings)
+    resources = unique(resources, "name", "resource", warnings, walk.root)
     return FoundResources(
-        unique(resources, "uri", "resource", warnings),
-        unique(found.templates, "name", "template", warnings),
+        unique(resources, "uri", "resource", warnings, walk.root),
+        unique(found.templates, "name", "template", warnings, walk.root),
         found.strays,
+        found.bare,
     )
+
+
+def _without_doubles(found: FoundResources, root: str) -> list[JsonObject]:
+    """Without the files that metadata beside another name describes by their URI."""
+    bare = set(found.bare)
+    described = {
+        os.path.realpath(unquote(item["uri"].removeprefix("file://")))
+        for item in found.resources
+        if "path" not in item and item["uri"].startswith("file:///")
+    }
+    doubles = {path for path in bare if f"{root}/{path}" in described} if described else set()
+    return [item for item in found.resources if item.get("path") not in doubles]
 
 
 def _known_folder(
@@ -84,7 +98,7 @@ class _Discovery:
         self.walk = walk
         self.metadata = metadata
         self.providers = providers
-        self.found = FoundResources([], [], [])
+        self.found = FoundResources([], [], [], [])
         self.looked_elsewhere = False  # something in it is about a file of another folder
 
     def run(self, folder: Folder) -> FoundResources:
@@ -120,6 +134,8 @@ class _Discovery:
         else:
             item = self._resource(file, meta, place)
             self.found.resources.append(item)
+            if file is not None and not meta:
+                self.found.bare.append(item["path"])
         script = completion_beside(folder, file.name if file else _bare(place))
         if script is not None:
             item["completion"] = self.walk.relative(script)
@@ -129,6 +145,8 @@ class _Discovery:
             meta = self.metadata.read(described)
         else:
             meta = inline(head(file.path), file.path) if file else {}
+        if not isinstance(meta.get("arguments", {}), dict):
+            raise MetadataError(f"{place}: arguments must be an object; skipped")
         return checked(meta, place, self.walk.warnings)
 
     def _resource(self, file: File | None, meta: JsonObject, place: str) -> JsonObject:

@@ -19,7 +19,7 @@ HOME = os.path.dirname(toolyard.__file__)
 SDK = os.path.join(HOME, "sdk")
 
 
-def runner_settings(settings: Settings) -> RunnerSettings:
+def runner_settings(settings: Settings, *, like_mcp_bash: bool = False) -> RunnerSettings:
     return RunnerSettings(
         max_concurrent=settings.max_concurrent_requests,
         max_asking=settings.max_asking_scripts,
@@ -37,6 +37,8 @@ def runner_settings(settings: Settings) -> RunnerSettings:
         env_mode=cast(EnvMode, settings.tool_env_mode),
         env_allowlist=settings.tool_env_allowlist,
         env_inherit_allowed=settings.tool_env_inherit_allow,
+        keep_output=like_mcp_bash,
+        trim_texts=like_mcp_bash,
         question_timeout=question_timeout(settings),
         provider_env_mode=cast(ProviderEnvMode, settings.provider_env_mode),
         provider_env_allowlist=settings.provider_env_allowlist,
@@ -53,7 +55,11 @@ def question_timeout(settings: Settings) -> float | None:
 
 
 def project_paths(
-    project: Project, settings: Settings, identity: Identity, configured: ConfiguredRoots
+    project: Project,
+    settings: Settings,
+    identity: Identity,
+    configured: ConfiguredRoots,
+    version: str = toolyard.__version__,
 ) -> ProjectPaths:
     # Beside the roots: the project's own files, or what the file provider may read.
     named = settings.resources_roots or (project.resources,)
@@ -63,11 +69,13 @@ def project_paths(
         tools_dir=os.path.realpath(project.tools),
         sdk_dir=SDK,
         allowed_roots=tuple(map(os.path.realpath, own)),
-        exported=exported(project, settings, identity),
+        exported=exported(project, settings, identity, version),
     )
 
 
-def exported(project: Project, settings: Settings, identity: Identity) -> dict[str, str]:
+def exported(
+    project: Project, settings: Settings, identity: Identity, version: str
+) -> dict[str, str]:
     """What every script is told of its server."""
     info = identity.info
     tool, binary = json_tool(settings)
@@ -77,7 +85,7 @@ def exported(project: Project, settings: Settings, identity: Identity) -> dict[s
         **for_debugging(settings),
         "MCPBASH_PROJECT_ROOT": project.root,
         "MCPBASH_HOME": HOME,
-        "MCPBASH_FRAMEWORK_VERSION": toolyard.__version__,
+        "MCPBASH_FRAMEWORK_VERSION": version,
         "MCPBASH_MODE": "full",
         "MCPBASH_JSON_TOOL": tool,
         "MCPBASH_JSON_TOOL_BIN": binary,

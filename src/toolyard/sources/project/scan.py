@@ -28,7 +28,7 @@ from toolyard.sources.project.register import (
 from toolyard.sources.project.registered import Adopting
 from toolyard.sources.project.resources import discover_resources
 from toolyard.sources.project.tools import discover_tools, unrunnable
-from toolyard.sources.project.ui import discover_pages
+from toolyard.sources.project.ui import discover_pages, named_apart
 from toolyard.sources.project.walk import Stamps, Walk, stamp_of
 from toolyard.sources.shortage import Shortage, raise_if_short
 
@@ -73,17 +73,23 @@ def unscanned(project: Project, settings: Settings, why: Shortage) -> Scan:
 class CollectorPaused:
     """A scan makes many objects that stay: to collect in between costs a third of its time.
 
-    Nor are they looked at afterwards, which would stop all calls for 50 ms at 50,000 files.
+    Those of the first scan are not looked at afterwards either: nothing is in flight yet.
+    Later ones are not spared, because what is spared is never collected.
     """
+
+    _started = False
 
     def __enter__(self) -> None:
         self._was_on = gc.isenabled()
         gc.disable()
 
     def __exit__(self, *_error: object) -> None:
-        if self._was_on:
+        if not self._was_on:
+            return
+        if not CollectorPaused._started:
             gc.freeze()
-            gc.enable()
+        CollectorPaused._started = True
+        gc.enable()
 
 
 def registration_of(project: Project, settings: Settings) -> Registration:
@@ -133,7 +139,7 @@ class _Scanner:
 
     def run(self, registration: Registration) -> Scan:
         project, metadata = self._project, self._metadata
-        server = read_identity(project).info["name"]
+        server = read_identity(project, self._settings).info["name"]
         providers = frozenset(provider_scripts(project))
         adopting = Adopting(registration, self._warnings)
         tools_walk, resources_walk = self._walk(project.tools), self._walk(project.resources)
@@ -141,7 +147,7 @@ class _Scanner:
         tools = discover_tools(tools_walk, metadata, server)
         found = discover_resources(resources_walk, metadata, providers)
         prompts = discover_prompts(prompts_walk, metadata)
-        pages = discover_pages(tools.pages, pages_walk, metadata, server, project.root)
+        pages = discover_pages(tools.pages, pages_walk, metadata, server, project)
         for walk, key in (
             (tools_walk, "tools"),
             (resources_walk, "resources"),
@@ -154,7 +160,9 @@ class _Scanner:
         resources = _chosen(adopting.resources(project.resources, providers), found.resources)
         items: Items = {
             "tools": _chosen(adopting.tools(project.tools), tools.items),
-            "resources": unique([*resources, *pages], "name", "resource", self._warnings),
+            "resources": unique(
+                [*resources, *named_apart(pages, resources)], "name", "resource", self._warnings
+            ),
             "prompts": _chosen(adopting.prompts(project.prompts), prompts),
             "templates": self._templates(
                 adopting.templates(project.resources), found.templates, resources
@@ -203,7 +211,10 @@ class _Scanner:
         merged = {item["name"]: item for item in (*found, *(by_hand or ()))}
         taken = {item["name"] for item in resources}
         for name in sorted(merged.keys() & taken):
-            self._warnings.append(f"template {name!r}: a resource has the same name; skipped")
+            place = self._project.resources
+            self._warnings.append(
+                f"{place}: template {name!r}: a resource has the same name; skipped"
+            )
         return [merged[name] for name in sorted(merged) if name not in taken]
 
     def _oversized(self, items: Items) -> dict[Kind, str]:

@@ -14,6 +14,7 @@ from toolyard.sources.project.safety import why_unsafe
 from toolyard.telemetry import logger
 
 log = logger("project")
+ENV_FILE = "env.sh"
 
 
 class ServerEnv(NamedTuple):
@@ -23,7 +24,7 @@ class ServerEnv(NamedTuple):
 
 
 def read_server_env(project: Project, settings: Settings) -> ServerEnv:
-    path = os.path.join(project.server, "env.sh")
+    path = os.path.join(project.server, ENV_FILE)
     if not os.path.lexists(path):
         return ServerEnv()
     if not settings.allow_project_hooks:

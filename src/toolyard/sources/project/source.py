@@ -10,6 +10,7 @@ from collections.abc import Callable, Collection
 from typing import NamedTuple
 
 from toolyard.catalog.entries import Entries
+from toolyard.catalog.kinds import Kind
 from toolyard.protocol.call import JsonObject, Target
 from toolyard.runners.changes import FileChanges
 from toolyard.runners.runner import Runner
@@ -21,7 +22,13 @@ from toolyard.sources.project.entries import Builder, MakeToolTarget
 from toolyard.sources.project.layout import Project
 from toolyard.sources.project.metadata import Metadata
 from toolyard.sources.project.register import RegistrationError, has_active_script
-from toolyard.sources.project.registry_files import FileKind, apart, paths_in, together
+from toolyard.sources.project.registry_files import (
+    FileKind,
+    apart,
+    listed_with,
+    paths_in,
+    together,
+)
 from toolyard.sources.project.scan import (
     CollectorPaused,
     Items,
@@ -70,11 +77,21 @@ class ProjectSource:
         self._scanned = scanned
         self._known: _Known | None = None
         self._noticed: set[str] = set()  # folders whose contents have changed
+        self._unseen: frozenset[Kind] | None = frozenset()
         self._short = False  # the last scan could not be made
 
     def show_providers(self) -> None:
         """Have lists say who reads a resource: clients of mcp-bash look at it."""
         self._builder.resource_fields |= {"provider"}
+
+    def compare_with_cache(self) -> None:
+        """Have `unseen` tell in what the first scan differs from the registry files."""
+        self._unseen = None
+
+    def unseen(self) -> frozenset[Kind]:
+        """What clients of the last start have not seen; said once."""
+        unseen, self._unseen = self._unseen or frozenset(), frozenset()
+        return unseen
 
     def read(self) -> Entries:
         with self._scanning, CollectorPaused():
@@ -166,6 +183,8 @@ class ProjectSource:
         return Scan(together(files), {}, (), {}, tuple(completions or ()))
 
     def _keep(self, scanned: Scan) -> None:
+        if self._unseen is None:
+            self._unseen = changed_kinds(self._project, scanned.items)
         if not self._settings.static_registry and not scanned.broken:
             self._kept.put(scanned.items)
 
@@ -199,6 +218,16 @@ class Kept:
         atexit.unregister(self.write)
         if items is not None:
             keep(self._project, items)
+
+
+def changed_kinds(project: Project, items: Items) -> frozenset[Kind]:
+    """The kinds whose registry files are missing or hold something else."""
+    files = apart(items)
+    return frozenset(
+        listed_with(kind)
+        for kind, path in paths_in(project).items()
+        if not cache.holds(path, cache.hash_of(files[kind]))
+    )
 
 
 def keep(project: Project, items: Items) -> None:

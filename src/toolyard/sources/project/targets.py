@@ -24,7 +24,8 @@ from toolyard.runners.resources import ByScheme, Program, Reader, ResourceTarget
 from toolyard.runners.runner import Runner
 from toolyard.settings import Settings
 from toolyard.sources.project.layout import Project
-from toolyard.sources.project.readers import Readers
+from toolyard.sources.project.readers import Readers, roots_of
+from toolyard.sources.project.unlisted import UnlistedFiles
 
 
 class Targets:
@@ -55,11 +56,16 @@ class Targets:
             reader = ByScheme(readers.by_scheme(item), Refusing("no provider reads this URI"))
         return self._target(reader, item)
 
+    def unlisted_files(self) -> ResourceTarget:
+        roots, most = roots_of(self._project, self._settings), self._settings.max_resource_bytes
+        return self._target(UnlistedFiles(self._project, roots, most), {"provider": "file"})
+
     def prompt(self, item: JsonObject) -> Target:
         place = self._place(self._project.prompts, item)
         if item.get("executable"):
             return ProgramPrompt(place, item, self._runner)
-        return TextPrompt(place, item, self._settings.max_resource_bytes)
+        most, trim = self._settings.max_resource_bytes, self._runner.settings.trim_texts
+        return TextPrompt(place, item, most, trim=trim)
 
     def registered_completion(self, item: JsonObject) -> Target:
         return self._scripted(CompletionScript(item["name"], item["path"], item))
@@ -117,6 +123,7 @@ class Targets:
             provider=str(item.get("provider", "file")),
             mime_type=str(item.get("mimeType") or "text/plain"),
             meta=meta or {},
+            trim=self._runner.settings.trim_texts,
         )
         interval = self._settings.resources_poll_interval_secs
         return ResourceTarget(reader, about, interval, self._changes, self._looks)

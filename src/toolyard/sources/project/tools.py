@@ -33,7 +33,7 @@ FIELDS = frozenset(
     {"name", "title", "description", "inputSchema", "outputSchema", "annotations", "icons", "_meta"}
     | {"execution"}
 )
-_RUNNABLE = (b"#!", b"\x7fELF", b"\xcf\xfa\xed\xfe", b"\xca\xfe\xba\xbe", b"MZ")
+RUNNABLE = (b"#!", b"\x7fELF", b"\xcf\xfa\xed\xfe", b"\xca\xfe\xba\xbe", b"MZ")
 
 
 class FoundTools(NamedTuple):
@@ -55,10 +55,32 @@ def discover_tools(walk: Walk, metadata: Metadata, server: str) -> FoundTools:
             except MetadataError as problem:
                 warnings.append(str(problem))
     items.sort(key=_by_name)
+    items = _told_apart(items, walk, metadata)
     folders = {os.path.dirname(page.relative) for page in pages}
     if folders:
         items = [_with_page(item, folders, server) for item in items]
-    return FoundTools(unique(items, "name", "tool", warnings), pages)
+    return FoundTools(unique(items, "name", "tool", warnings, walk.root), pages)
+
+
+def _told_apart(items: list[JsonObject], walk: Walk, metadata: Metadata) -> list[JsonObject]:
+    """Two scripts that nobody has named and that would be called the same are both on offer.
+
+    The first keeps the name of its file, each further one takes that of its folder.
+    """
+    nameless = [item for item in items if item["path"] in metadata.nameless]
+    if len({item["name"] for item in nameless}) == len(nameless):
+        return items
+    taken: set[str] = set()
+    renamed: dict[str, JsonObject] = {}
+    for item in nameless:
+        name, folder = item["name"], os.path.basename(os.path.dirname(item["path"]))
+        if name in taken and folder:
+            renamed[item["path"]] = {**item, "name": folder}
+            place = os.path.join(walk.root, item["path"])
+            why = f"there is already a tool {name!r}; without a name of its own it is {folder!r}"
+            walk.warnings.append(f"{place}: {why}")
+        taken.add(name)
+    return sorted((renamed.get(item["path"], item) for item in items), key=_by_name)
 
 
 def tools_in(folder: Folder) -> Iterator[tuple[File, File | None]]:
@@ -100,10 +122,12 @@ def _item(walk: Walk, file: File, described: File | None, metadata: Metadata) ->
     meta = metadata.read(described) if described else inline(head(file.path), file.path)
     place = described.path if described else file.path
     meta = checked(meta, place, walk.warnings)
+    path = walk.relative(file)
+    (metadata.nameless.discard if "name" in meta else metadata.nameless.add)(path)
     item: JsonObject = {
         "name": name_of(meta, stem_of(file.name), place),
         "description": meta.get("description", ""),
-        "path": walk.relative(file),
+        "path": path,
         "inputSchema": schema_of(meta, place),
         "timeoutSecs": None,
     }
@@ -142,7 +166,7 @@ def unrunnable(
         stamp = stamps.get(path)
         if stamp is None or known.get(path) == stamp:
             continue
-        if head(path, 4).startswith(_RUNNABLE):
+        if head(path, 4).startswith(RUNNABLE):
             known[path] = stamp
         else:
             yield f"{path}: has no interpreter line (#!)"

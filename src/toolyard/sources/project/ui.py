@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from toolyard.protocol.values import JsonObject
+from toolyard.sources.project.layout import PAGE_PREFIX, Project
 from toolyard.sources.project.metadata import Metadata, MetadataError, checked
 from toolyard.sources.project.walk import Folder, Walk
 
@@ -21,20 +22,29 @@ def is_page(folder: Folder) -> bool:
 
 
 def discover_pages(
-    own: list[Folder], walk: Walk, metadata: Metadata, server: str, root: str
+    own: list[Folder], walk: Walk, metadata: Metadata, server: str, project: Project
 ) -> list[JsonObject]:
     """The pages beside tools (`own`), then those in the folder for pages; first of a name wins."""
     items: dict[str, JsonObject] = {}
     for name, folder in (*_beside_tools(own), *_shared(walk)):
         try:
-            item = _item(folder, metadata, root, walk.warnings)
-            item |= {"name": f"ui.{name}", "uri": f"ui://{server}/{name}"}
+            item = _item(folder, metadata, project.root, walk.warnings)
+            item |= {"name": project.page_prefix + name, "uri": f"ui://{server}/{name}"}
         except MetadataError as problem:
             walk.warnings.append(str(problem))
             continue
         if items.setdefault(item["uri"], item) is not item:
             walk.warnings.append(f"{folder.path}: there is already a page {item['uri']}; skipped")
     return list(items.values())
+
+
+def named_apart(pages: list[JsonObject], resources: list[JsonObject]) -> list[JsonObject]:
+    """A page that would have the name of a resource is told from it by our prefix."""
+    taken = {item["name"] for item in resources}
+    return [
+        {**page, "name": PAGE_PREFIX + page["name"]} if page["name"] in taken else page
+        for page in pages
+    ]
 
 
 def _beside_tools(own: list[Folder]) -> Iterator[tuple[str, Folder]]:

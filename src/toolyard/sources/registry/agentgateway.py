@@ -39,12 +39,23 @@ _OWN_KEYS = frozenset({"fields", "mappings", "vars", "nested"})
 def looks_like_agentgateway(raw: JsonObject) -> bool:
     tools = raw.get("tools")
     listed = [tool for tool in tools if isinstance(tool, dict)] if isinstance(tools, list) else []
-    return any(map(_is_theirs, listed)) or next(_targets(raw), None) is not None
+    if any(map(_is_theirs, listed)) or next(_targets(raw), None) is not None:
+        return True
+    # Their later versions; ours has had one so far.
+    version = raw.get("schema_version", raw.get("schemaVersion", "1.0"))
+    later = isinstance(version, str) and not version.startswith("1")
+    return later and any(tool.keys() & _SHARED for tool in listed)
+
+
+# What both formats have; only its spelling tells them apart.
+_SHARED = {"spec", "outputTransform"}
 
 
 def _is_theirs(tool: JsonObject) -> bool:
-    return isinstance(tool.get("source"), dict) or bool(
-        tool.keys() & {"spec", "outputTransform", *_TOOL_NAMES}
+    return (
+        isinstance(tool.get("source"), dict)
+        or bool(tool.keys() & _TOOL_NAMES.keys())
+        or any(_renamed(tool[key]) != tool[key] for key in tool.keys() & _SHARED)
     )
 
 
@@ -61,14 +72,12 @@ def from_agentgateway(raw: JsonObject) -> Converted:
     problems, lost = [], []
     for pointer, target in _targets(raw):
         server = _server(target)
+        at = f"/servers/{len(named)}"
+        places[at] = pointer
         if server is None:
             kinds = ", ".join(sorted(target.keys() - {"name"})) or "nothing"
-            problems.append(
-                (pointer, f"a target with {kinds} cannot be reached; stdio, mcp or sse can")
-            )
-            continue
-        places[f"/servers/{len(named)}"] = pointer
-        named.append(server)
+            problems.append((at, f"a target with {kinds} cannot be reached; stdio, mcp or sse can"))
+        named.append(server or {"name": target["name"]})
     lost += [f"/{key}" for key in raw if key not in _KEPT and not _holds_targets(raw[key], key)]
     native: JsonObject = {key: raw[key] for key in ("schemas", "project") if key in raw}
     return Converted(

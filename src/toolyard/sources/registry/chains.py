@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from toolyard.catalog.entries import Tool
 from toolyard.catalog.listing import Listing
 from toolyard.protocol.call import JsonObject
-from toolyard.sources.registry.hashes import matches_hash
+from toolyard.sources.registry.hashes import is_hash, matches_hash
 from toolyard.sources.registry.model import Registry, ToolDefinition
 from toolyard.sources.registry.report import did_you_mean
 from toolyard.upstreams.definition import ServerDefinition
@@ -68,9 +68,12 @@ class Chains:
         self._tools = {tool.name: tool for tool in self.registry.tools}
 
     def of(self, tool: ToolDefinition) -> Chain:
-        links = [tool]
+        links, seen = [tool], {tool.name}
         while links[-1].source is not None and links[-1].source in self._tools:
+            if links[-1].source in seen:  # the links themselves say so
+                return Chain(tuple(links), broken="its sources are in a cycle")
             links.append(self._tools[links[-1].source])
+            seen.add(links[-1].name)
         last = links[-1]
         if last.source is not None:
             return self._over_existing(tuple(links), last.source)
@@ -87,7 +90,8 @@ class Chains:
 
     def _over_upstream(self, links: tuple[ToolDefinition, ...], name: str) -> Chain:
         server = self.registry.server(name)
-        assert server is not None  # an unknown server is a problem of the file
+        if server is None:
+            return Chain(links, broken=f'no server named "{name}"')
         chain = Chain(links, server)
         if server.disabled is not None:
             return Chain(links, server, broken=f"server {name} is disabled: {server.disabled}")
@@ -122,18 +126,33 @@ class Chains:
         return None
 
     def _dropped_field(self, chain: Chain) -> str | None:
-        own, underlying = chain.input_schema, (chain.definition or {}).get("inputSchema")
-        if own is None or not isinstance(underlying, dict):
+        own = chain.input_schema
+        if own is None:
             return None
-        missing = [
-            field
-            for field in sorted(required_fields(underlying))
-            if field not in chain.defaults and not mentions(own, field)
-        ]
-        if not missing:
-            return None
-        shown = ", ".join(f'"{field}"' for field in missing)
-        return f"its inputSchema leaves out {shown}, which the underlying tool requires"
+        for owner, required in _required_below(chain):
+            missing = [
+                field
+                for field in sorted(required)
+                if field not in chain.defaults and not mentions(own, field)
+            ]
+            if missing:
+                shown = ", ".join(f'"{field}"' for field in missing)
+                return f"its inputSchema leaves out {shown}, which {owner} requires"
+        return None
+
+
+def _required_below(chain: Chain) -> Iterator[tuple[str, frozenset[str]]]:
+    """What the sources of the file ask of those who call them, then what the tool underneath does.
+
+    A field that a source hides is nothing that it asks for.
+    """
+    for number, link in enumerate(chain.links[1:], 1):
+        if link.input_schema is not None:
+            hidden = {field for below in chain.links[number:] for field in below.hide_fields}
+            yield f'its source "{link.name}"', required_fields(link.input_schema) - hidden
+    underlying = (chain.definition or {}).get("inputSchema")
+    if isinstance(underlying, dict):
+        yield "the underlying tool", required_fields(underlying)
 
 
 def known_listing(listing: Listing | None) -> Listing | None:
@@ -159,6 +178,8 @@ def _pin(chain: Chain, number: int) -> str | None:
 
 def _hash(chain: Chain, link: ToolDefinition) -> str | None:
     expected = link.expected_schema_hash
+    if expected is not None and not is_hash(expected):
+        return "expectedSchemaHash is not sha256: and 64 hexadecimal digits (`lock` writes it)"
     if expected is None or chain.definition is None or matches_hash(chain.definition, expected):
         return None
     return "the definition of the underlying tool has changed: expectedSchemaHash does not match"

@@ -14,7 +14,7 @@ class Converted:
     native: JsonObject
     # From pointers into the native form to pointers into the file as written.
     places: Mapping[str, str] = field(default_factory=dict)
-    # (pointer, message): what cannot be converted at all.
+    # (pointer into the native form, message): what cannot be converted at all.
     problems: tuple[tuple[str, str], ...] = ()
     # What the native form cannot express.
     lost: tuple[str, ...] = ()

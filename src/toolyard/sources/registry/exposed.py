@@ -36,12 +36,11 @@ class Exposed:
         if server.expose != "all":
             return
         for definition in _named(listing.prompts, "name"):
-            self._add_prompt(server, definition, completes="completions" in listing.capabilities)
+            self._add_prompt(server, definition, listing.completes)
         for definition in _named(listing.resources, "uri"):
             self._add_resource(server, definition)
         for definition in _named(listing.templates, "uriTemplate"):
-            completes = "completions" in listing.capabilities
-            self._add_template(server, definition, completes)
+            self._add_template(server, definition, listing.completes)
 
     def _add_tool(self, server: ServerDefinition, definition: JsonObject) -> None:
         original = definition["name"]
@@ -50,7 +49,9 @@ class Exposed:
             target = self.connect.tool(server.name, original)
             extra = {"server": server.name, "originalName": original}
             shown = {"inputSchema": {"type": "object"}, **definition, "name": name}
-            self.tools[name] = Tool(name, shown, target, _origin(server, original), extra=extra)
+            origin, check = _origin(server, original), server.validate
+            tool = Tool(name, shown, target, origin, check_input=check, extra=extra)
+            self.tools[name] = tool
 
     def _add_prompt(
         self, server: ServerDefinition, definition: JsonObject, completes: bool

@@ -32,6 +32,7 @@ def _seconds(value: Json) -> bool:
     return isinstance(value, (int, float)) and not isinstance(value, bool) and value > 0
 
 
+ANYTHING = Kind("anything", lambda value: True)
 TEXT = Kind("a string", lambda value: isinstance(value, str))
 NAME = Kind("a string that is not empty", lambda value: isinstance(value, str) and value != "")
 OBJECT = Kind("an object", lambda value: isinstance(value, dict))
@@ -72,7 +73,25 @@ SERVER: Mapping[str, Kind] = {
     ),
     "prefix": TEXT,
     "share": one_of("safe", "always"),
+    "validate": FLAG,
     "disabled": REASON,
+}
+_GRANTS = ("authorization_code", "client_credentials", "jwt_bearer", "enterprise")
+OAUTH: Mapping[str, Kind] = {
+    "grant": Kind(
+        f"one of {', '.join(_GRANTS)}",
+        lambda value: isinstance(value, str) and (value in _GRANTS or "${" in value),
+    ),
+    "clientId": TEXT,
+    "clientSecret": TEXT,
+    "issuer": TEXT,
+    "scopes": Kind("a list of strings", lambda value: isinstance(value, str) or _texts(value)),
+    "privateKey": TEXT,
+    "algorithm": TEXT,
+    "assertion": TEXT,
+    "idpTokenEndpoint": TEXT,
+    "idpClientId": TEXT,
+    "idToken": TEXT,
 }
 STDIO: Mapping[str, Kind] = {"command": NAME, "args": TEXTS, "cwd": NAME}
 TOOL: Mapping[str, Kind] = {
@@ -90,7 +109,7 @@ TOOL: Mapping[str, Kind] = {
     "annotations": OBJECT,
     "version": TEXT,
     "sourceVersionPin": TEXT,
-    "expectedSchemaHash": TEXT,
+    "expectedSchemaHash": ANYTHING,  # what cannot match is a mismatch
     "validationMode": one_of("strict", "warn", "skip"),
     "textExtraction": OBJECT,
     "auth": one_of("none", "oauth"),

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Iterator
 
 from toolyard.protocol.call import JsonObject
 
+_HASH = re.compile(r"sha256:[0-9a-fA-F]{64}")
 _SHORT = ("name", "description", "inputSchema")
 _LONG = (*_SHORT, "outputSchema", "annotations")
 
@@ -21,6 +23,17 @@ def content_hash(definition: JsonObject) -> str:
     """The same without its name and with its title: a tool that is only renamed keeps it."""
     told = ("title", *_LONG[1:])
     return json_hash({key: definition[key] for key in told if key in definition})
+
+
+def told_hash(definition: JsonObject) -> str:
+    """Over what a model is told of a prompt or a resource; sizes and dates are not that."""
+    told = ("title", "description", "arguments", "mimeType")
+    return json_hash({key: definition[key] for key in told if key in definition})
+
+
+def is_hash(text: str) -> bool:
+    """Could any definition have it?"""
+    return _HASH.fullmatch(text) is not None
 
 
 def matches_hash(definition: JsonObject, expected: str) -> bool:

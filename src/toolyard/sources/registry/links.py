@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from toolyard.sources.registry.model import ToolDefinition
 from toolyard.sources.registry.report import Report, did_you_mean
@@ -15,7 +15,7 @@ def check_names(kind: str, names: Iterable[tuple[str, str]], report: Report) -> 
     seen: dict[str, str] = {}
     for name, pointer in names:
         if name in seen:
-            report.problem(f"{pointer}/name", f'a {kind} named "{name}" is already at {seen[name]}')
+            report.refuse(f"{pointer}/name", f'a {kind} named "{name}" is already at {seen[name]}')
         seen.setdefault(name, report.place(pointer))
 
 
@@ -48,40 +48,34 @@ def _tools_named(tool: ToolDefinition) -> Iterator[tuple[str, str]]:
 
 def _check_cycles(tools: Sequence[tuple[ToolDefinition, str]], report: Report) -> None:
     uses = {tool.name: [name for _, name in _tools_named(tool)] for tool, _ in tools}
+    places = {
+        tool.name: pointer + ("/spec" if tool.source is None else "/source")
+        for tool, pointer in tools
+    }
+    told: set[str] = set()
+    for cycle in _cycles(uses):
+        shown = " -> ".join(cycle)
+        said = f"refers to itself: {shown}" if len(cycle) == 2 else f"is in a cycle: {shown}"
+        for name in cycle:
+            if name not in told:
+                told.add(name)
+                report.problem(places[name], said)
+
+
+def _cycles(uses: Mapping[str, Sequence[str]]) -> Iterator[list[str]]:
+    """The names around each way back to where it began: every cycle has a member in one of them."""
     done: set[str] = set()
-    for tool, pointer in tools:
-        cycle = _cycle_from(tool.name, uses, done)
-        if cycle:
-            place = "/spec" if tool.source is None else "/source"
-            shown = " -> ".join(cycle)
-            said = f"refers to itself: {shown}" if len(cycle) == 2 else f"is in a cycle: {shown}"
-            report.problem(pointer + place, said)
-
-
-def _cycle_from(start: str, uses: dict[str, list[str]], done: set[str]) -> list[str] | None:
-    """The names around a cycle that is reached from here and was not reported before."""
-    path: list[str] = []
-    todo: list[tuple[str, int]] = [(start, 0)]
-    while todo:
-        name, depth = todo.pop()
-        del path[depth:]
-        if name in path:
-            cycle = [*path[path.index(name) :], name]
-            done.update(path)
-            return cycle
-        if name in done or name not in uses:
-            continue
-        path.append(name)
-        todo += [(used, depth + 1) for used in uses[name]]
-    done.update(_reached(start, uses))
-    return None
-
-
-def _reached(start: str, uses: dict[str, list[str]]) -> set[str]:
-    found, todo = set(), [start]
-    while todo:
-        name = todo.pop()
-        if name not in found:
-            found.add(name)
-            todo += uses.get(name, [])
-    return found
+    for start in uses:
+        # From the start to where we are, each with what it uses and was not looked at yet.
+        path = {} if start in done else {start: iter(uses[start])}
+        while path:
+            name = next(reversed(path))
+            used = next(path[name], None)
+            if used is None:
+                del path[name]
+                done.add(name)
+            elif used in path:
+                names = list(path)
+                yield [*names[names.index(used) :], used]
+            elif used in uses and used not in done:
+                path[used] = iter(uses[used])

@@ -30,7 +30,7 @@ MAX_LEVELS = 100
 def load_registry(
     path: str, environ: Mapping[str, str], scripts: Collection[str] | None = None
 ) -> Registry:
-    """Raises ConfigError with every problem of the file.
+    """Raises ConfigError with every problem of a file that cannot be used as a whole.
 
     `scripts` are the tools of the project, which a `source` may name; None where not known.
     """
@@ -99,18 +99,21 @@ class _Reading:
         self._check_schemas(stated.get("schemas", {}), references)
         servers = self._servers(stated.get("servers", []))
         tools = self._tools(stated.get("tools", []), references)
-        check_links(tools, servers, _elsewhere(servers, scripts), report)
+        check_links(tools, [server for server, _ in servers], _elsewhere(servers, scripts), report)
         report.close()
+        usable = self._without_mistakes(servers, tools)
         return Registry(
             file=report.file,
             format=self.converted.format,
-            servers=keeping(_with_oauth(servers, tools, native), self.around.secrets),
+            servers=keeping(_with_oauth(*usable, native), self.around.secrets),
             schemas=stated.get("schemas", {}),
-            tools=tuple(tool for tool, _ in tools),
+            tools=tuple(usable[1]),
             project_expose=_expose(project.get("expose", "all")),
             prefix_on_collision=self.converted.prefix_on_collision,
             raw=native,
             secrets=frozenset(self.around.secrets),
+            problems=tuple(report.problems),
+            broken=frozenset(report.entries),
             warnings=tuple(report.warnings),
             notes=tuple(report.notes),
             lost=self.converted.lost,
@@ -124,7 +127,25 @@ class _Reading:
                 self.around.report.problem(pointer, "must be a schema: an object, true or false")
             reader.check(schema, pointer)
 
-    def _servers(self, raw: list[Json]) -> list[ServerDefinition]:
+    def _without_mistakes(
+        self,
+        servers: list[tuple[ServerDefinition, str]],
+        tools: list[tuple[ToolDefinition, str]],
+    ) -> tuple[list[ServerDefinition], list[ToolDefinition]]:
+        """What has a mistake is disabled, and said to be."""
+        report = self.around.report
+        named = {pointer: f"server {server.name} is disabled" for server, pointer in servers}
+        said_elsewhere = {pointer for _, pointer in tools}  # where its chain is looked at
+        for entry, why in report.entries.items():
+            if entry not in said_elsewhere:
+                what = "what refers to it is disabled" if "/schemas/" in entry else "it is left out"
+                report.warn(entry, f"{named.get(entry, what)}: {why}")
+        return (
+            [replace(one, disabled=report.reason(at) or one.disabled) for one, at in servers],
+            [replace(one, disabled=report.reason(at) or one.disabled) for one, at in tools],
+        )
+
+    def _servers(self, raw: list[Json]) -> list[tuple[ServerDefinition, str]]:
         read = [
             (read_server(one, pointer, self.around), pointer)
             for one, pointer in self._objects(raw, "/servers")
@@ -132,7 +153,7 @@ class _Reading:
         named = [(server, pointer) for server, pointer in read if server is not None]
         pairs = [(server.name, pointer) for server, pointer in named]
         check_names("server", pairs, self.around.report)
-        return [server for server, _ in named]
+        return named
 
     def _tools(self, raw: list[Json], references: References) -> list[tuple[ToolDefinition, str]]:
         read = [
@@ -156,10 +177,10 @@ def _check_version(stated: str, report: Report) -> None:
 
 
 def _elsewhere(
-    servers: list[ServerDefinition], scripts: Collection[str] | None
+    servers: list[tuple[ServerDefinition, str]], scripts: Collection[str] | None
 ) -> Collection[str] | None:
     """What a source may name beside the file's own tools; unknown while an upstream exposes."""
-    exposing = any(server.expose != "listed" for server in servers)
+    exposing = any(server.expose != "listed" for server, _ in servers)
     return None if exposing or scripts is None else scripts
 
 
@@ -170,11 +191,12 @@ def _expose(stated: str | list[str]) -> Expose:
 
 
 def _with_oauth(
-    servers: list[ServerDefinition], tools: list[tuple[ToolDefinition, str]], native: JsonObject
+    servers: list[ServerDefinition], tools: list[ToolDefinition], native: JsonObject
 ) -> tuple[ServerDefinition, ...]:
     """`auth: "oauth"` on a tool means the same as on its server."""
-    sources = {tool.name: tool for tool, _ in tools}
-    marked = {raw.get("name") for raw in native.get("tools") or [] if raw.get("auth") == "oauth"}
+    sources = {tool.name: tool for tool in tools}
+    listed = [raw for raw in native.get("tools") or [] if isinstance(raw, dict)]
+    marked = [str(raw.get("name")) for raw in listed if raw.get("auth") == "oauth"]
     oauth = {_server_of(sources[name], sources) for name in marked if name in sources}
     return tuple(
         replace(server, auth="oauth") if server.name in oauth else server for server in servers
@@ -182,6 +204,8 @@ def _with_oauth(
 
 
 def _server_of(tool: ToolDefinition, tools: Mapping[str, ToolDefinition]) -> str | None:
-    while tool.source is not None and tool.source in tools:
+    for _ in tools:  # a cycle has no server at its end
+        if tool.source is None or tool.source not in tools:
+            break
         tool = tools[tool.source]
     return tool.server

@@ -1,4 +1,4 @@
-"""What every tool, command and script was when it was approved, and what has changed since."""
+"""What is on offer, every command and every script when they were approved; what changed since."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from typing import Literal, NamedTuple, TypeAlias
 
 import orjson
 
-from toolyard.catalog.entries import Tool
+from toolyard.catalog.entries import Entries, Prompt, Resource, Template, Tool
 from toolyard.errors import ConfigError
 from toolyard.protocol.call import Json, JsonObject
-from toolyard.sources.registry.hashes import content_hash, definition_hash, json_hash
+from toolyard.sources.registry.hashes import content_hash, definition_hash, json_hash, told_hash
 from toolyard.sources.registry.model import Registry
 from toolyard.sources.shortage import raise_if_short
 from toolyard.upstreams.definition import ServerDefinition
 
 LOCK_VERSION = 1
 LOCK_NAME = "registry.lock.json"
-What = Literal["server", "script", "tool"]
+What = Literal["server", "script", "tool", "prompt", "resource", "template"]
 Kind = Literal["added", "removed", "renamed", "changed"]
 # Each part of one tool, server or script, as a hash or a name.
 Parts: TypeAlias = Mapping[str, str]
@@ -56,30 +56,66 @@ class Lock:
     servers: Mapping[str, Parts] = field(default_factory=dict)
     scripts: Mapping[str, Parts] = field(default_factory=dict)
     tools: Mapping[str, Parts] = field(default_factory=dict)
+    prompts: Mapping[str, Parts] = field(default_factory=dict)
+    resources: Mapping[str, Parts] = field(default_factory=dict)
+    templates: Mapping[str, Parts] = field(default_factory=dict)
+
+    def named(self, kind: str) -> Mapping[str, Parts]:
+        found: Mapping[str, Parts] = getattr(self, kind)
+        return found
 
     def document(self) -> JsonObject:
-        kinds = {"servers": self.servers, "scripts": self.scripts, "tools": self.tools}
         listed = {
-            kind: {name: dict(parts) for name, parts in sorted(named.items())}
-            for kind, named in kinds.items()
+            kind: {name: dict(parts) for name, parts in sorted(self.named(kind).items())}
+            for kind in KINDS
         }
         return {"lockVersion": LOCK_VERSION, **listed}
 
 
-def lock(
-    tools: Iterable[Tool], scripts: Iterable[Tool], registries: Iterable[Registry] = ()
-) -> Lock:
+# As the lock spells them, and in the order in which changes are told.
+KINDS: Mapping[str, What] = {
+    "servers": "server",
+    "scripts": "script",
+    "tools": "tool",
+    "prompts": "prompt",
+    "resources": "resource",
+    "templates": "template",
+}
+
+
+def lock(offered: Entries, scripts: Iterable[Tool], registries: Iterable[Registry] = ()) -> Lock:
     """Everything as it is now."""
     servers = {
         server.name: server_parts(server, registry)
         for registry in registries
         for server in registry.servers
     }
-    return Lock(servers, scripts_of(scripts), tools_of(tools))
+    others = (others_of(offered, kind) for kind in ("prompts", "resources", "templates"))
+    return Lock(servers, scripts_of(scripts), tools_of(offered.tools), *others)
 
 
 def tools_of(tools: Iterable[Tool]) -> dict[str, Parts]:
     return {tool.name: tool_parts(tool) for tool in tools if tool.listed}
+
+
+def others_of(entries: Entries, kind: str) -> dict[str, Parts]:
+    """Prompts, resources or templates, by the name or URI that a client asks for."""
+    return {key_of(entry): other_parts(entry) for entry in getattr(entries, kind)}
+
+
+def key_of(entry: Prompt | Resource | Template) -> str:
+    match entry:
+        case Resource():
+            return entry.uri
+        case Template():
+            return entry.uri_template
+        case _:
+            return entry.name
+
+
+def other_parts(entry: Prompt | Resource | Template) -> Parts:
+    owner = entry.origin.owner if entry.origin.source == "upstream" else entry.origin.source
+    return {"content": told_hash(entry.definition), "owner": owner}
 
 
 def scripts_of(tools: Iterable[Tool]) -> dict[str, Parts]:
@@ -98,7 +134,7 @@ def read_lock(path: str) -> Lock:
         raise ConfigError.at(path, f"is not JSON: {error}") from None
     if not isinstance(value, dict) or value.get("lockVersion") != LOCK_VERSION:
         raise ConfigError.at(path, f"is no lock of version {LOCK_VERSION}", "/lockVersion")
-    return Lock(*(_named(value.get(kind)) for kind in ("servers", "scripts", "tools")))
+    return Lock(*(_named(value.get(kind)) for kind in KINDS))
 
 
 def _named(value: Json) -> dict[str, Parts]:
@@ -108,10 +144,10 @@ def _named(value: Json) -> dict[str, Parts]:
 
 def verify(locked: Lock, now: Lock) -> tuple[Change, ...]:
     """What is not as it was; nothing, where all is."""
-    return (
-        *_changes("server", locked.servers, now.servers),
-        *_changes("script", locked.scripts, now.scripts),
-        *_changes("tool", locked.tools, now.tools),
+    return tuple(
+        change
+        for kind, what in KINDS.items()
+        for change in _changes(what, locked.named(kind), now.named(kind))
     )
 
 
@@ -174,7 +210,9 @@ def file_hash(path: str) -> str:
 def server_parts(server: ServerDefinition, registry: Registry) -> Parts:
     """As the file has it, so that no value of a variable is in it; and its own files."""
     listed = registry.raw.get("servers") or ()
-    raw: JsonObject = next((one for one in listed if one.get("name") == server.name), {})
+    raw: JsonObject = next(
+        (one for one in listed if isinstance(one, dict) and one.get("name") == server.name), {}
+    )
     parts = {"command": json_hash({key: raw[key] for key in _OF_A_COMMAND if key in raw})}
     files = _own_files(server, registry.file)
     return {**parts, "files": json_hash(files)} if files else parts

@@ -24,7 +24,7 @@ def masked(native: JsonObject) -> JsonObject:
     for key, mask in (("servers", _server), ("tools", _tool)):
         entries = native.get(key)
         if isinstance(entries, list):
-            copy[key] = [mask(one) if isinstance(one, dict) else one for one in entries]
+            copy[key] = [mask(one) if isinstance(one, dict) else MASK for one in entries]
     return copy
 
 
@@ -57,8 +57,10 @@ def _server(server: JsonObject) -> JsonObject:
             copy[key] = _values(copy[key])
     if isinstance(copy.get("stdio"), dict) and "args" in copy["stdio"]:
         copy["stdio"] = {**copy["stdio"], "args": _values(copy["stdio"]["args"])}
-    if isinstance(copy.get("url"), str):
-        copy["url"] = _url(copy["url"])
+    elif "stdio" in copy and not isinstance(copy["stdio"], dict):
+        copy["stdio"] = _values(copy["stdio"])
+    if "url" in copy:
+        copy["url"] = _url(copy["url"]) if isinstance(copy["url"], str) else _values(copy["url"])
     return copy
 
 

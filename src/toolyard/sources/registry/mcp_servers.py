@@ -12,7 +12,17 @@ from toolyard.virtual.subschemas import escape
 
 _STDIO = ("command", "args", "cwd")
 _URLS = ("url", "serverUrl", "httpUrl")
-_SAME = ("env", "headers", "description", "auth", "timeoutSecs", "expose", "prefix", "share")
+_SAME = (
+    "env",
+    "headers",
+    "description",
+    "auth",
+    "timeoutSecs",
+    "expose",
+    "prefix",
+    "share",
+    "validate",
+)
 _KNOWN = {*_STDIO, *_URLS, *_SAME, "type", "transport", "disabled", "enabled", "timeout"}
 _CLIENT_VARIABLE = re.compile(r"\$\{(env|input):([^}]+)\}|\$\{(userHome|workspaceFolder)\}")
 
@@ -39,10 +49,10 @@ def from_mcp_servers(raw: JsonObject, folder: str) -> Converted:
     problems, lost = [], []
     for name, server in servers.items():
         place = f"{base}/{escape(name)}"
-        if not isinstance(server, dict):
-            problems.append((place, "must be an object"))
-            continue
         pointer = f"/servers/{len(native)}"
+        if not isinstance(server, dict):
+            problems.append((pointer, "must be an object"))
+            server = {}
         places |= {
             pointer: place,
             f"{pointer}/stdio": place,

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
+from toolyard.errors import Problem
 from toolyard.protocol.call import Json, JsonObject
 from toolyard.upstreams.definition import ServerDefinition
 from toolyard.virtual.composition import Composition
@@ -56,10 +57,27 @@ class Registry:
     raw: JsonObject = field(default_factory=dict)
     # Values that came from variables, and must not be shown.
     secrets: frozenset[str] = frozenset()
+    # What is wrong with single entries, and the entries (pointers into `raw`) that it disables.
+    problems: tuple[Problem, ...] = ()
+    broken: frozenset[str] = frozenset()
     warnings: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()  # said at debug level
     # What a conversion could not express.
     lost: tuple[str, ...] = ()
+
+    @property
+    def sound(self) -> JsonObject:
+        """`raw` without the entries that have mistakes: what can be told in other formats."""
+        kept = {
+            section: [
+                one
+                for number, one in enumerate(self.raw[section])
+                if f"/{section}/{number}" not in self.broken
+            ]
+            for section in ("servers", "tools")
+            if self.raw.get(section)
+        }
+        return {**self.raw, **kept}
 
     def server(self, name: str) -> ServerDefinition | None:
         return next((server for server in self.servers if server.name == name), None)

@@ -6,10 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 
+from toolyard.catalog.costs import why_costly
 from toolyard.catalog.entries import Entries, Tool
 from toolyard.catalog.listing import Listing
 from toolyard.sources.registry.build import Builder
-from toolyard.sources.registry.chains import Chains
+from toolyard.sources.registry.chains import Chain, Chains
 from toolyard.sources.registry.exposed import Exposed
 from toolyard.sources.registry.model import Expose, Registry, ToolDefinition
 from toolyard.sources.registry.targets import UpstreamTargets
@@ -53,6 +54,7 @@ class _Overlay:
             templates=(*shown.templates, *exposed.templates.values()),
             prompts=(*shown.prompts, *exposed.prompts.values()),
             completions=(*shown.completions, *exposed.completions),
+            unlisted=shown.unlisted,
             broken=self.scripts.broken,
             warnings=(*self.scripts.warnings, *self.registry.warnings, *self._warnings),
         )
@@ -97,7 +99,7 @@ class _Overlay:
 
     def _built(self, tool: ToolDefinition, chains: Chains, builder: Builder) -> Tool:
         chain = chains.of(tool)
-        reason = chains.why_disabled(chain) or builder.missing_tool(chain)
+        reason = _why_costly(chain) or chains.why_disabled(chain) or builder.missing_tool(chain)
         if reason is None:
             return builder.tool(chain)
         self._warn(f"{self.registry.file}#{tool.pointer}: tool {tool.name} is disabled: {reason}")
@@ -123,7 +125,17 @@ class _Overlay:
             completions=tuple(
                 one for one in scripts.completions if expose == "all" or one.ref in refs
             ),
+            unlisted=scripts.unlisted if expose == "all" else (),
         )
+
+
+def _why_costly(chain: Chain) -> str | None:
+    """Its schemas are looked into, whoever wrote them: first they are counted."""
+    for schema in (chain.input_schema, (chain.definition or {}).get("inputSchema")):
+        reason = why_costly(schema)
+        if reason is not None:
+            return f"its inputSchema cannot be used: {reason}"
+    return None
 
 
 def _shows(expose: Expose, name: str) -> bool:

@@ -108,7 +108,8 @@ def _first_place(
 
 def _fields(chain: Chain, registry: Registry) -> Iterator[Part]:
     """Defaults and hidden fields, each from the nearest entry that names it."""
-    shown = {one.get("name"): one for one in masked(registry.raw).get("tools") or ()}
+    listed = masked(registry.raw).get("tools") or ()
+    shown = {str(one.get("name")): one for one in listed if isinstance(one, dict)}
     seen: set[str] = set()
     for link in chain.links:
         stated = shown.get(link.name, {}).get("defaults", {})

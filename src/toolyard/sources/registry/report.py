@@ -1,11 +1,18 @@
-"""Everything that is wrong with a registry file, gathered before any of it is said."""
+"""Everything that is wrong with a registry file, gathered before any of it is said.
+
+What is wrong with one entry disables that entry; what is wrong with the whole refuses the file.
+"""
 
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Iterable, Mapping
 
 from toolyard.errors import ConfigError, Problem
+
+# A place within one entry, and the entry itself.
+_IN_AN_ENTRY = re.compile(r"(/(?:servers|tools|schemas)/[^/]+)(?:/.*)?", re.DOTALL)
 
 
 class Report:
@@ -18,11 +25,39 @@ class Report:
         # Said at debug level: what was ignored.
         self.notes: list[str] = []
         self._places = dict(places or {})
+        self._refused = False
+        # What is wrong with each entry, by its pointer into the native form.
+        self._entries: dict[str, list[str]] = {}
 
     def problem(self, pointer: str, message: str) -> None:
+        """Of one entry where the pointer leads into one, otherwise of the whole file."""
+        entry = _IN_AN_ENTRY.fullmatch(pointer)
+        if entry is None:
+            self.refuse(pointer, message)
+        elif self._add(pointer, message):
+            said = message if pointer == entry[1] else f"{message} ({self.place(pointer)})"
+            self._entries.setdefault(entry[1], []).append(said)
+
+    def refuse(self, pointer: str, message: str) -> None:
+        """The file cannot be meant, whatever else is in it."""
+        self._refused = True
+        self._add(pointer, message)
+
+    def _add(self, pointer: str, message: str) -> bool:
         found = Problem(self.file, self.place(pointer), message)
-        if found not in self.problems:
-            self.problems.append(found)
+        if found in self.problems:
+            return False
+        self.problems.append(found)
+        return True
+
+    def reason(self, entry: str) -> str | None:
+        """Why this entry cannot be used, in one line."""
+        return "; ".join(self._entries.get(entry, ())) or None
+
+    @property
+    def entries(self) -> Mapping[str, str]:
+        """Each entry that cannot be used, and why."""
+        return {entry: "; ".join(said) for entry, said in self._entries.items()}
 
     def warn(self, pointer: str, message: str) -> None:
         self.warnings.append(f"{self.file}#{self.place(pointer)}: {message}")
@@ -40,7 +75,7 @@ class Report:
         return pointer
 
     def close(self) -> None:
-        if self.problems:
+        if self._refused:
             raise ConfigError(self.problems)
 
 

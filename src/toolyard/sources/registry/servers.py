@@ -9,7 +9,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from toolyard.protocol.call import JsonObject
-from toolyard.sources.registry.fields import SERVER, STDIO, read_fields
+from toolyard.sources.registry.fields import OAUTH, SERVER, STDIO, read_fields
 from toolyard.sources.registry.report import Report, did_you_mean
 from toolyard.sources.registry.variables import Variables, mentions_variable
 from toolyard.upstreams.definition import ServerDefinition, Transport
@@ -35,9 +35,12 @@ class Surroundings:
 
 def read_server(raw: JsonObject, pointer: str, around: Surroundings) -> ServerDefinition | None:
     """None where it has no name by which to speak of it; every problem is in the report."""
+    unreachable = around.report.reason(pointer) is not None  # the conversion has said why
     stated = read_fields(raw, SERVER, pointer, around.report)
     stdio = read_fields(stated.get("stdio", {}), STDIO, f"{pointer}/stdio", around.report)
-    _check_way(stated, stdio, pointer, around.report)
+    read_fields(stated.get("oauth", {}), OAUTH, f"{pointer}/oauth", around.report)
+    if not unreachable:
+        _check_way(stated, stdio, pointer, around.report)
     if "name" not in stated:
         around.report.problem(pointer, "a server needs a name")
         return None
@@ -46,10 +49,11 @@ def read_server(raw: JsonObject, pointer: str, around: Surroundings) -> ServerDe
 
 def _check_way(stated: JsonObject, stdio: JsonObject, pointer: str, report: Report) -> None:
     ways = [way for way in ("stdio", "url") if way in stated]
+    named = f"server {stated['name']}" if "name" in stated else "a server"
     if len(ways) == 2:
-        report.problem(pointer, "has both stdio and url; a server has one of them")
+        report.problem(pointer, f"{named} has both stdio and url; a server has one of them")
     elif not ways:
-        report.problem(pointer, "needs stdio (a command) or url")
+        report.problem(pointer, f"{named} needs stdio (a command) or url")
     if "stdio" in stated and "command" not in stdio:
         report.problem(f"{pointer}/stdio", "needs a command")
     url = stated.get("url")
@@ -63,11 +67,14 @@ def _check_transport(stated: JsonObject, pointer: str, report: Report) -> None:
         return
     at = f"{pointer}/transport"
     transport = transport_named(stated["transport"])
-    if transport is None:
+    if "stdio" in stated:
+        if transport != "stdio":
+            report.warn(at, f'"{stated["transport"]}" is ignored: the server is a command')
+    elif transport is None:
         known = ("sse", "streamablehttp", "stdio")
         mean = did_you_mean(stated["transport"], known)
         report.problem(at, f'must be "sse" or "streamablehttp"{mean}')
-    elif (transport == "stdio") != ("stdio" in stated):
+    elif transport == "stdio":
         report.problem(at, f'"{stated["transport"]}" does not go with what else is stated')
 
 
@@ -114,6 +121,7 @@ class _Filling:
             expose=tuple(expose) if isinstance(expose, list) else expose,
             prefix=stated.get("prefix", ""),
             share=stated.get("share", "safe"),
+            validate=stated.get("validate", False),
             disabled=self._disabled(stated.get("disabled", False), filled["url"]),
             secrets=frozenset(self._secrets),
             **filled,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 from toolyard.protocol.call import Json, JsonObject
@@ -16,10 +15,14 @@ from toolyard.virtual.listings import TextExtraction, check_pattern, compile_tex
 from toolyard.virtual.mappings import compile_mappings
 from toolyard.virtual.paths import BadPath, compile_path
 from toolyard.virtual.projection import Projection, deferred_projection
-from toolyard.virtual.schema import BadReference, References, is_ours, without_source_fields
+from toolyard.virtual.schema import (
+    BadReference,
+    References,
+    is_ours,
+    refs_in,
+    without_source_fields,
+)
 from toolyard.virtual.subschemas import escape, walk
-
-_HASH = re.compile(r"sha256:[0-9a-fA-F]{64}")
 
 
 def read_tool(
@@ -59,13 +62,18 @@ def _plain(stated: JsonObject) -> dict[str, Any]:
         "annotations": stated.get("annotations"),
         "version": stated.get("version"),
         "source_version_pin": stated.get("sourceVersionPin"),
-        "expected_schema_hash": stated.get("expectedSchemaHash"),
+        "expected_schema_hash": _text_or_none(stated.get("expectedSchemaHash")),
         "validation_mode": stated.get("validationMode", "warn"),
         "hide_fields": tuple(stated.get("hideFields", ())),
         "hidden": stated.get("hidden", False),
         "timeout": stated.get("timeoutSecs"),
         "tags": tuple(stated.get("tags", ())),
     }
+
+
+def _text_or_none(stated: Json) -> str | None:
+    """A hash that is no text is one that cannot match."""
+    return None if stated is None else str(stated)
 
 
 def _check_owner(stated: JsonObject, pointer: str, report: Report) -> None:
@@ -79,24 +87,28 @@ def _check_owner(stated: JsonObject, pointer: str, report: Report) -> None:
 def _check_versions(stated: JsonObject, pointer: str, report: Report) -> None:
     if "sourceVersionPin" in stated and "source" not in stated:
         report.problem(f"{pointer}/sourceVersionPin", "only a tool with a source can pin it")
-    expected = stated.get("expectedSchemaHash")
-    if expected is not None and not _HASH.fullmatch(expected):
-        said = "must be sha256: and 64 hexadecimal digits; `registry lock` writes it"
-        report.problem(f"{pointer}/expectedSchemaHash", said)
 
 
 def _defaults(stated: JsonObject, pointer: str, around: Surroundings) -> tuple[Any, str | None]:
     """The values with variables filled in; and why the tool cannot be used, where one is unset."""
     filled, unset = {}, []
     for name, value in stated.items():
-        variables = Variables(around.environ)
+        variables = Variables(around.environ, escapes=True)
         filled[name] = variables.fill(value)
         around.secrets |= variables.secrets
         place = around.report.place(f"{pointer}/{escape(name)}")
-        unset += [f"variable {missing} is not set ({place})" for missing in variables.missing]
+        unset += [_unset(missing, place) for missing in variables.missing]
     if unset:
         around.report.warn(pointer, f"this tool is disabled: {'; '.join(unset)}")
     return filled, "; ".join(unset) or None
+
+
+def _unset(variable: str, place: str) -> str:
+    said = f"variable {variable} is not set ({place})"
+    if variable != variable.lower():
+        return said
+    template = "it looks like a template to be filled from the arguments, which a default is not"
+    return f"{said}; {template}: write $${{{variable}}} for the text itself"
 
 
 class SchemaReader:
@@ -113,14 +125,20 @@ class SchemaReader:
         try:
             resolved = self._references.resolve(schema)
         except BadReference as error:
-            # What is wrong below a reference is reported where it stands; only this is ours.
-            if "unfold" in str(error):
-                self._report.problem(pointer, str(error))
+            self._report.problem(pointer, str(error))
             return None
         except RecursionError:
             self._report.problem(pointer, "is nested too deeply")
             return None
+        if next(refs_in(schema), None) is not None:
+            self._check_referenced(resolved, pointer)
         return resolved if isinstance(resolved, dict) else {}
+
+    def _check_referenced(self, resolved: Json, pointer: str) -> None:
+        """A path that is wrong where it stands is wrong for all that refer to it."""
+        for _, sub in walk(resolved):
+            if "source_field" in sub:
+                self._check_path(sub["source_field"], pointer)
 
     def check(self, schema: Json, pointer: str) -> bool:
         """Are all its references and paths good? Reports those that are not."""

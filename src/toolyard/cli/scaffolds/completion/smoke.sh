@@ -3,8 +3,11 @@
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
-result=$("${TOOLYARD:-toolyard}" request completion/complete \
-	'{"ref": {"type": "ref/prompt", "name": "@NAME@"}, "argument": {"name": "topic", "value": "ap"}}')
+if ! result=$("${MCPBASH_BIN:-@PROGRAM@}" request completion/complete \
+	'{"ref": {"type": "ref/prompt", "name": "@NAME@"}, "argument": {"name": "topic", "value": "ap"}}'); then
+	printf 'completion @NAME@: failed: %s\n' "$result" >&2
+	exit 1
+fi
 case $result in
 *'"values":["apple","apricot"]'*) echo 'ok: completion @NAME@' ;;
 *)

@@ -3,8 +3,11 @@
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
-result=$("${TOOLYARD:-toolyard}" request prompts/get \
-	'{"name": "@NAME@", "arguments": {"topic": "tides", "sentences": "three"}}')
+if ! result=$("${MCPBASH_BIN:-@PROGRAM@}" request prompts/get \
+	'{"name": "@NAME@", "arguments": {"topic": "tides", "sentences": "three"}}'); then
+	printf 'prompt @NAME@: failed: %s\n' "$result" >&2
+	exit 1
+fi
 case $result in
 *'Explain tides '*' three sentences.'*) echo 'ok: prompt @NAME@' ;;
 *)

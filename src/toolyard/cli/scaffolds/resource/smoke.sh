@@ -3,7 +3,10 @@
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
-result=$("${TOOLYARD:-toolyard}" request resources/read '{"name": "@NAME@"}')
+if ! result=$("${MCPBASH_BIN:-@PROGRAM@}" request resources/read '{"name": "@NAME@"}'); then
+	printf 'resource @NAME@: failed: %s\n' "$result" >&2
+	exit 1
+fi
 case $result in
 *'"text":"# @TITLE@'*) echo 'ok: resource @NAME@' ;;
 *)

@@ -3,7 +3,10 @@
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
-result=$("${TOOLYARD:-toolyard}" run-tool @NAME@ --allow-self --args '{"name": "smoke"}')
+if ! result=$("${MCPBASH_BIN:-@PROGRAM@}" run-tool @NAME@ --allow-self --args '{"name": "smoke"}'); then
+	printf 'tool @NAME@: failed: %s\n' "$result" >&2
+	exit 1
+fi
 case $result in
 *'"structuredContent":{"message":"Hello, smoke!"}'*) echo 'ok: tool @NAME@' ;;
 *)

@@ -1,0 +1,67 @@
+"""What a call through the gateway costs when many are in flight, against 16 in flight.
+
+    python -m bench.connections [--count 4000] [--rounds 5]
+
+CPU is the gateway's alone. Every connection has one call in flight. The numbers of connections
+take turns, and the best round of each counts. One call at a time is dearer by nature: nothing is
+shared between calls that wake the process one by one.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import os
+from contextlib import AsyncExitStack
+
+import uvloop
+
+from bench.gateway import BEHIND, over_http, over_stdio, serving
+from bench.http import ARGUMENTS
+from bench.load import Load, load, modern_call
+from bench.usage import without
+
+CONNECTIONS = (1, 16, 128, 1000)
+USUAL = 16
+GOAL = 1.2
+
+
+async def costs(
+    stack: AsyncExitStack, servers: list[dict[str, object]], count: int, rounds: int
+) -> dict[int, Load]:
+    url, pid = await stack.enter_async_context(serving(servers))
+    request = modern_call(url, "echo", ARGUMENTS)
+    await load(url, [pid], request, count=count // 8)
+    pids, best = without(pid, BEHIND), dict[int, Load]()
+    for _ in range(rounds):
+        for number in CONNECTIONS:
+            found = await load(url, pids, request, count=count, at_once=number)
+            best[number] = found.better(best.get(number))
+    return best
+
+
+async def measure(count: int, rounds: int) -> list[str]:
+    rows = [
+        f"| upstream | connections | CPU, µs | of that at {USUAL} (goal: {GOAL}) | calls/s |",
+        "|---|---|---|---|---|",
+    ]
+    async with AsyncExitStack() as stack:
+        upstreams = {"over stdio": over_stdio(), "over HTTP": await over_http(stack)}
+        for what, servers in upstreams.items():
+            found = await costs(stack, servers, count, rounds)
+            for number, cost in found.items():
+                ratio = cost.cpu_us / found[USUAL].cpu_us
+                shown = f"{cost.cpu_us:,.0f} | {ratio:.2f} | {cost.rate:,.0f}"
+                rows.append(f"| {what} | {number:,} | {shown} |")
+    return rows
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--count", type=int, default=4000)
+    parser.add_argument("--rounds", type=int, default=5)
+    options = parser.parse_args()
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+    # Whoever asks must not be what is measured.
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        print("\n".join(runner.run(measure(options.count, options.rounds))))

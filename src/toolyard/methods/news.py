@@ -1,0 +1,43 @@
+"""What a session that is ready is told unasked: warnings of discovery, and what it may have missed.
+
+Knows no project: who wires it says which warnings are for clients.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+from functools import partial
+
+from toolyard.catalog.announcer import LIST_CHANGED
+from toolyard.catalog.keeper import Keeper
+from toolyard.catalog.kinds import Kind
+from toolyard.protocol.call import Call, Channel, Result, Session
+
+
+@dataclass(frozen=True, slots=True)
+class News:
+    keeper: Keeper
+    # The logger that a warning is told under; None for one that is not for clients.
+    logger_of: Callable[[str], str | None]
+    # The kinds that differ from what the last start left behind; named once.
+    unseen: Callable[[], Collection[Kind]] | None = None
+
+    async def initialized(self, call: Call, channel: Channel) -> Result:
+        session = channel.session
+        if session is None:
+            return {}
+        say = partial(self._warn, session)
+        session.on_close(self.keeper.announcer.hear_warnings(say))
+        for warning in self.keeper.warnings:
+            say(warning)
+        if self.unseen is not None and call.revision.list_changed:
+            await self.keeper.catalog()
+            for method in sorted({LIST_CHANGED[kind] for kind in self.unseen()}):
+                session.notify(method, {})
+        return {}
+
+    def _warn(self, session: Session, warning: str) -> None:
+        logger = self.logger_of(warning)
+        if logger is not None:
+            session.log("warning", warning, logger)

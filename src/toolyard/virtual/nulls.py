@@ -1,0 +1,34 @@
+"""Nulls where a schema has none: left out of a value where they are optional. Pure."""
+
+from __future__ import annotations
+
+from toolyard.protocol.call import Json, JsonObject
+from toolyard.virtual.views import Views
+
+MAX_LEVELS = 64
+
+
+def without_nulls(value: Json, schema: JsonObject) -> Json:
+    """A copy without the optional members that are null and may not be."""
+    return _Pruning(schema).of(value, schema, 0)
+
+
+class _Pruning:
+    def __init__(self, root: JsonObject) -> None:
+        self._views = Views(root)
+
+    def of(self, value: Json, schema: Json, level: int) -> Json:
+        if not isinstance(value, (dict, list)) or level > MAX_LEVELS:
+            return value
+        view = self._views.of(schema)
+        if isinstance(value, list):
+            return [self.of(one, view.items, level + 1) for one in value] if view.items else value
+        known = view.properties or {}
+        return {
+            name: self.of(member, known.get(name), level + 1)
+            for name, member in value.items()
+            if member is not None
+            or name in view.required
+            or name not in known
+            or self._views.admits_null(known[name])
+        }

@@ -1,0 +1,45 @@
+"""The official suite through our gateway before a server as users of the official SDK write it.
+
+It serves both eras and asks inside its handlers, which works for a client of the handshake era
+alone: what a client gets directly, it gets through the gateway.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.conformance.suite import EXPECTED, run
+from tests.conformance.test_gateway import gateway, spawned
+from tests.peers import sdk_user_server as sdk
+from tests.peers.serving import listening
+
+# Over stdio a server has no stream that it could close and be asked for the rest of.
+LOST = {("gateway, over stdio", "2025-11-25"): ["server-sse-polling"]}
+WAYS = ["directly", "gateway, over HTTP", "gateway, over stdio"]
+
+
+@pytest.mark.parametrize("revision", EXPECTED)
+@pytest.mark.parametrize("way", WAYS)
+async def test_a_server_that_asks_inside_its_handlers_passes_every_scenario(
+    way: str, revision: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    if way == "directly":
+        async with listening(sdk.HTTP) as server:
+            report = await run(server.url, revision)
+    elif way == "gateway, over stdio":
+        async with gateway(tmp_path, spawned(sdk.STDIO)) as server:
+            report = await run(server.url, revision)
+    else:
+        async with (
+            listening(sdk.HTTP) as upstream,
+            gateway(tmp_path, {"url": upstream.url}) as server,
+        ):
+            report = await run(server.url, revision)
+    with capsys.disabled():
+        print(f"\n[user's server, {way}] {report}")
+    lost = LOST.get((way, revision), [])
+    assert report.names("fail") == [], str(report)
+    assert report.names("skip") == lost, str(report)
+    assert len(report.names("pass")) == EXPECTED[revision] - len(lost), report.log

@@ -1,0 +1,1 @@
+"""The command `mcp-bash`: what its users rely on."""
