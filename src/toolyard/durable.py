@@ -30,10 +30,27 @@ def create_whole(path: str, data: bytes, mode: int = 0o600) -> None:
 
 
 @contextmanager
-def _beside(path: str, data: bytes, mode: int, *, sync: bool) -> Iterator[str]:
+def replacing(path: str, mode: int = 0o644) -> Iterator[str]:
+    """Gives the path to write to; what is there at the end of the block takes the place."""
+    temporary = _place_beside(path)
+    try:
+        yield temporary
+        os.chmod(temporary, mode)
+        os.replace(temporary, path)
+    finally:
+        with suppress(FileNotFoundError):
+            os.unlink(temporary)
+
+
+def _place_beside(path: str) -> str:
     folder, name = os.path.split(os.path.abspath(path))
     _sweep(folder, name)
-    temporary = os.path.join(folder, f".{name}.{os.urandom(6).hex()}{_SUFFIX}")
+    return os.path.join(folder, f".{name}.{os.urandom(6).hex()}{_SUFFIX}")
+
+
+@contextmanager
+def _beside(path: str, data: bytes, mode: int, *, sync: bool) -> Iterator[str]:
+    temporary = _place_beside(path)
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
     try:
         with open(os.open(temporary, flags, 0o600), "wb") as stream:

@@ -19,7 +19,7 @@ from tests.peers.serving import environment, toolyard
 from toolyard.auth.oauth.accounts import Accounts
 from toolyard.auth.oauth.browser import Headless, Loopback
 from toolyard.auth.oauth.store import SealedStore
-from toolyard.durable import ABANDONED, write_whole
+from toolyard.durable import ABANDONED, replacing, write_whole
 from toolyard.net.fetch import GuardedFetch
 from toolyard.protocol.call import Caller
 from toolyard.upstreams.definition import ServerDefinition
@@ -89,6 +89,20 @@ def test_what_a_killed_writer_left_is_taken_away_by_the_next(tmp_path: Path) -> 
     write_whole(str(tmp_path / "a"), b"whole")
     assert {path.name for path in tmp_path.iterdir()} == {"a", ".a.2.new", ".b.1.new"}
     assert (tmp_path / "a").read_bytes() == b"whole"
+
+
+def test_what_fails_while_it_is_written_leaves_the_old_file_and_nothing_else(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "a"
+    path.write_text("old")
+    with pytest.raises(OSError, match="full"), replacing(str(path)) as temporary:
+        Path(temporary).write_text("half")
+        raise OSError("full")
+    assert [(one.name, one.read_text()) for one in tmp_path.iterdir()] == [("a", "old")]
+    with replacing(str(path)) as temporary:
+        Path(temporary).write_text("new")
+    assert [(one.name, one.read_text()) for one in tmp_path.iterdir()] == [("a", "new")]
 
 
 async def test_tokens_made_at_the_same_time_are_all_kept(tmp_path: Path) -> None:

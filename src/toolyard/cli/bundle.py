@@ -20,6 +20,7 @@ from toolyard.cli.manifest import ENTRY, PROGRAM, PROJECT, Bundled, manifest
 from toolyard.cli.options import Chosen, add_project
 from toolyard.cli.user_config import check_user_config
 from toolyard.cli.vendoring import library_files, program_files, requirements
+from toolyard.durable import replacing
 from toolyard.errors import ConfigError
 from toolyard.protocol.call import JsonObject
 from toolyard.sources.project import cache
@@ -241,8 +242,10 @@ def _pyproject(bundled: Bundled) -> str:
 
 def _write(path: Path, contents: Iterator[tuple[str, bytes | Path]], *, verbose: bool) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
-    beside = path.with_suffix(".mcpb.new")
-    with zipfile.ZipFile(beside, "w", zipfile.ZIP_DEFLATED) as bundle:
+    with (
+        replacing(str(path)) as beside,
+        zipfile.ZipFile(beside, "w", zipfile.ZIP_DEFLATED) as bundle,
+    ):
         for name, content in contents:
             if verbose:
                 print(name, file=sys.stderr)
@@ -252,4 +255,3 @@ def _write(path: Path, contents: Iterator[tuple[str, bytes | Path]], *, verbose:
             entry.external_attr = (0o755 if runs else 0o644) << 16
             entry.compress_type = zipfile.ZIP_DEFLATED
             bundle.writestr(entry, data)
-    os.replace(beside, path)
