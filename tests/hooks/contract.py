@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import AbstractContextManager, asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -32,10 +32,14 @@ WAYS = (
 )
 
 
+def contract() -> AbstractContextManager[Path]:
+    return safe_copy(PROJECT)
+
+
 @contextmanager
-def contract() -> Iterator[Path]:
+def safe_copy(original: Path) -> Iterator[Path]:
     """A copy that is safe to run, whatever the umask of the checkout was."""
-    with copied(PROJECT) as project:
+    with copied(original) as project:
         for folder, _, files in os.walk(project):
             for place in (folder, *(os.path.join(folder, name) for name in files)):
                 os.chmod(place, stat.S_IMODE(os.stat(place).st_mode) & ~0o022)

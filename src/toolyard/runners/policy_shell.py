@@ -28,50 +28,7 @@ _LEVELS = {
 }
 _LOGGED = "\x1e"  # begins a line of stderr that came through a logging function
 
-# Requests come on 7 as id, name, metadata; answers go to 8, each in one write of less than
-# a page, so that those of several checks do not mix. A check runs in a fork of its own:
-# what it sets, and whether it exits, is nobody else's business.
-_DRIVER = r"""
-exec 7<&0 8>&1 0</dev/null 1>&2
-__toolyard_log() { local level=$1; shift; printf '\036%s %s\n' "$level" "$*" >&2; }
-mcp_logging_debug() { __toolyard_log debug "$@"; }
-mcp_logging_info() { __toolyard_log info "$@"; }
-mcp_logging_warning() { __toolyard_log warning "$@"; }
-mcp_logging_warn() { __toolyard_log warning "$@"; }
-mcp_logging_error() { __toolyard_log error "$@"; }
-mcp_tools_error() {
-	_MCP_TOOLS_ERROR_CODE=${1-}
-	_MCP_TOOLS_ERROR_MESSAGE=${2-}
-	_MCP_TOOLS_ERROR_DATA=${3-}
-}
-mcp_tools_policy_check() { __toolyard_decided=no; }
-__toolyard_answer() {
-	local LC_ALL=C
-	local data=${_MCP_TOOLS_ERROR_DATA-}
-	[ "${#data}" -le 2000 ] || data=
-	printf '%s\0%s\0%s\0%s\0%s\0%s\0' "$__toolyard_id" "$1" "$__toolyard_decided" \
-		"${_MCP_TOOLS_ERROR_CODE-}" "${_MCP_TOOLS_ERROR_MESSAGE:0:1500}" "$data" >&8
-}
-source "$1"
-__toolyard_status=$?
-[ "$__toolyard_status" -eq 0 ] || exit "$__toolyard_status"
-while IFS= read -r -d '' -u 7 __toolyard_id &&
-	IFS= read -r -d '' -u 7 __toolyard_name &&
-	IFS= read -r -d '' -u 7 __toolyard_metadata; do
-	(
-		__toolyard_decided=yes
-		_MCP_TOOLS_ERROR_CODE= _MCP_TOOLS_ERROR_MESSAGE= _MCP_TOOLS_ERROR_DATA=
-		trap '__toolyard_answer "$?"' EXIT
-		if mcp_tools_policy_check "$__toolyard_name" "$__toolyard_metadata"; then
-			__toolyard_answer 0
-		else
-			__toolyard_answer "$?"
-		fi
-		trap - EXIT
-	) &
-done
-wait
-"""
+_DRIVER = "policy-driver.sh"  # beside the script library
 
 
 class PolicyFailed(Exception):
@@ -99,7 +56,7 @@ class LoadedPolicy:
         self._over = False
         self.proven = False  # it has answered something
         self._stopped: Callable[[], None] = lambda: None
-        argv = (bash, "-c", _DRIVER, "policy.sh", path)
+        argv = (bash, f"{runner.paths.sdk_dir}/{_DRIVER}", path)
         self._life = asyncio.get_running_loop().create_task(self._live(argv, env))
         self._started = asyncio.Event()
 
