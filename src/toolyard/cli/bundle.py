@@ -61,6 +61,9 @@ def add(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--platform", choices=(*PLATFORMS, "all"), help="for whom (0.3: this system only)"
     )
+    parser.add_argument(
+        "--include-gojq", action="store_true", help="accepted: scripts get what they need for JSON"
+    )
     parser.add_argument("--validate", action="store_true", help="check the project, write nothing")
     parser.add_argument("--verbose", action="store_true", help="name each file")
     add_project(parser)

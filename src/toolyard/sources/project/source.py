@@ -184,7 +184,8 @@ class ProjectSource:
 
     def _keep(self, scanned: Scan) -> None:
         if self._unseen is None:
-            self._unseen = changed_kinds(self._project, scanned.items)
+            static = self._settings.static_registry  # what clients have seen is what they get
+            self._unseen = frozenset() if static else changed_kinds(self._project, scanned.items)
         if not self._settings.static_registry and not scanned.broken:
             self._kept.put(scanned.items)
 
