@@ -35,7 +35,8 @@ async def costs(
     pids, best = without(pid, BEHIND), dict[int, Load]()
     for _ in range(rounds):
         for number in CONNECTIONS:
-            found = await load(url, pids, request, count=count, at_once=number)
+            calls = max(count, number * 8)  # those that open a connection count for little
+            found = await load(url, pids, request, count=calls, at_once=number)
             best[number] = found.better(best.get(number))
     return best
 

@@ -266,6 +266,29 @@ async def test_a_question_of_a_step_does_not_run_the_steps_before_it_again() -> 
     assert len(first.heard) == 1
 
 
+async def test_branches_are_cancelled_for_the_reason_of_the_call() -> None:
+    began, reasons = asyncio.Event(), list[str]()
+
+    class Hangs:
+        async def call(self, arguments: JsonObject, call: Call, channel: Channel) -> Result:
+            began.set()
+            try:
+                await asyncio.Event().wait()
+            except asyncio.CancelledError as cancelled:
+                reasons.append(*cancelled.args)
+                raise
+            return text("never")
+
+    spec = {"scatterGather": {"targets": [{"tool": "t"}, {"tool": "t"}]}}
+    tool = composed(spec, Tools(t=Hangs()))
+    calling = asyncio.ensure_future(tool.target.call({}, CALL, Keeps()))
+    await began.wait()
+    await asyncio.sleep(0)
+    calling.cancel("bored")
+    await asyncio.gather(calling, return_exceptions=True)
+    assert reasons == ["bored", "bored"]
+
+
 class Unasked(Keeps):
     async def ask(self, questions: Questions, timeout: float | None = None) -> JsonObject:
         raise AssertionError("nobody can answer nothing")

@@ -275,3 +275,31 @@ async def test_who_stops_waiting_for_a_connection_loses_none() -> None:
         assert await waiting[0] == await waiting[5] == b"hello"
         assert await fetch(client, server) == b"hello"
         await client.close()
+
+
+async def test_a_head_that_came_on_one_connection_is_known_on_the_others() -> None:
+    """And whatever is not that head is read for itself."""
+    both = asyncio.Barrier(3)
+    bodies = [HEAD % 5 + b"hello", HEAD % 2 + b"ok", OK + b"Z: y\r\nContent-Length: 3\r\n\r\nnot"]
+
+    async def handle(request: Request) -> None:
+        if len(server.requests) > 1:
+            await both.wait()
+        request.raw(bodies[int(request.body)])
+
+    async def ask(number: int) -> tuple[bytes, str | None, str | None]:
+        response = await client.request("POST", Url.parse(server.url), {}, b"%d" % number)
+        try:
+            body = bytes(await response.read(10))
+            return body, response.headers.get("content-length"), response.headers.get("z")
+        finally:
+            response.close()
+
+    client = HttpClient()
+    async with fake_http(handle) as server:
+        assert await ask(0) == (b"hello", "5", None)
+        for _ in range(3):
+            got = await asyncio.gather(*map(ask, range(3)))
+            assert got == [(b"hello", "5", None), (b"ok", "2", None), (b"not", "3", "y")]
+        assert server.connections == 3
+        await client.close()

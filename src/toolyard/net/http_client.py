@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import NamedTuple, TypeAlias
 from urllib.parse import urljoin, urlsplit
 
-from toolyard.net.http_connection import Broken, Connection, HttpError
+from toolyard.net.http_connection import Broken, Connection, Heads, HttpError
 
 CONNECT_TIMEOUT = 10.0
 ATTEMPT_TIMEOUT = 3.0  # for each address of a host but the last
@@ -134,6 +134,7 @@ class HttpClient:
         self._tls = tls
         self._most = most
         self._idle: dict[tuple[str, str, int], list[Connection]] = {}
+        self._heads: dict[tuple[str, str, int], Heads] = {}
         self._open: set[Connection] = set()
         self._places = 0  # taken by open connections, and by those that are being opened
         self._waiting: deque[_Waiting] = deque()
@@ -204,7 +205,7 @@ class HttpClient:
             self._give_back(connection, idle)
 
     async def _connect(self, url: Url) -> Connection:
-        connection = Connection()
+        connection = Connection(self._heads.setdefault(url.origin, Heads()))
         context = self._context() if url.scheme == "https" else None
         name = url.host if context else None
         loop = asyncio.get_running_loop()

@@ -36,14 +36,27 @@ class _Known(NamedTuple):
     length: bytes  # as they say it
 
 
-class Connection(asyncio.Protocol):
+class Heads:
+    """The last head that was learned from a peer, for all connections to it.
+
+    It changes every second with the date: learned by each of many, that would be most of them.
+    """
+
+    __slots__ = ("known",)
+
     def __init__(self) -> None:
+        self.known: _Known | None = None
+
+
+class Connection(asyncio.Protocol):
+    def __init__(self, heads: Heads) -> None:
         self._transport: asyncio.Transport | None = None
         self._loop = asyncio.get_running_loop()
         self._wake: asyncio.Future[None] | None = None
         self._error: Broken | None = None
         self._rested_at: float | None = None
         self._parser = httptools.HttpResponseParser(self)
+        self._heads = heads
         self._known: _Known | None = None
         self._begin()
 
@@ -138,7 +151,7 @@ class Connection(asyncio.Protocol):
 
     def data_received(self, data: bytes) -> None:
         first, self._answered = not self._answered, True
-        if first and self._known is not None and self._is_known(data, self._known):
+        if first and (self._is_known(data, self._known) or self._is_known_to_others(data)):
             self._stir()
             return
         try:
@@ -157,10 +170,17 @@ class Connection(asyncio.Protocol):
             self._transport.pause_reading()
         self._stir()
 
-    def _is_known(self, data: bytes, known: _Known) -> bool:
-        """A whole answer whose head came before on this connection."""
-        whole = known.head.whole(data)
-        if whole is None:
+    def _is_known_to_others(self, data: bytes) -> bool:
+        known = self._heads.known
+        if known is self._known or not self._is_known(data, known):
+            return False
+        self._known = known
+        return True
+
+    def _is_known(self, data: bytes, known: _Known | None) -> bool:
+        """A whole answer whose head came before."""
+        whole = known.head.whole(data) if known is not None else None
+        if known is None or whole is None:
             return False
         self.status = known.status
         self.headers = known.headers
@@ -177,7 +197,7 @@ class Connection(asyncio.Protocol):
         self._known = None
         if head is not None:
             length = self.headers["content-length"].encode("latin-1")
-            self._known = _Known(head, self.status, self.headers, length)
+            self._known = self._heads.known = _Known(head, self.status, self.headers, length)
 
     def connection_lost(self, exc: Exception | None) -> None:
         # Without a length the end of the connection is the end of the body.

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from toolyard.errors import (
+    INTERNAL_ERROR,
     INVALID_REQUEST,
     METHOD_NOT_FOUND,
     SHUTTING_DOWN,
@@ -227,11 +228,9 @@ class HandshakeSession:
             waiting.set_result(response.result)
             return
         error = response.error
-        waiting.set_exception(
-            ProtocolError(
-                error.get("code", -32603), str(error.get("message", "")), error.get("data")
-            )
-        )
+        code = error.get("code")
+        code = code if type(code) is int else INTERNAL_ERROR
+        waiting.set_exception(ProtocolError(code, str(error.get("message", "")), error.get("data")))
 
     def notify(self, method: str, params: JsonObject) -> None:
         if self.greeted.ready and self.revision.may_hear(method):

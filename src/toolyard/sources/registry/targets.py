@@ -87,9 +87,21 @@ async def gather(jobs: Sequence[Job], terms: Terms) -> list[Json | ToolError]:
     try:
         async with asyncio.TaskGroup() as tasks:
             running = [tasks.create_task(run(job)) for job in jobs]
+            await _all_of(running)
     except BaseExceptionGroup as errors:
         raise _first(errors) from None
     return [task.result() for task in running]
+
+
+async def _all_of(running: list[asyncio.Task[Json | ToolError]]) -> None:
+    """Until they are done; whoever cancels this cancels each of them, with his reason."""
+    try:
+        if running:
+            await asyncio.wait(running)
+    except asyncio.CancelledError as cancelled:
+        for task in running:
+            task.cancel(*cancelled.args)
+        raise
 
 
 def _failed(error: ToolError, terms: Terms) -> ToolError:
