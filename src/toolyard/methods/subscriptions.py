@@ -11,6 +11,7 @@ from typing import NamedTuple, Protocol, TypeAlias, runtime_checkable
 
 from toolyard.catalog.announcer import LIST_CHANGED, RESOURCE_UPDATED
 from toolyard.catalog.entries import Resource, Template
+from toolyard.catalog.snapshot import Catalog
 from toolyard.errors import INVALID_PARAMS, METHOD_NOT_FOUND, ProtocolError, ToolError
 from toolyard.methods.offer import Offer
 from toolyard.methods.resources import find, is_known, uri_of
@@ -153,15 +154,18 @@ class SubscriptionMethods:
     async def _honour(
         self, call: Call, channel: Channel, asked: JsonObject
     ) -> tuple[JsonObject, dict[str, Subject]]:
-        catalog = await self.offer.to(call, channel)
-        honoured = {name: True for name in _FILTERS if asked.get(name) is True}
-        uris = {}
-        for uri in asked.get("resourceSubscriptions") or ():
-            if isinstance(uri, str) and catalog.find_resource(uri) is not None:
-                uris[uri] = Subject(uri, *find(catalog, uri))
-        if uris:
-            return {**honoured, "resourceSubscriptions": list(uris)}, uris
-        return dict(honoured), uris
+        honoured: JsonObject = {name: True for name in _FILTERS if asked.get(name) is True}
+        wanted = [uri for uri in asked.get("resourceSubscriptions") or () if isinstance(uri, str)]
+        if not wanted:
+            return honoured, {}  # there is nothing to be waited for
+
+        def has_all(catalog: Catalog) -> bool:
+            return all(catalog.find_resource(uri) is not None for uri in wanted)
+
+        catalog = await self.offer.having(has_all, call, channel)
+        known = [uri for uri in wanted if catalog.find_resource(uri) is not None]
+        uris = {uri: Subject(uri, *find(catalog, uri)) for uri in known}
+        return {**honoured, "resourceSubscriptions": known} if known else honoured, uris
 
     async def _subject(self, call: Call, channel: Channel) -> Subject:
         catalog = await self.offer.having(partial(is_known, call), call, channel)
