@@ -21,7 +21,8 @@ LONG = frozenset(
     demo/test_leaves_nothing demo/test_shutdown demo/test_soak
     examples
     gateway/test_bounds gateway/test_document gateway/test_edits gateway/test_faults
-    gateway/test_killed gateway/test_locking gateway/test_mixed_eras gateway/test_real_servers
+    gateway/test_killed gateway/test_locking gateway/test_mixed_eras gateway/test_real_clients
+    gateway/test_real_servers
     gateway/test_registry_commands gateway/test_secrets gateway/test_showcase
     hooks/test_bad_input hooks/test_contract_variants hooks/test_equal_answers
     hooks/test_policy hooks/test_roots

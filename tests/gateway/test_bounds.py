@@ -121,7 +121,9 @@ async def test_a_pattern_that_backtracks_is_given_up_soon_for_arguments_and_resu
     schema = {"type": "object", "properties": {"v": part}}
     result = {"content": [], "structuredContent": {"v": value}}
     servers = [
-        yard.upstream("u", {"name": "asks", "inputSchema": schema}, ECHO, expose="all"),
+        yard.upstream(
+            "u", {"name": "asks", "inputSchema": schema}, ECHO, expose="all", validate=True
+        ),
         yard.upstream("v", {"name": "gives", "inputSchema": {}, "result": result}),
     ]
     gives = {"name": "gives", "server": "v", "outputSchema": schema}
@@ -141,7 +143,11 @@ async def test_a_pattern_may_look_around_beside_a_long_text(yard: Yard) -> None:
     path = {"type": "string", "pattern": r"^(?!/)[\w./-]+$"}
     schema = {"type": "object", "properties": {"path": path}}
     yard.registry(
-        servers=[yard.upstream("u", {"name": "write", "inputSchema": schema}, expose="all")]
+        servers=[
+            yard.upstream(
+                "u", {"name": "write", "inputSchema": schema}, expose="all", validate=True
+            )
+        ]
     )
     async with serving(yard.file, "--no-page") as server, over_http(server.url, MODERN) as client:
         text = "long " * 400_000

@@ -19,6 +19,9 @@ class Own(Protocol):
 
     async def __call__(self, catalog: Catalog, call: Call, session: Session | None) -> Catalog: ...
 
+    def begin(self, call: Call, session: Session | None) -> None:
+        """It will be asked for: get ready, and do not wait."""
+
     def at_hand(self, catalog: Catalog, call: Call) -> Catalog | None:
         """What is known of it. None where that is not good enough even to call something."""
 
@@ -81,6 +84,8 @@ class Offer:
         return await self.to(call, channel)
 
     async def to(self, call: Call, channel: Channel) -> Catalog:
+        if self.own is not None and self.keeper.at_hand is None:
+            self.own.begin(call, channel.session)
         catalog = await self.keeper.catalog()
         if self.own is not None:
             catalog = await self.own(catalog, call, channel.session)

@@ -197,15 +197,19 @@ class SubscriptionMethods:
     async def _honour(
         self, call: Call, channel: Channel, asked: JsonObject
     ) -> tuple[JsonObject, dict[str, Subject]]:
-        catalog = await self.offer.to(call, channel)
-        honoured = {name: True for name in _FILTERS if asked.get(name) is True}
-        uris = {}
-        for uri in self._wanted(asked.get("resourceSubscriptions")):
-            if isinstance(uri, str) and _may_be_watched(catalog, uri):
-                uris[uri] = Subject(uri, *find(catalog, uri))
-        if uris:
-            return {**honoured, "resourceSubscriptions": list(uris)}, uris
-        return dict(honoured), uris
+        honoured: JsonObject = {name: True for name in _FILTERS if asked.get(name) is True}
+        named = self._wanted(asked.get("resourceSubscriptions"))
+        wanted = [uri for uri in named if isinstance(uri, str)]
+        if not wanted:
+            return honoured, {}  # there is nothing to be waited for
+
+        def has_all(catalog: Catalog) -> bool:
+            return all(catalog.find_resource(uri) is not None for uri in wanted)
+
+        catalog = await self.offer.having(has_all, call, channel)
+        known = [uri for uri in wanted if _may_be_watched(catalog, uri)]
+        uris = {uri: Subject(uri, *find(catalog, uri)) for uri in known}
+        return {**honoured, "resourceSubscriptions": list(uris)} if known else honoured, uris
 
     def _wanted(self, uris: Json) -> list[Json]:
         if uris is None:

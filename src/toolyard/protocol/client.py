@@ -56,13 +56,15 @@ def forwarded(capabilities: JsonObject) -> JsonObject:
 
 def told_in(revision: Revision, capabilities: JsonObject) -> JsonObject:
     """What a client can do, as far as a revision has words for it."""
-    known = revision.client_capabilities
     told: JsonObject = {}
     for name, value in capabilities.items():
-        if name not in ASKED or not isinstance(value, dict):
+        if name not in revision.client_capabilities or not isinstance(value, dict):
+            continue
+        details = revision.client_capabilities[name]
+        if details is None:
             told[name] = value
-        elif name in known and _can_be_said(name, revision, capabilities):
-            told[name] = {key: value[key] for key in value if key in known[name]}
+        elif _can_be_said(name, revision, capabilities):
+            told[name] = {key: value[key] for key in value if key in details}
     return told
 
 

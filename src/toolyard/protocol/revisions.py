@@ -45,8 +45,8 @@ class Revision(NamedTuple):
     content_kinds: frozenset[str]
     structured: Structured
     capabilities: frozenset[str]
-    # What a client may say that it can do, and the details of it; others are a client's own.
-    client_capabilities: Mapping[str, frozenset[str]]
+    # What a client may say that it can do, and the details of it; None: whatever it likes.
+    client_capabilities: Mapping[str, frozenset[str] | None]
     list_changed: bool
     instructions: bool
     progress_message: bool
@@ -86,6 +86,8 @@ R2026_07_28 = Revision(
         "elicitation": frozenset({"form", "url"}),
         "sampling": frozenset({"tools", "context"}),
         "roots": frozenset(),
+        "extensions": None,
+        "experimental": None,
     },
     list_changed=True,
     instructions=True,
@@ -107,6 +109,7 @@ R2025_11_25 = R2026_07_28._replace(
     structured="object",
     capabilities=(R2026_07_28.capabilities - {"extensions"}) | {"tasks"},
     tracked_urls=True,
+    # Not in its schema, which names no closed set: this is where MCP Apps began.
     client_capabilities={
         **R2026_07_28.client_capabilities,
         "roots": frozenset({"listChanged"}),
@@ -123,6 +126,7 @@ R2025_06_18 = R2025_11_25._replace(
         "elicitation": frozenset(),
         "sampling": frozenset(),
         "roots": frozenset({"listChanged"}),
+        "experimental": None,
     },
     elicitation=frozenset({"form"}),
     plain_forms=True,
@@ -140,7 +144,11 @@ R2025_03_26 = R2025_06_18._replace(
     later_annotations=frozenset({"lastModified"}),
     content_kinds=frozenset({"text", "image", "resource", "audio"}),
     structured="none",
-    client_capabilities={"sampling": frozenset(), "roots": frozenset({"listChanged"})},
+    client_capabilities={
+        "sampling": frozenset(),
+        "roots": frozenset({"listChanged"}),
+        "experimental": None,
+    },
     elicitation=frozenset(),
     version_header=False,
 )

@@ -49,6 +49,7 @@ class _Asked:
     asking: asyncio.Task[None] | None = None
     patience: float = 0.0  # lists wait for the answer until then
     again: float = 0.0  # after a failure, it is not asked before then
+    told: bool = False  # clients are told what has changed, also if lists have waited for it
 
     def end(self) -> None:
         if self.asking is not None:
@@ -80,6 +81,17 @@ class OwnListings:
         personal: Mapping[str, ServerDefinition],
     ) -> Mapping[str, Listing]:
         """What each server lists for the client, as far as it says so in time."""
+        asked = self.begin(client, shared, personal)
+        await _settle(asked.values())
+        return {name: one.listing for name, one in asked.items() if one.listing is not None}
+
+    def begin(
+        self,
+        client: Client,
+        shared: Iterable[str],
+        personal: Mapping[str, ServerDefinition],
+    ) -> Mapping[str, _Asked]:
+        """Ask those that have not said it yet, or may say something else."""
         mine = self._mine(client, personal)
         logins = self._logins(client.caller, personal)
         wanted = {name: (personal[name], login) for name, login in logins.items()}
@@ -94,8 +106,7 @@ class OwnListings:
             one = mine.asked.get(name) or self._first(mine, server, login)
             if one.stale and one.asking is None and _now() >= one.again:
                 self._ask(one, client)
-        await _settle(mine.asked.values())
-        return {name: one.listing for name, one in mine.asked.items() if one.listing is not None}
+        return mine.asked
 
     def _mine(self, client: Client, personal: Mapping[str, ServerDefinition]) -> _Mine:
         key = asking_of(client, own=bool(personal))
@@ -142,8 +153,9 @@ class OwnListings:
         one.stale = one.stale or failed
         one.again = _now() + FIRST_WAIT if failed else 0.0
         changed = _differences(one.listing, before or Listing(one.server.name))
-        if _now() > one.patience and changed:
+        if changed and (one.told or _now() > one.patience):
             self._changed(client, changed)  # the list was answered without it
+        one.told = False
 
     def _stir(self, name: str) -> None:
         """It may list something else: that is looked at at once where it can be."""
@@ -157,10 +169,8 @@ class OwnListings:
             if one.login != EVERYBODY:
                 self._changed(mine.client, KINDS)
             elif self._pool.is_up(name, mine.client):
-                one.patience = 0.0
-                one.asking = asyncio.get_running_loop().create_task(
-                    self._listen_to(one, mine.client)
-                )
+                one.told, one.again = True, 0.0
+                self._ask(one, mine.client)
 
     # -- logins ------------------------------------------------------------------------
 

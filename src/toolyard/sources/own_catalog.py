@@ -52,6 +52,12 @@ class OwnCatalogs:
         built = self._built.get(Asking("", guise.modern, guise.key))
         return built.catalog if built is not None and built.shared is catalog else catalog
 
+    def begin(self, call: Call, session: Session | None) -> None:
+        """Ask what this client needs beside everybody's lists, while those are asked for."""
+        client, registries = client_of(call, session), self._gateway.registries
+        if client.guise.key:
+            self._listings.begin(client, self._gateway.needed, registries.personal)
+
     async def __call__(self, catalog: Catalog, call: Call, session: Session | None) -> Catalog:
         return await self.of(catalog, client_of(call, session))
 

@@ -106,7 +106,7 @@ class Connections:
         if await self._shares(client):
             return await self.shared(client)
         if client.session is not None:
-            lease = await self._of_session(client, client.session)
+            lease = await self._of_session(client, client.session, running)
         else:
             lease = await self._of_call(client, running)
         if not lease.session.modern:
@@ -155,12 +155,9 @@ class Connections:
 
     def _alike(self, client: Client) -> Slot | None:
         """The connection of another client that can do the same."""
-        caller = self.key_of(client.caller)
-        for (owner, _), slot in self._bound.items():
-            mine = not caller or owner == caller
-            if mine and slot.client == client.guise.key and slot.live is not None:
-                return slot
-        return None
+        wanted = (self.key_of(client.caller), client.guise.key)
+        own = (slot for slot in self._slots() if not slot.shared)
+        return next((one for one in own if one.whose == wanted and one.live is not None), None)
 
     # -- shared ------------------------------------------------------------------------
 
@@ -202,17 +199,20 @@ class Connections:
         return caller.id if self._definition.auth == "oauth" else ""
 
     def _slot(self, owner: Owner, caller: Caller, client: str) -> Slot:
-        watch = self._new_watch(self.key_of(caller), client)
-        return Slot(partial(self._connect, owner, caller), watch, client)
+        whose = (self.key_of(caller), client)
+        connect = partial(self._connect, owner, caller)
+        return Slot(connect, self._new_watch(*whose), whose, shared=owner.shared)
 
     # -- one client's ------------------------------------------------------------------
 
-    async def _of_session(self, client: Client, session: Session) -> Lease:
+    async def _of_session(
+        self, client: Client, session: Session, running: Running | None = None
+    ) -> Lease:
         key = _bound_key(client)
         slot = self._bound.get(key)
         if slot is None:
             self._make_room()
-            owner = self._owner(client, session=session)
+            owner = self._owner(client, session, running)
             slot = self._bound[key] = self._slot(owner, client.caller, client.guise.key)
             session.on_close(partial(self._drop_bound, key))
         slot.last_used = monotonic()
@@ -221,14 +221,14 @@ class Connections:
             return Lease(opened, lambda _clean: self._drop_bound(key), slot.watch)
         return Lease(opened, nothing, slot.watch)
 
-    def _owner(
-        self, client: Client, session: Session | None = None, borrower: Running | None = None
-    ) -> Owner:
+    def _owner(self, client: Client, session: Session | None, borrower: Running | None) -> Owner:
         """In the newest handshake revision that the client and the upstream have."""
         known = self._learnt.newest
         wanted = LATEST_HANDSHAKE if client.revision.modern else client.revision
         revision = older(wanted, known) if known is not None else wanted
-        told = told_in(revision, client.guise.capabilities)
+        told = client.guise.capabilities
+        if revision is not client.revision:
+            told = told_in(revision, told)
         return Owner(told, session, revision, borrower=borrower)
 
     async def _of_call(self, client: Client, running: Running | None) -> Lease:
@@ -236,7 +236,7 @@ class Connections:
         slot = self._take_spare(key)
         if slot is None:
             self._make_room()
-            owner = self._owner(client, borrower=running)
+            owner = self._owner(client, None, running)
             slot = self._slot(owner, client.caller, client.guise.key)
         self._lent.add(slot)
         try:
@@ -245,10 +245,10 @@ class Connections:
             self._lent.discard(slot)
             self._close(slot)  # it may still be opening, and nobody would ever use it
             raise
-        if session.keeps_roots and running is not None and session.borrower is not running:
-            session.borrower = running
+        others = session.carrier.running is not running
+        session.carrier.lend(running)
+        if session.keeps_roots and running is not None and others:
             session.settle(settle(session, changed=True))
-        session.borrower = running
         return Lease(session, partial(self._give_back, key, slot), slot.watch)
 
     def _take_spare(self, key: tuple[str, str]) -> Slot | None:
@@ -275,7 +275,7 @@ class Connections:
             else:
                 self._close(slot)
             return
-        session.borrower = None
+        session.carrier.lend(None)
         slot.last_used = monotonic()
         self._spare.setdefault(key, []).append(slot)
 

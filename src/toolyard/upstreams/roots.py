@@ -31,7 +31,7 @@ async def settle(session: UpstreamSession, *, changed: bool = False) -> None:
         await session.alive()
         if session.link.transport != "stdio" and session.roots_asked == before:
             await asyncio.sleep(ON_ANOTHER_STREAM)
-        if session.roots_asked == before:
+        if session.roots_asked == before and not session.roots_pending:
             return
         # Whoever has to come back with the answer may take as long as for any other.
         async with asyncio.timeout(PATIENCE if session.owner.session else session.limits.longest):

@@ -209,5 +209,5 @@ class Owner:
     # Of the client; of a handshake connection that is shared, our latest one.
     revision: Revision = LATEST
     shared: bool = False
-    # The call for which it is opened, where there is no session.
+    # The call for which it is opened.
     borrower: Running | None = None

@@ -19,6 +19,7 @@ from toolyard.protocol.keys import CAPABILITIES
 from toolyard.protocol.questions import CAPABILITY
 from toolyard.protocol.revisions import LATEST, Revision
 from toolyard.telemetry import logger
+from toolyard.upstreams.carrier import Carrier
 from toolyard.upstreams.envelope import protocol_error, result_of, seal, unstamped
 from toolyard.upstreams.link import NO_HEADERS, Link, LinkError, Outgoing, Refused, TimedOut
 from toolyard.upstreams.pacing import Pace
@@ -78,8 +79,7 @@ class UpstreamSession:
         self._farewells: set[asyncio.Task[None]] = set()
         self._level: str | None = None
         self._logged: set[str] = set()  # the levels from which on it is heard as it should be
-        # Asked where no session can be, outside of any request.
-        self.borrower: Running | None = owner.borrower
+        self.carrier = Carrier(owner.borrower)
         self.roots_asked = 0
         self.keeps_roots = False  # it asked for them, and not in a call
         self._roots_questions: set[asyncio.Task[None]] = set()
@@ -328,13 +328,18 @@ class UpstreamSession:
         params = _without_token(params)
         running = self._meant(related)
         if running is None:
-            running = self.borrower
+            running = self.carrier.running
             self.keeps_roots = self.keeps_roots or method == "roots/list"
         if running is not None:
             return await running.ask(method, params)
         if self.owner.session is not None:
-            return await self.owner.session.ask(method, params, self.limits.call)
+            client, within = self.owner.session, self.limits.call
+            return await self.carrier.ask(client, method, params, within)
         raise ProtocolError(METHOD_NOT_FOUND, f"No call is running that {method} could belong to")
+
+    @property
+    def roots_pending(self) -> bool:
+        return bool(self._roots_questions)
 
     async def roots_answered(self) -> None:
         if self._roots_questions:

@@ -11,14 +11,20 @@ from toolyard.upstreams.watch import Watch
 
 
 class Slot:
-    """`watch` is what is wanted to be heard over it; `client` names what its clients can do."""
+    """`watch`: what is to be heard over it. `whose`: a caller, and what his clients can do."""
 
     def __init__(
-        self, connect: Callable[[Slot], Awaitable[UpstreamSession]], watch: Watch, client: str = ""
+        self,
+        connect: Callable[[Slot], Awaitable[UpstreamSession]],
+        watch: Watch,
+        whose: tuple[str, str],
+        *,
+        shared: bool,
     ) -> None:
         self._connect = connect
         self.watch = watch
-        self.client = client
+        self.whose = whose
+        self.shared = shared
         self._session: UpstreamSession | None = None
         self._opening: asyncio.Task[UpstreamSession] | None = None
         self.last_used = monotonic()

@@ -115,12 +115,19 @@ class Upstream:
 
     async def _lease(self, running: Running) -> Lease:
         lease = await self._connections.lease(running)
-        if lease.session.settling is not None:
-            try:
-                await asyncio.shield(lease.session.settling)
-            except BaseException:
-                lease.release(False)
-                raise
+        session = lease.session
+        try:
+            if session.roots_pending and session.settling is None and not session.carrier.tried:
+                session.settle(settle(session))  # this call may be the first that can carry it
+            if session.settling is not None:
+                session.carrier.lend(running)
+                await asyncio.shield(session.settling)
+        except BaseException:
+            lease.release(False)
+            raise
+        finally:
+            if session.owner.session is not None:
+                session.carrier.lend(None)  # from now on it is asked itself
         return lease
 
     def _send(
@@ -180,7 +187,7 @@ class Upstream:
         slot.watch.attach(session)
         if wants_roots(session):
             session.settle(settle(session))
-        stale = owner.shared and self._listings.stale(self._connections.key_of(caller), slot.client)
+        stale = owner.shared and self._listings.stale(*slot.whose)
         if was_down or stale:
             self._changed()  # it may list something else than what is known of it
         return session

@@ -1,0 +1,55 @@
+"""Puts a question that belongs to no request to a client: on its session, or with a call of it.
+
+A client over HTTP need not open the stream on which it would be asked by itself. The answer to
+a call of it can carry the question as well, once there is one that waits.
+"""
+
+from __future__ import annotations
+
+import asyncio
+
+from toolyard.protocol.call import Json, JsonObject, Session
+from toolyard.upstreams.running import Running
+
+# Seconds in which a client that listens has answered.
+ANSWERS_WITHIN = 0.5
+
+
+class Carrier:
+    def __init__(self, running: Running | None) -> None:
+        self._running = running
+        self._came = asyncio.Event()
+        self.tried = running is not None  # a call was there that could have carried a question
+
+    @property
+    def running(self) -> Running | None:
+        return self._running
+
+    def lend(self, running: Running | None) -> None:
+        """The call that waits from now on; None for no call."""
+        self._running = running
+        if running is not None:
+            self._came.set()
+            self.tried = True
+        else:
+            self._came.clear()
+
+    async def ask(self, session: Session, method: str, params: JsonObject, timeout: float) -> Json:
+        listening = asyncio.ensure_future(session.ask(method, params, timeout))
+        carried = asyncio.ensure_future(self._carry(method, params))
+        both = {listening, carried}
+        try:
+            done, _ = await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
+            return (listening if listening in done else carried).result()
+        finally:
+            for one in both:
+                one.cancel()
+            await asyncio.gather(*both, return_exceptions=True)
+
+    async def _carry(self, method: str, params: JsonObject) -> Json:
+        while True:
+            await self._came.wait()
+            await asyncio.sleep(ANSWERS_WITHIN)
+            running = self._running
+            if running is not None:
+                return await running.ask(method, params)
