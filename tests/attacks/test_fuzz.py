@@ -96,10 +96,11 @@ def test_any_listing_of_another_server_makes_a_catalog(capsys: pytest.CaptureFix
     registry = read_registry(json.dumps(REGISTRY).encode(), "r.json", {}, set())
 
     def act(wild: Wild) -> int:
-        use(assemble([lay_over(registry, Entries(), {"u": listing(wild)}, TARGETS)]))
-        return 1
+        listed = listing(wild)
+        use(assemble([lay_over(registry, Entries(), {"u": listed}, TARGETS)]))
+        return sum(len(getattr(listed, kind)) for kind in KINDS)
 
-    say(capsys, "listings", fed(wild, act))
+    say(capsys, "entries", fed(wild, act))
 
 
 def document(wild: Wild) -> Json:
