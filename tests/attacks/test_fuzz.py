@@ -7,22 +7,17 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Awaitable, Iterator
-from contextlib import AsyncExitStack, contextmanager
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import pytest
 
+from tests.attacks.fed import cancels, over_pipes, over_sockets, raw, shaped
 from tests.attacks.fuzzing import fed
-from tests.attacks.memory import MIB, resident
+from tests.attacks.memory import MIB
 from tests.attacks.strategies import NAMES, Wild, wild
-from tests.gateway.yard import Yard
-from tests.peers.http1 import reply_from
-from tests.peers.raw import MODERN, StdioClient, over_stdio
-from tests.peers.raw_http import HttpClient, over_http
-from tests.peers.serving import Running, serving, toolyard
-from tests.upstreams.seam import fake
+from tests.peers.raw import MODERN, StdioClient
+from tests.peers.raw_http import HttpClient
 from toolyard.catalog.entries import Entries
 from toolyard.catalog.kinds import KINDS
 from toolyard.catalog.listing import Listing
@@ -35,7 +30,6 @@ from toolyard.sources.registry.overlay import lay_over
 from toolyard.upstreams.target import Targets
 
 Json = Any
-T = TypeVar("T")
 GROWTH = 24 * MIB
 METHODS = sorted(
     frozenset[str]().union(*(revision.methods for revision in ALL.values()))
@@ -149,90 +143,6 @@ def test_any_registry_file_is_served_or_refused_with_its_problems(
 # -- what a running server is sent ------------------------------------------------------
 
 
-def yard_with(folder: Path) -> Yard:
-    yard = Yard(folder)
-    yard.script("t", 'echo "{}"', inputSchema={"type": "object"})
-    yard.write("prompts/p.txt", "Hello {{name}}")
-    yard.write("resources/r.txt", "text")
-    definition = fake(tools=[{"name": name} for name in ("give", "echo", "raise")])
-    stdio = {"command": definition.command, "args": list(definition.args)}
-    schema = {
-        "type": "object",
-        "properties": {"a": {"type": "array", "source_field": "$.content[*].text"}},
-    }
-    yard.registry(
-        servers=[{"name": "u", "stdio": stdio, "expose": "all", "timeout": 20}],
-        tools=[{"name": "made", "server": "u", "originalName": "give", "outputSchema": schema}],
-    )
-    return yard
-
-
-class Live:
-    """A program that is fed: how it is doing."""
-
-    def __init__(self, runner: asyncio.Runner, running: Running) -> None:
-        self._runner = runner
-        self._running = running
-        self._before = 0
-
-    def run(self, work: Awaitable[T]) -> T:
-        async def whole() -> T:
-            async with asyncio.timeout(30):
-                return await work
-
-        return self._runner.run(whole())
-
-    def warm(self) -> None:
-        self._before = resident(self._running.process.pid)
-
-    def grown(self) -> int:
-        """After looking at what it said: it has logged no fault, and it still runs."""
-        assert self._running.process.returncode is None
-        assert "Traceback" not in self._running.errors, self._running.errors[-5000:]
-        return resident(self._running.process.pid) - self._before
-
-
-@contextmanager
-def over_pipes(folder: Path) -> Iterator[tuple[Live, StdioClient]]:
-    program = toolyard("serve", yard_with(folder).root)
-    with asyncio.Runner() as runner:
-        stack = AsyncExitStack()
-
-        async def enter() -> StdioClient:
-            client = await stack.enter_async_context(
-                over_stdio(program, "2025-06-18", checked=False)
-            )
-            await client.call("echo", {})
-            return client
-
-        client = runner.run(enter())
-        try:
-            yield Live(runner, client.running), client
-        finally:
-            client.problems.clear()
-            runner.run(stack.aclose())
-
-
-@contextmanager
-def over_sockets(folder: Path, revision: str) -> Iterator[tuple[Live, HttpClient]]:
-    root = yard_with(folder).root
-    with asyncio.Runner() as runner:
-        stack = AsyncExitStack()
-
-        async def enter() -> tuple[Running, HttpClient]:
-            server = await stack.enter_async_context(serving(root, "--no-page"))
-            client = await stack.enter_async_context(over_http(server.url, revision, checked=False))
-            await client.call("echo", {})
-            return server, client
-
-        running, client = runner.run(enter())
-        try:
-            yield Live(runner, running), client
-        finally:
-            client.problems.clear()
-            runner.run(stack.aclose())
-
-
 def request(wild: Wild) -> Json:
     message = {"jsonrpc": "2.0", "method": wild.choice((*METHODS, "none", ""))}
     return message if wild.random() < 0.1 else {**message, "params": wild.params()}
@@ -296,11 +206,6 @@ def test_any_message_over_stdio_is_answered(
     assert grown < GROWTH
 
 
-def cancels(message: Json) -> bool:
-    method = message.get("method") if isinstance(message, dict) else None
-    return method in ("notifications/cancelled", "exit", "shutdown", "initialize")
-
-
 @pytest.mark.parametrize("revision", ["2025-06-18", MODERN])
 def test_any_body_over_http_is_answered(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], revision: str
@@ -329,34 +234,6 @@ def test_any_body_over_http_is_answered(
         grown = live.grown()
         say(capsys, f"bodies over HTTP, {revision}", count, grown)
     assert grown < GROWTH
-
-
-def shaped(body: bytes) -> bool:
-    """Could a client that means well have sent it?"""
-    try:
-        value = json.loads(body)
-    except ValueError:
-        return False
-    return (
-        isinstance(value, dict)
-        and isinstance(value.get("params", {}), dict)
-        and all(isinstance(value.get(key), str) for key in ("jsonrpc", "method"))
-    )
-
-
-async def raw(url: str, method: str, headers: Json, body: bytes) -> tuple[int, bytes]:
-    host, _, port = url.removeprefix("http://").partition("/")[0].partition(":")
-    reader, writer = await asyncio.open_connection(host, int(port))
-    try:
-        lines = [f"{method} /mcp HTTP/1.1", f"Host: {host}:{port}", f"Content-Length: {len(body)}"]
-        lines += [f"{name}: {value}" for name, value in headers.items()]
-        writer.write("\r\n".join([*lines, "", ""]).encode("utf-8", "replace") + body)
-        reply = await reply_from(reader)
-        if reply.streams:
-            return reply.status, b""
-        return reply.status, await reply.body()
-    finally:
-        writer.close()
 
 
 LINES = (
