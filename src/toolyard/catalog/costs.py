@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
-from typing import TypeAlias
+from typing import TypeAlias, TypeGuard
 from urllib.parse import unquote, urljoin
 
 from toolyard.protocol.call import Json, JsonObject
@@ -238,7 +238,11 @@ def _below_list(node: JsonObject, number: int | None) -> Iterator[JsonObject]:
 
 
 def _objects(values: Json) -> Iterator[JsonObject]:
-    return (value for value in (values or ()) if isinstance(value, dict))
+    return (value for value in (values if isinstance(values, list) else ()) if _is_object(value))
+
+
+def _is_object(value: Json) -> TypeGuard[JsonObject]:
+    return isinstance(value, dict)
 
 
 def _child(at: Json, token: str) -> Json:

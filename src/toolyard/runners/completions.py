@@ -12,6 +12,7 @@ import orjson
 from toolyard.catalog.choices import listed_values
 from toolyard.errors import INTERNAL_ERROR, INVALID_PARAMS, ProtocolError
 from toolyard.protocol.call import Call, Channel, Json, JsonObject
+from toolyard.protocol.codec import dumps
 from toolyard.runners.cursors import CompletionCursor, decode, encode
 from toolyard.runners.environ import compact
 from toolyard.runners.limits import complaint, limit_for, run_script
@@ -149,7 +150,7 @@ def query_of(params: JsonObject, name: str, issued: IssuedCursors) -> Query:
         "context": {"arguments": given if isinstance(given, dict) else {}},
         "ref": params.get("ref"),
     }
-    digest = hashlib.sha256(orjson.dumps(arguments, option=orjson.OPT_SORT_KEYS)).hexdigest()
+    digest = hashlib.sha256(dumps(arguments, orjson.OPT_SORT_KEYS)).hexdigest()
     query = Query(arguments, digest, limit_of(params.get("limit")))
     cursor = params.get("cursor")
     return query if cursor is None else _continued(query, cursor, name, issued)

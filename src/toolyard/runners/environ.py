@@ -203,7 +203,7 @@ def call_environ(call: Call) -> Environ:
     token = call.meta.get("progressToken")
     environ = {
         PROGRESS_TOKEN: b"" if token is None else plain(token),
-        WORKER_KEY: base64.urlsafe_b64encode(orjson.dumps(call.id)).rstrip(b"="),
+        WORKER_KEY: base64.urlsafe_b64encode(compact(call.id)).rstrip(b"="),
     }
     if token is not None:
         environ[PROGRESS_TOKEN_JSON] = compact(token)

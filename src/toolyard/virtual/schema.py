@@ -89,11 +89,14 @@ class _Resolution:
     def of(self, schema: Json) -> Json:
         if not isinstance(schema, dict):
             return copy.deepcopy(schema)
-        self._taken = set(schema.get("$defs", ()))
+        stated = schema.get("$defs")
+        self._taken = set(stated) if isinstance(stated, dict) else set()
         resolved = self._resolve(schema)
         if not self._defs or not isinstance(resolved, dict):
             return resolved
-        return {**resolved, "$defs": {**resolved.get("$defs", {}), **self._defs}}
+        stated = resolved.get("$defs")
+        kept = stated if isinstance(stated, dict) else {}
+        return {**resolved, "$defs": {**kept, **self._defs}}
 
     def _resolve(self, schema: JsonObject) -> Json:
         self._left -= 1

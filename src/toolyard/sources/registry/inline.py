@@ -48,7 +48,8 @@ class _Naming:
         self.servers = list(servers)
         self.places: dict[str, str] = {}
         self._known: dict[str, str] = {}
-        self._taken = {server.get("name") for server in servers if isinstance(server, dict)}
+        stated = (server.get("name") for server in servers if isinstance(server, dict))
+        self._taken = {name for name in stated if isinstance(name, str)}
 
     def name(self, server: JsonObject, tool: int) -> str:
         key = dumps(sorted(server.items()))
