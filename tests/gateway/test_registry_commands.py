@@ -63,6 +63,13 @@ def test_every_mistake_is_said_at_once_and_disables_one_entry(yard: Yard) -> Non
     assert told.json["unreachable"]["v"] == "server v needs stdio (a command) or url"
 
 
+def test_a_mistake_in_how_to_log_in_hinders_no_other_command(yard: Yard) -> None:
+    mistaken = {"name": "o", "url": "https://o.example", "auth": "oauth", "oauth": {"grant": 1}}
+    yard.registry(servers=[mistaken], tools=[])
+    done = toolyard("auth", "status", yard.file, env={"XDG_CONFIG_HOME": str(yard.root)})
+    assert (done.code, done.out) == (0, "o: not logged in\n")
+
+
 def test_every_problem_of_a_file_is_said_at_once_with_its_place(yard: Yard) -> None:
     yard.registry(
         schemaVersion="3",

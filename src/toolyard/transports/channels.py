@@ -170,7 +170,7 @@ class ModernChannel:
     def __init__(self, call: Call, wire: Wire) -> None:
         self._call = call
         self.wire = wire
-        self._open = Asked({})
+        self._open: Asked | None = None  # made when it is needed: most calls ask nothing
         self._asked: asyncio.Future[None] | None = None
         self._answers: asyncio.Future[JsonObject] | None = None
         self._one_at_a_time: asyncio.Lock | None = None
@@ -215,7 +215,7 @@ class ModernChannel:
 
     @property
     def questions(self) -> Questions:
-        return self._open.shown
+        return self._open.shown if self._open is not None else {}
 
     def asked(self) -> asyncio.Future[None]:
         """Done when the call asks something."""
@@ -235,16 +235,17 @@ class ModernChannel:
 
     def answer(self, answers: JsonObject) -> bool:
         """False where one does not fit: the questions then say what is wrong."""
+        waiting = self._answers
+        if waiting is None or waiting.done() or self._open is None:
+            return True  # nobody waits for them any more
         try:
-            fitting: JsonObject | ToolError | None = self._open.take(answers)
+            fitting = self._open.take(answers)
         except ToolError as error:
-            fitting = error
+            self._answers = None
+            waiting.set_exception(error)
+            return True
         if fitting is None:
             return False
-        waiting, self._answers = self._answers, None
-        if waiting is not None and not waiting.done():
-            if isinstance(fitting, ToolError):
-                waiting.set_exception(fitting)
-            else:
-                waiting.set_result(fitting)
+        self._answers = None
+        waiting.set_result(fitting)
         return True

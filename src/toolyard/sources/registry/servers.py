@@ -38,13 +38,13 @@ def read_server(raw: JsonObject, pointer: str, around: Surroundings) -> ServerDe
     unreachable = around.report.reason(pointer) is not None  # the conversion has said why
     stated = read_fields(raw, SERVER, pointer, around.report)
     stdio = read_fields(stated.get("stdio", {}), STDIO, f"{pointer}/stdio", around.report)
-    read_fields(stated.get("oauth", {}), OAUTH, f"{pointer}/oauth", around.report)
+    oauth = read_fields(stated.get("oauth", {}), OAUTH, f"{pointer}/oauth", around.report)
     if not unreachable:
         _check_way(stated, stdio, pointer, around.report)
     if "name" not in stated:
         around.report.problem(pointer, "a server needs a name")
         return None
-    return _Filling(pointer, around).server(stated, stdio)
+    return _Filling(pointer, around).server({**stated, "oauth": oauth}, stdio)
 
 
 def _check_way(stated: JsonObject, stdio: JsonObject, pointer: str, report: Report) -> None:
@@ -109,7 +109,7 @@ class _Filling:
             "env": self._env(stated.get("env", {})),
             "url": self._filled("url", stated.get("url")),
             "headers": self._headers(stated.get("headers", {})),
-            "oauth": self._filled("oauth", stated.get("oauth", {})),
+            "oauth": self._filled("oauth", stated["oauth"]),
         }
         self._around.secrets |= self._secrets
         return ServerDefinition(

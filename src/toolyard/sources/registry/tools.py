@@ -154,7 +154,8 @@ class SchemaReader:
         try:
             self._references.check(ref)
         except BadReference as error:
-            mean = did_you_mean(ref, self._references.names())
+            names = self._references.names()
+            mean = "" if ref in names else did_you_mean(ref, names)
             self._report.problem(pointer, f"{error}{mean}")
 
     def _check_path(self, path: Json, pointer: str) -> None:
