@@ -179,7 +179,7 @@ async def compare(pairing: Pairing, who: str, checks: Mapping[str, Check], table
             table.lost.append((who, str(up), feature, why))
 
 
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(600)
 async def test_nothing_is_lost_between_any_two_revisions(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
