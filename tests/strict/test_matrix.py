@@ -12,14 +12,14 @@ import json
 import sys
 from collections import Counter, defaultdict
 from collections.abc import AsyncIterator, Mapping
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
 
 from tests.peers.serving import Listening, environment, listening, serving, toolyard
-from tests.strict.client import Answers, Failed, StrictClient, abilities, over_stdio
+from tests.strict.client import TO_START, Answers, Failed, StrictClient, abilities, over_stdio
 from tests.strict.client_http import over_http, over_pair
 from tests.strict.conversation import Place
 from tests.strict.features import FEATURES
@@ -145,12 +145,22 @@ async def converse(us: Peer, client: StrictClient, able: bool, table: Table) -> 
     if client.modern:
         kinds = ("toolsListChanged", "promptsListChanged", "resourcesListChanged")
         await client.listen(dict.fromkeys(kinds, True))
+    await all_are_there(client)
     first = PEERS.index(us)  # not all at one upstream at once
     for up in [*PEERS[first:], *PEERS[:first]]:
         place = Place(upstream_name(up), up.revision, table.folder)
         pairing = Pairing(client, us, up, place, who.replace(" ", "-"))
         async with table.turn_at(us, up):
             await compare(pairing, who, ABLE if able else PLAIN, table)
+
+
+async def all_are_there(client: StrictClient) -> None:
+    """The first list waits a while for servers that are starting, and no longer."""
+    names: set[str] = set()
+    async with asyncio.timeout(TO_START):
+        while not {f"{upstream_name(up)}_echo" for up in PEERS} <= names:
+            with suppress(TimeoutError):
+                names = {tool["name"] for tool in await client.listed("tools/list", "tools")}
 
 
 async def compare(pairing: Pairing, who: str, checks: Mapping[str, Check], table: Table) -> None:
@@ -169,7 +179,7 @@ async def compare(pairing: Pairing, who: str, checks: Mapping[str, Check], table
             table.lost.append((who, str(up), feature, why))
 
 
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(600)
 async def test_nothing_is_lost_between_any_two_revisions(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
