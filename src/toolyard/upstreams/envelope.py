@@ -80,3 +80,13 @@ def protocol_error(error: Json) -> ProtocolError:
         message if isinstance(message, str) else "",
         error.get("data"),
     )
+
+
+def without_token(params: JsonObject) -> JsonObject:
+    """A question's own progress token means nothing to our client."""
+    meta = params.get("_meta")
+    if not isinstance(meta, dict) or "progressToken" not in meta:
+        return params
+    rest = {key: value for key, value in meta.items() if key != "progressToken"}
+    without = {key: value for key, value in params.items() if key != "_meta"}
+    return {**without, "_meta": rest} if rest else without

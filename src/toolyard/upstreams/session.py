@@ -20,7 +20,13 @@ from toolyard.protocol.questions import CAPABILITY
 from toolyard.protocol.revisions import LATEST, Revision
 from toolyard.telemetry import logger
 from toolyard.upstreams.carrier import Carrier
-from toolyard.upstreams.envelope import protocol_error, result_of, seal, unstamped
+from toolyard.upstreams.envelope import (
+    protocol_error,
+    result_of,
+    seal,
+    unstamped,
+    without_token,
+)
 from toolyard.upstreams.link import NO_HEADERS, Link, LinkError, Outgoing, Refused, TimedOut
 from toolyard.upstreams.pacing import Pace
 from toolyard.upstreams.running import Deadlines, Limits, Owner, Running, latest_of_one_client
@@ -325,7 +331,7 @@ class UpstreamSession:
         capability = QUESTIONS.get(method)
         if capability is None or capability not in self.owner.capabilities:
             raise ProtocolError(METHOD_NOT_FOUND, f"This client does not answer {method}")
-        params = _without_token(params)
+        params = without_token(params)
         running = self._meant(related)
         if running is None:
             running = self.carrier.running
@@ -382,16 +388,6 @@ def _error_object(error: ProtocolError) -> JsonObject:
     if error.data is not None:
         body["data"] = error.data
     return body
-
-
-def _without_token(params: JsonObject) -> JsonObject:
-    """A question's own progress token means nothing to our client."""
-    meta = params.get("_meta")
-    if not isinstance(meta, dict) or "progressToken" not in meta:
-        return params
-    rest = {key: value for key, value in meta.items() if key != "progressToken"}
-    without = {key: value for key, value in params.items() if key != "_meta"}
-    return {**without, "_meta": rest} if rest else without
 
 
 def _key(value: Json) -> str:
