@@ -94,7 +94,7 @@ R2025_11_25 = R2026_07_28._replace(
     later_tool_fields=frozenset(),
     structured="object",
     capabilities=(R2026_07_28.capabilities - {"extensions"}) | {"tasks"},
-    # Not in its schema, which names no closed set: this is where MCP Apps began.
+    # Extensions are not in its schema, nor in older ones; but none of them is a closed set.
     client_capabilities={
         **R2026_07_28.client_capabilities,
         "roots": frozenset({"listChanged"}),
@@ -111,6 +111,7 @@ R2025_06_18 = R2025_11_25._replace(
         "elicitation": frozenset(),
         "sampling": frozenset(),
         "roots": frozenset({"listChanged"}),
+        "extensions": None,
         "experimental": None,
     },
     elicitation=frozenset({"form"}),
@@ -129,6 +130,7 @@ R2025_03_26 = R2025_06_18._replace(
     client_capabilities={
         "sampling": frozenset(),
         "roots": frozenset({"listChanged"}),
+        "extensions": None,
         "experimental": None,
     },
     elicitation=frozenset(),
