@@ -23,7 +23,8 @@ class PromptMethods:
         if prompt is None:
             raise ProtocolError(INVALID_PARAMS, "Prompt not found", {"name": shown(name)})
         arguments = _arguments(call.params.get("arguments"))
-        _require(prompt, arguments)
+        if prompt.origin.source != "upstream":  # passed through: its server decides
+            _require(prompt, arguments)
         return await prompt.target.call(arguments, call, channel)
 
 

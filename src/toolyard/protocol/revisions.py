@@ -109,7 +109,7 @@ R2025_11_25 = R2026_07_28._replace(
     structured="object",
     capabilities=(R2026_07_28.capabilities - {"extensions"}) | {"tasks"},
     tracked_urls=True,
-    # Not in its schema, which names no closed set: this is where MCP Apps began.
+    # Extensions are not in its schema, nor in older ones; but none of them is a closed set.
     client_capabilities={
         **R2026_07_28.client_capabilities,
         "roots": frozenset({"listChanged"}),
@@ -126,6 +126,7 @@ R2025_06_18 = R2025_11_25._replace(
         "elicitation": frozenset(),
         "sampling": frozenset(),
         "roots": frozenset({"listChanged"}),
+        "extensions": None,
         "experimental": None,
     },
     elicitation=frozenset({"form"}),
@@ -147,6 +148,7 @@ R2025_03_26 = R2025_06_18._replace(
     client_capabilities={
         "sampling": frozenset(),
         "roots": frozenset({"listChanged"}),
+        "extensions": None,
         "experimental": None,
     },
     elicitation=frozenset(),

@@ -175,7 +175,7 @@ class Connections:
         modern = client.guise.modern if modern is None else modern
         told = {} if modern else _untold_questions(client.guise.capabilities)
         key = SharedKey(self.key_of(client.caller), modern, client_key(told))
-        if key.client and key not in self._shared and len(self._shared) >= MAX_SHARED:
+        if key.client and key not in self._shared and self._kinds() >= MAX_SHARED:
             key, told = key._replace(client=""), {}
         slot = self._shared.get(key)
         if slot is None:
@@ -183,6 +183,9 @@ class Connections:
             owner = Owner(told, revision=revision, shared=True)
             slot = self._shared[key] = self._slot(owner, client.caller, key.client)
         return key, slot
+
+    def _kinds(self) -> int:
+        return sum(1 for key in self._shared if key.client)
 
     def _moved(self, key: SharedKey, slot: Slot, session: UpstreamSession) -> Slot:
         """It has turned out to speak the other era: all who do share one connection."""
@@ -298,10 +301,10 @@ class Connections:
         """Close what nobody has used for a while."""
         now = monotonic()
         for key, slot in tuple(self._shared.items()):
-            if not slot.in_use and now - slot.last_used > idle:
+            if slot.live and not slot.in_use and now - slot.last_used > idle:
+                # Whoever comes next gets a new slot, and not one that is being closed.
+                del self._shared[key]
                 self._close(slot)
-                if key.client:
-                    del self._shared[key]
         for bound, slot in tuple(self._bound.items()):
             if not slot.in_use and now - slot.last_used > idle:
                 self._drop_bound(bound)
