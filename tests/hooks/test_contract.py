@@ -71,7 +71,9 @@ async def test_the_server_says_who_it_is(client: RawClient) -> None:
     else:
         info = found["serverInfo"]
     assert (info["name"], info["version"]) == ("contract", "2.3.4")
-    assert found["instructions"] == "Try the tools one after the other."
+    untold = like_mcp_bash(client) and not at_least(client, "2025-03-26")
+    instructions = None if untold else "Try the tools one after the other."
+    assert found.get("instructions") == instructions
     if at_least(client, "2025-11-25"):
         assert info["websiteUrl"] == "https://example.com/contract"
         assert info["icons"][0]["src"].startswith("data:image/svg+xml;base64,")
