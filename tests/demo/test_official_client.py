@@ -126,7 +126,10 @@ async def test_a_tool_asks_and_is_answered(way: str, mode: Mode) -> None:
         content: dict[str, Any] = dict.fromkeys(schema["properties"], "soup")
         for name, about in schema["properties"].items():
             choices = about.get("enum") or [each["const"] for each in about.get("oneOf", [])]
-            content[name] = choices[0] if choices else content[name]
+            if about["type"] == "integer":
+                content[name] = 3
+            elif choices:
+                content[name] = choices[0]
         return ElicitResult(action="accept", content=content)
 
     async with connected(way, mode, elicitation_callback=answer) as client:

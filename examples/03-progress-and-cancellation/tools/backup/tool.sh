@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 source "${MCP_SDK:?}/tool-sdk.sh"
 
-files=$(mcp_args_int '.files' --default 5) || exit 1
+files=$(mcp_args_int '.files' --default 5)
 pause=$(mcp_args_get '.pause' --default 0.2)
 
 # Whatever ends the script, its work folder goes: cancellation is a TERM signal first.

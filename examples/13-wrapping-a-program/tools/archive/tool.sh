@@ -2,7 +2,7 @@
 source "${MCP_SDK:?}/tool-sdk.sh"
 
 # A path from a model is resolved, links and all, and must lie below a root.
-folder=$(mcp_require_path '.folder') || exit 1
+folder=$(mcp_require_path '.folder')
 name=$(mcp_args_get '.name' --default 'archive')
 target=$MCPBASH_PROJECT_ROOT/archives/$name.tar.gz
 mkdir -p "${target%/*}"
