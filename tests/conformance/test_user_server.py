@@ -20,6 +20,7 @@ LOST = {("gateway, over stdio", "2025-11-25"): ["server-sse-polling"]}
 WAYS = ["directly", "gateway, over HTTP", "gateway, over stdio"]
 
 
+@pytest.mark.timeout(300)  # over stdio each of the suite's sessions has a process of its own
 @pytest.mark.parametrize("revision", EXPECTED)
 @pytest.mark.parametrize("way", WAYS)
 async def test_a_server_that_asks_inside_its_handlers_passes_every_scenario(

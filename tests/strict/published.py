@@ -24,7 +24,7 @@ from tests.strict.schema import Json, JsonObject
 # What differs from one moment, process or run to the next.
 MOMENT = re.compile(
     r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[.\d]*|(Mon|Tue|Wed|Thu|Fri|Sat|Sun) \w{3} \d\d \d{4} [\d:]+|"
-    r"\d\d?:\d\d:\d\d(\W|.u202f)[AP]M"
+    r"\d\d?:\d\d:\d\d(\W|.u202f)[AP]M|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}"
 )
 WHEN = "2026-01-02T03:04:05+00:00"
 GIT_ENV = {

@@ -26,10 +26,12 @@ from tests.strict.client import (
     abilities,
     over_stdio,
 )
+from tests.strict.client_http import over_http, over_pair
 from tests.strict.features import SINCE
 from tests.strict.pairing import Peer
 from tests.strict.published import (
     ASKING,
+    EVERYTHING,
     Published,
     environment_of,
     make_world,
@@ -183,16 +185,19 @@ async def settle(client: StrictClient, server: Published) -> None:
     await asyncio.sleep(0.3)
 
 
-@asynccontextmanager
-async def gateway(
-    all_servers: list[Published], env: Mapping[str, str], folder: Path
-) -> AsyncIterator[tuple[Path, Listening]]:
-    entries = {
+def entries(all_servers: list[Published]) -> JsonObject:
+    return {
         server.name: {"command": server.command[0], "args": server.command[1:], "env": server.env}
         for server in all_servers
     }
+
+
+@asynccontextmanager
+async def gateway(
+    of: JsonObject, env: Mapping[str, str], folder: Path
+) -> AsyncIterator[tuple[Path, Listening]]:
     file = folder / "mcp.json"
-    file.write_text(json.dumps({"mcpServers": entries}))
+    file.write_text(json.dumps({"mcpServers": of}))
     async with serving(file, "--no-page", env=env) as running:
         yield file, running
 
@@ -259,15 +264,40 @@ async def test_published_servers_say_through_the_gateway_what_they_say_directly(
     with served_files(world / "files") as pages:
         six = servers(world, pages, git)
         direct = {kind: await directly(six, *kind, published, world) for kind in KINDS}
-        async with gateway(six, published, tmp_path) as at:
+        async with gateway(entries(six), published, tmp_path) as at:
             for us, able in CLIENTS:
                 expected = direct[us.revision, able]
                 found = differences(expected, await through(six, us, able, at, expected))
-                entries = sum(map(len, expected[0].values()))
-                head = f"{us} {'able' if able else 'plain'}: {entries} entries, "
+                number = sum(map(len, expected[0].values()))
+                head = f"{us} {'able' if able else 'plain'}: {number} entries, "
                 told = f"\n{head}{len(expected[1])} requests, {len(found)} differ"
                 with capsys.disabled():
                     print("\n    ".join([told, *found]))
                 lost += len(found)
     assert len(direct[NEW, True][1]) >= 50
     assert not lost, f"{lost} differences: see above"
+
+
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize(("mode", "path"), [("streamableHttp", "mcp"), ("sse", "sse")])
+async def test_a_published_server_over_http_says_through_the_gateway_what_it_says_directly(
+    mode: str, path: str, tmp_path: Path
+) -> None:
+    if why := absent():
+        pytest.skip(why)
+    everything = [Published("everything", [], EVERYTHING)]
+    make_world(tmp_path / "world")
+    us = Peer(OLD if mode == "sse" else NEW, "http")
+    open_directly = over_pair if mode == "sse" else over_http
+    async with real.everything_at(mode) as port:
+        url = f"http://127.0.0.1:{port}/{path}"
+        async with gateway({"everything": {"url": url}}, {}, tmp_path) as at:
+            for able in (True, False):
+                answering = answers_in(tmp_path / "world")
+                capabilities = abilities(us.revision) if able else {}
+                opening = open_directly(url, us.revision, capabilities, answering)
+                async with opening as client:
+                    await settle(client, everything[0])
+                    direct = await listings(client), await answers(client, everything[0])
+                found = differences(direct, await through(everything, us, able, at, direct))
+                assert not found, "\n".join(found)
