@@ -66,7 +66,6 @@ NECESSARY = (
     Loss("sampling, many blocks answered", FROM_NOVEMBER, TO_JUNE, "one block before 2025-11-25"),
     Loss("sampling with tools", TO_JUNE, FROM_NOVEMBER, "no tools before 2025-11-25"),
     Loss("roots/list_changed", TO_NOVEMBER, NEWEST, "2026-07-28 asks for roots each time"),
-    Loss("extensions", NEWEST, TO_JUNE, "no extensions before 2025-11-25"),
     Loss(
         "reason of a cancellation",
         NEWEST,
