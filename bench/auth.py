@@ -14,11 +14,11 @@ import jwt
 from cryptography.hazmat.primitives.asymmetric import ec, rsa
 from jwt import PyJWK
 
-from toolyard.auth.inbound import Bearers
-from toolyard.auth.jwt_tokens import Expected, JwtTokens
-from toolyard.auth.keys import KeySet
-from toolyard.auth.tokens import StaticToken, StaticTokens, hash_of, new_token
-from toolyard.net.fetch import GuardedFetch
+from toolyard.access.inbound import Bearers
+from toolyard.access.jwt_tokens import Expected, JwtTokens
+from toolyard.access.keys import KeySet
+from toolyard.access.tokens import StaticToken, StaticTokens, hash_of, new_token
+from toolyard.http.fetch import GuardedFetch
 
 ISSUER, AUDIENCE = "https://as.example", "https://tools.example/mcp"
 ROUNDS = 2000

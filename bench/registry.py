@@ -27,7 +27,7 @@ from toolyard.catalog.entries import Entries
 from toolyard.catalog.listing import Listing
 from toolyard.catalog.snapshot import Catalog, assemble
 from toolyard.sources.gateway import RegistryFiles
-from toolyard.sources.registry.overlay import lay_over
+from toolyard.sources.registry.chain.overlay import lay_over
 from toolyard.upstreams.pool import Pool
 
 Json = Any

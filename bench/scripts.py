@@ -21,9 +21,9 @@ import uvloop
 
 from toolyard.protocol.call import Call, Json, JsonObject, Questions, Session
 from toolyard.protocol.revisions import R2025_11_25
-from toolyard.runners.runner import Runner
-from toolyard.runners.script import ScriptTarget
-from toolyard.runners.settings import ProjectPaths, RunnerSettings
+from toolyard.scripts.running.runner import Runner
+from toolyard.scripts.settings import ProjectPaths, RunnerSettings
+from toolyard.scripts.tool import ScriptTarget
 
 HERE = Path(__file__).resolve().parent
 IN_FLIGHT = 16

@@ -16,7 +16,7 @@ LONG = frozenset(
     conformance
     attacks/test_ending attacks/test_floods attacks/test_fuzz attacks/test_integers
     attacks/test_schemas attacks/test_small_ones
-    auth/test_authlib auth/test_own_listings
+    access/test_authlib access/test_own_listings
     cli/test_bundle cli/test_looking cli/test_projects_life
     demo/test_leaves_nothing demo/test_shutdown demo/test_soak
     examples
@@ -29,7 +29,7 @@ LONG = frozenset(
     peers/test_raw
     project/test_many_mistakes
     requirements/test_lifecycle requirements/test_lists
-    runners/test_nothing_left
+    scripts/test_nothing_left
     strict
     sdk/test_json_reading sdk/test_json_tool
     transports/test_hostile_input

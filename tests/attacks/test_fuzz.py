@@ -25,8 +25,8 @@ from toolyard.catalog.snapshot import Catalog, PageRequest, assemble
 from toolyard.errors import ConfigError, ProtocolError
 from toolyard.protocol.codec import dumps
 from toolyard.protocol.revisions import ALL
-from toolyard.sources.registry.load import read_registry
-from toolyard.sources.registry.overlay import lay_over
+from toolyard.sources.registry.chain.overlay import lay_over
+from toolyard.sources.registry.format.load import read_registry
 from toolyard.upstreams.target import Targets
 
 Json = Any

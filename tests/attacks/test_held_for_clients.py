@@ -13,8 +13,8 @@ from tests.peers.raw import over_stdio
 from tests.peers.raw_http import over_http
 from tests.peers.serving import serving, toolyard
 from toolyard.transports.bounds import Bounds
-from toolyard.transports.replay import Ledger, Replay
-from toolyard.transports.sse import MAX_UNREAD, Outbox, parse_event_id
+from toolyard.transports.endpoint.outbox import MAX_UNREAD, Outbox, parse_event_id
+from toolyard.transports.endpoint.replay import Ledger, Replay
 
 Json = Any
 PING = {"jsonrpc": "2.0", "id": 1, "method": "ping"}

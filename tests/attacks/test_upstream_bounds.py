@@ -16,12 +16,12 @@ from tests.upstreams.conftest import no_process_is_left as no_process_is_left
 from tests.upstreams.fake_http import FakeHttp, Handshake, Request, fake_http, modern
 from tests.upstreams.seam import QUICK, RecordingChannel, call_tool, fake
 from toolyard.errors import ProtocolError, UpstreamError
+from toolyard.files.lines import Lines, TooLong
+from toolyard.http.events import Event, EventParser
+from toolyard.processes.pacing import BURST, Pace
 from toolyard.protocol.codec import MAX_CONTAINERS, loads
 from toolyard.upstreams.definition import ServerDefinition
-from toolyard.upstreams.events import Event, EventParser
-from toolyard.upstreams.http import LEAST_RETRY, MOST_RETRY, Resumption
-from toolyard.upstreams.lines import Lines, TooLong
-from toolyard.upstreams.pacing import BURST, Pace
+from toolyard.upstreams.link.http import LEAST_RETRY, MOST_RETRY, Resumption
 
 MIB = 1 << 20
 SMALL = replace(QUICK, message=MIB)

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from toolyard.cli.forms import Left, fill_in
+from toolyard.cli.client.forms import Left, fill_in
 
 SCHEMA = {
     "type": "object",

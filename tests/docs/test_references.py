@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 from toolyard.cli import COMMANDS
-from toolyard.cli.config import CLIENTS
+from toolyard.cli.project.config import CLIENTS
 
 ROOT = Path(__file__).resolve().parents[2]
 SDK = ROOT / "src" / "toolyard" / "sdk"

@@ -14,8 +14,8 @@ from mcp.client import Client
 
 from tests.peers import sdk_conformance_server as sdk
 from tests.peers.serving import Listening, environment, serving
-from toolyard.sources.registry.load import load_registry
-from toolyard.upstreams.kept import KeptListings
+from toolyard.sources.registry.format.load import load_registry
+from toolyard.upstreams.lists.kept import KeptListings
 from toolyard.upstreams.pool import Pool
 from toolyard.upstreams.setup import Setup
 

@@ -20,7 +20,7 @@ from tests.gateway.yard import Yard
 from tests.peers.raw import MODERN
 from tests.peers.raw_http import HttpClient, over_http
 from tests.peers.serving import Listening, serving
-from tests.runners.yard import alive, until_dead
+from tests.scripts.yard import alive, until_dead
 from tests.upstreams.conftest import processes
 from tests.upstreams.fake_http import fake_http
 

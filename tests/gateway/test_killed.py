@@ -14,7 +14,7 @@ from tests.gateway.yard import Yard
 from tests.peers.raw import MODERN
 from tests.peers.raw_http import over_http
 from tests.peers.serving import environment, serving
-from tests.runners.yard import alive, until_dead, until_exists
+from tests.scripts.yard import alive, until_dead, until_exists
 
 # Deaf to signals and to the end of its input, and so is its child; another one is in no group
 # of ours, and knows nothing of our environment.

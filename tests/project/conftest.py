@@ -11,8 +11,8 @@ from toolyard.catalog.entries import Entries
 from toolyard.errors import ProtocolError
 from toolyard.protocol.call import Call, Json, JsonObject, Questions, Target
 from toolyard.protocol.revisions import LATEST
-from toolyard.runners.runner import Runner
-from toolyard.runners.settings import ProjectPaths, RunnerSettings
+from toolyard.scripts.running.runner import Runner
+from toolyard.scripts.settings import ProjectPaths, RunnerSettings
 from toolyard.settings import Settings
 from toolyard.sources.project.layout import project_at
 from toolyard.sources.project.source import ProjectSource

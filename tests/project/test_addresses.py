@@ -4,8 +4,8 @@ import ipaddress
 
 import pytest
 
-from toolyard.net.addresses import HostRules, NotAllowed, canonical_host, is_public
-from toolyard.runners.dial import Dialler
+from toolyard.http.addresses import HostRules, NotAllowed, canonical_host, is_public
+from toolyard.http.resolving import Dialler
 
 ANY = HostRules(allow_all=True)
 

@@ -8,11 +8,11 @@ import pytest
 
 from tests.project.conftest import Folder
 from toolyard.settings import Settings
-from toolyard.sources.project import ahead
-from toolyard.sources.project.ahead import Ahead, ReadAhead
+from toolyard.sources.project.discover import ahead
+from toolyard.sources.project.discover.ahead import Ahead, ReadAhead
+from toolyard.sources.project.discover.metadata import Metadata
+from toolyard.sources.project.discover.scan import Scan, looked_into, quick_scan, scan
 from toolyard.sources.project.layout import Project, project_at
-from toolyard.sources.project.metadata import Metadata
-from toolyard.sources.project.scan import Scan, looked_into, quick_scan, scan
 
 LATE = "z-last"
 

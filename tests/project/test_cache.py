@@ -12,7 +12,7 @@ from typing import Any
 
 from tests.project.conftest import Folder, runner_of, source_of
 from toolyard.settings import Settings
-from toolyard.sources.project.commands import is_ok, refresh, status
+from toolyard.sources.project.cache.commands import is_ok, refresh, status
 from toolyard.sources.project.layout import project_at
 from toolyard.sources.project.source import ProjectSource
 

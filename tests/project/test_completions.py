@@ -10,7 +10,7 @@ import pytest
 from tests.project.conftest import Folder, call, refused, source_of
 from toolyard.catalog.entries import Completion
 from toolyard.errors import INTERNAL_ERROR, INVALID_PARAMS
-from toolyard.runners.runner import Runner
+from toolyard.scripts.running.runner import Runner
 
 PROMPT = {"type": "ref/prompt", "name": "demo"}
 

@@ -12,9 +12,9 @@ from tests.peers.raw_http import over_http
 from tests.peers.serving import serving
 from tests.project.conftest import Folder
 from toolyard.errors import ProtocolError
-from toolyard.runners.beneath import open_real
-from toolyard.runners.embedded import Named, Refused, embed
-from toolyard.runners.files import FileProvider
+from toolyard.files.beneath import open_real
+from toolyard.scripts.contract.embedded import Named, Refused, embed
+from toolyard.scripts.resources.files import FileProvider
 
 OLD, NEW = "2025-11-25", "2026-07-28"
 READS = 4000

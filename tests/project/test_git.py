@@ -12,10 +12,10 @@ import pytest
 from tests.project.conftest import Folder, refused, source_of
 from tests.project.secure import HOST, Certificate, https_server, make_certificate
 from toolyard.errors import INTERNAL_ERROR, INVALID_PARAMS, RESOURCE_NOT_FOUND, ProtocolError
-from toolyard.net.addresses import HostRules
-from toolyard.runners.dial import Dialler
-from toolyard.runners.git import GitLimits, GitProvider, parse_git_uri
-from toolyard.runners.runner import Runner
+from toolyard.http.addresses import HostRules
+from toolyard.http.resolving import Dialler
+from toolyard.scripts.resources.git import GitLimits, GitProvider, parse_git_uri
+from toolyard.scripts.running.runner import Runner
 
 IDENTITY = {
     "GIT_AUTHOR_NAME": "a",

@@ -10,9 +10,9 @@ import pytest
 
 from tests.project.secure import HOST, Answer, Certificate, https_server, make_certificate
 from toolyard.errors import INTERNAL_ERROR, INVALID_PARAMS, RESOURCE_NOT_FOUND, ProtocolError
-from toolyard.net.addresses import HostRules
-from toolyard.runners.dial import Dialler
-from toolyard.runners.https import HttpsLimits, HttpsProvider
+from toolyard.http.addresses import HostRules
+from toolyard.http.resolving import Dialler
+from toolyard.scripts.resources.https import HttpsLimits, HttpsProvider
 
 
 @pytest.fixture(scope="module")

@@ -8,7 +8,7 @@ import pytest
 from tests.project.conftest import Folder, Read, call, refused, source_of
 from toolyard.catalog.entries import Entries, Prompt
 from toolyard.errors import INTERNAL_ERROR, INVALID_PARAMS
-from toolyard.runners.runner import Runner
+from toolyard.scripts.running.runner import Runner
 
 
 def names(entries: Entries) -> list[str]:

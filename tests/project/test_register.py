@@ -9,7 +9,7 @@ import pytest
 from tests.project.conftest import Folder, Read, call, source_of
 from toolyard.catalog.entries import Entries
 from toolyard.catalog.kinds import KINDS
-from toolyard.runners.runner import Runner
+from toolyard.scripts.running.runner import Runner
 
 
 def names(entries: Entries) -> list[str]:

@@ -11,7 +11,7 @@ import pytest
 from tests.project.conftest import Folder, Read, call, refused, source_of
 from toolyard.catalog.entries import Entries, Resource
 from toolyard.errors import INTERNAL_ERROR, INVALID_PARAMS, RESOURCE_NOT_FOUND
-from toolyard.runners.runner import Runner
+from toolyard.scripts.running.runner import Runner
 
 
 def names(entries: Entries) -> list[str]:

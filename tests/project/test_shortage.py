@@ -16,7 +16,7 @@ from tests.peers.serving import serving
 from tests.project.conftest import Folder, runner_of, source_of
 from toolyard.catalog.entries import Entries
 from toolyard.catalog.kinds import KINDS
-from toolyard.sources.registry.lock import file_hash
+from toolyard.sources.registry.lock.lock import file_hash
 from toolyard.sources.shortage import Shortage
 
 OLD = "2025-11-25"

@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 
 from tests.project.conftest import Folder, call_of, runner_of, source_of
 from toolyard.catalog.entries import Resource
-from toolyard.runners.runner import Runner
+from toolyard.scripts.running.runner import Runner
 from toolyard.sources.project.entries import LaterResource
 from toolyard.sources.project.source import ProjectSource
 

@@ -14,7 +14,7 @@ from tests.registry.case import (
     registry,
     text,
 )
-from toolyard.sources.registry.hashes import definition_hash
+from toolyard.sources.registry.lock.hashes import definition_hash
 
 BASE = {"name": "find", "server": "u", "originalName": "search"}
 GOOD_HASH = definition_hash(SEARCH_TOOL)

@@ -18,9 +18,9 @@ from toolyard.methods.offer import Offer
 from toolyard.methods.table import methods_of
 from toolyard.protocol.call import Call, Channel, Encoded, JsonObject, Result, Target
 from toolyard.protocol.revisions import LATEST
-from toolyard.sources.registry.load import read_registry
-from toolyard.sources.registry.model import Registry
-from toolyard.sources.registry.overlay import lay_over
+from toolyard.sources.registry.chain.overlay import lay_over
+from toolyard.sources.registry.format.load import read_registry
+from toolyard.sources.registry.format.model import Registry
 
 FILE = "registry.json"
 

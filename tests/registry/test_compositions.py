@@ -15,9 +15,9 @@ from tests.virtual.seams import CALL, Answers, Keeps, text
 from toolyard.catalog.entries import Entries, Tool
 from toolyard.errors import ProtocolError, ToolError
 from toolyard.protocol.call import Call, Channel, JsonObject, Questions, Result, Target
-from toolyard.sources.registry.load import read_registry
-from toolyard.sources.registry.overlay import lay_over
-from toolyard.sources.registry.targets import Timed
+from toolyard.sources.registry.chain.overlay import lay_over
+from toolyard.sources.registry.chain.targets import Timed
+from toolyard.sources.registry.format.load import read_registry
 
 ITEMS = [{"id": 3, "s": "c"}, {"id": 1, "s": "a"}, {"id": 2, "s": "b"}]
 

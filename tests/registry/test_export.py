@@ -15,12 +15,12 @@ from tests.registry.case import SEARCH_TOOL, Case, registry
 from tests.registry.running import Running, load
 from tests.registry.test_cases import BAD, FORGIVEN, GOOD
 from toolyard.errors import ConfigError
-from toolyard.sources.registry.export import FORMATS, export
-from toolyard.sources.registry.hashes import definition_hash, matches_hash
-from toolyard.sources.registry.load import read_registry
-from toolyard.sources.registry.lock import Lock, lock, read_lock, verify
+from toolyard.sources.registry.format.export import FORMATS, export
+from toolyard.sources.registry.format.load import read_registry
+from toolyard.sources.registry.format.schema_file import schema_text
+from toolyard.sources.registry.lock.hashes import definition_hash, matches_hash
+from toolyard.sources.registry.lock.lock import Lock, lock, read_lock, verify
 from toolyard.sources.registry.masking import masked, shown, without_secrets
-from toolyard.sources.registry.schema_file import schema_text
 
 SEEDS = Path(__file__).resolve().parents[3] / "shared" / "seeds"
 NATIVE = {

@@ -10,8 +10,8 @@ from tests.registry.running import Upstreams
 from tests.virtual.seams import CALL, Keeps
 from toolyard.catalog.entries import Entries, Origin, Prompt, Resource
 from toolyard.catalog.listing import Listing
-from toolyard.sources.registry.load import read_registry
-from toolyard.sources.registry.overlay import lay_over
+from toolyard.sources.registry.chain.overlay import lay_over
+from toolyard.sources.registry.format.load import read_registry
 
 NOWHERE = Origin("project", "", "prompts")
 

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from toolyard.errors import ConfigError
-from toolyard.sources.registry.load import load_registry, read_registry
-from toolyard.sources.registry.model import Registry
+from toolyard.sources.registry.format.load import load_registry, read_registry
+from toolyard.sources.registry.format.model import Registry
 from toolyard.upstreams.definition import ServerDefinition
 
 

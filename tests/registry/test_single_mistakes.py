@@ -10,9 +10,9 @@ import pytest
 
 from tests.registry.case import Case, registry
 from tests.registry.running import Running
-from toolyard.sources.registry.fields import OAUTH, SERVER, STDIO, TEXT_EXTRACTION, TOOL
+from toolyard.sources.registry.chain.parts import anatomy
+from toolyard.sources.registry.format.fields import OAUTH, SERVER, STDIO, TEXT_EXTRACTION, TOOL
 from toolyard.sources.registry.masking import masked
-from toolyard.sources.registry.parts import anatomy
 
 JUNK: list[Any] = [
     *(None, True, 0, -1, 10**30, 1.5, "", "x", "${NOPE}", "$.[", "\ud800"),

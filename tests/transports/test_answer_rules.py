@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.transports.answer_cases import CASES, INSIDE, PEOPLE, TEXT
-from toolyard.protocol.answers import asked_again, complaint, field_complaint, judged
+from toolyard.protocol.asking.answers import asked_again, complaint, field_complaint, judged
 
 BOOKING = {
     "type": "object",

@@ -13,7 +13,7 @@ import pytest
 from tests.peers.raw import over_stdio
 from tests.peers.serving import toolyard
 from tests.transports.test_forms import MODERN, PLAIN, RICH, form, project
-from toolyard.protocol.answers import MOST_ASKS
+from toolyard.protocol.asking.answers import MOST_ASKS
 
 __all__ = ["project"]
 BOOKING = form(

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from toolyard.asgi import Receive, Scope, Send, read_body, respond
-from toolyard.net.heads import learned
-from toolyard.transports.heads import Repeated
-from toolyard.transports.http1 import Connection
-from toolyard.transports.shared import Shared
+from toolyard.http.heads import learned
+from toolyard.http.messages import Receive, Scope, Send, read_body, respond
+from toolyard.http.request_heads import Repeated
+from toolyard.http.server import Connection
+from toolyard.http.shared import Shared
 
 POST = b"POST /mcp HTTP/1.1\r\nHost: a\r\nContent-Length: %d\r\nX: y\r\n\r\n%b"
 OTHERS = (

@@ -9,10 +9,10 @@ from collections.abc import Iterator
 
 import pytest
 
-from toolyard.asgi import Receive, Scope, Send, respond
-from toolyard.net.http_client import HttpClient, Url
-from toolyard.transports.http1 import Connection
-from toolyard.transports.shared import Shared
+from toolyard.http.client import HttpClient, Url
+from toolyard.http.messages import Receive, Scope, Send, respond
+from toolyard.http.server import Connection
+from toolyard.http.shared import Shared
 
 
 @pytest.fixture

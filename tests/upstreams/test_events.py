@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from toolyard.upstreams.events import Event, EventParser
-from toolyard.upstreams.lines import TooLong
+from toolyard.files.lines import TooLong
+from toolyard.http.events import Event, EventParser
 
 CASES: list[tuple[bytes, list[Event]]] = [
     (b"data: a\n\n", [Event("message", b"a")]),

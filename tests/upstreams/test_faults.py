@@ -238,8 +238,8 @@ time.sleep(600)
 async def test_an_upstream_that_ignores_everything_is_killed_with_its_group(
     make_pool: MakePool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("toolyard.upstreams.child.STDIN_GRACE", 0.2)
-    monkeypatch.setattr("toolyard.upstreams.child.TERM_GRACE", 0.2)
+    monkeypatch.setattr("toolyard.processes.lasting.STDIN_GRACE", 0.2)
+    monkeypatch.setattr("toolyard.processes.lasting.TERM_GRACE", 0.2)
     wrapper = f"sleep 600 & exec {sys.executable} -c '{STUBBORN}'"
     pool = make_pool(ServerDefinition(name="fake", command="sh", args=("-c", wrapper)))
     assert (await pool.listing("fake")).error is None

@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.runners.yard import alive, until_dead, until_exists
+from tests.scripts.yard import alive, until_dead, until_exists
 from tests.upstreams.conftest import MakePool
 from tests.upstreams.seam import call_tool, fake
-from toolyard.upstreams import leftovers
+from toolyard.processes import descendants as leftovers
 from toolyard.upstreams.definition import ServerDefinition
 
 # A session of its own, no pipe of ours.

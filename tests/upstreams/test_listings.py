@@ -14,7 +14,7 @@ from tests.upstreams.seam import call_tool, fake
 from toolyard.errors import UpstreamError
 from toolyard.sources import upstream
 from toolyard.sources.upstream import UpstreamListings
-from toolyard.upstreams.kept import KeptListings, kept_folder
+from toolyard.upstreams.lists.kept import KeptListings, kept_folder
 
 
 @asynccontextmanager

@@ -27,7 +27,7 @@ from tests.upstreams.seam import (
 from toolyard.errors import ProtocolError
 from toolyard.protocol.call import Call, JsonObject
 from toolyard.upstreams.definition import ServerDefinition
-from toolyard.upstreams.kept import KeptListings
+from toolyard.upstreams.lists.kept import KeptListings
 from toolyard.upstreams.pool import Pool
 from toolyard.upstreams.target import ResourceTarget
 

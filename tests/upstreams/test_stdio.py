@@ -23,7 +23,7 @@ from tests.upstreams.seam import (
 )
 from toolyard.errors import ProtocolError
 from toolyard.protocol.call import JsonObject
-from toolyard.upstreams.kept import KeptListings
+from toolyard.upstreams.lists.kept import KeptListings
 
 PREFIX = "io.modelcontextprotocol/"
 
@@ -335,7 +335,7 @@ async def test_a_changed_list_is_announced_and_fetched_again(make_pool: MakePool
 async def test_a_listen_that_the_upstream_ends_is_begun_again(
     make_pool: MakePool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("toolyard.upstreams.watch.FIRST_WAIT", 0.05)
+    monkeypatch.setattr("toolyard.upstreams.lists.watch.FIRST_WAIT", 0.05)
     log = tmp_path / "log"
     capabilities = {"tools": {"listChanged": True}}
     pool = make_pool(fake(discover="answer", ends=True, capabilities=capabilities, log=str(log)))

@@ -7,8 +7,8 @@ import pytest
 from toolyard.errors import ToolError
 from toolyard.protocol.call import Call, Channel, Result
 from toolyard.protocol.revisions import LATEST
-from toolyard.web import traffic
-from toolyard.web.traffic import MOST_AT_ONCE, Traffic, recorded
+from toolyard.web.recording import traffic
+from toolyard.web.recording.traffic import MOST_AT_ONCE, Traffic, recorded
 
 
 async def answer(call: Call, _channel: Channel) -> Result:

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from toolyard.sources.registry.text import parse
-from toolyard.web.editing import RefusedEdit, check_edit, edited, sections
-from toolyard.web.places import line_of, nearest, places
+from toolyard.files.places import line_of, nearest, places
+from toolyard.sources.registry.format.text import parse
+from toolyard.web.editing.sections import RefusedEdit, check_edit, edited, sections
 
 FILE = """// Ours
 {

@@ -7,8 +7,8 @@ from typing import Any, cast
 
 import pytest
 
-from toolyard.cli.registry_files import OnDisk
-from toolyard.web.registries import Stale, stamp
+from toolyard.app.registry_files import OnDisk
+from toolyard.web.editing.registries import Stale, stamp
 
 
 def test_what_an_operator_wrote_meanwhile_is_not_replaced(tmp_path: Path) -> None:

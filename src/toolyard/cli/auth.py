@@ -9,18 +9,18 @@ import time
 from argparse import ArgumentParser, Namespace
 from datetime import UTC, datetime
 
-from toolyard.access import accounts_of
-from toolyard.app import Plan, registry_paths
-from toolyard.auth.oauth.accounts import Accounts
-from toolyard.auth.oauth.browser import Loopback, open_or_print, print_only
-from toolyard.auth.oauth.errors import OAuthError
-from toolyard.auth.oauth.grant import Grant
-from toolyard.auth.oauth.metadata import is_web_url
+from toolyard.access.oauth.accounts import Accounts
+from toolyard.access.oauth.browser import Loopback, open_or_print, print_only
+from toolyard.access.oauth.errors import OAuthError
+from toolyard.access.oauth.grant import Grant
+from toolyard.access.oauth.metadata import is_web_url
+from toolyard.app.access import accounts_of
+from toolyard.app.build import Plan, registry_paths
 from toolyard.cli.options import Chosen, add_project, choose
 from toolyard.errors import ConfigError
 from toolyard.protocol.call import Caller
 from toolyard.protocol.identity import Identity
-from toolyard.sources.registry.load import load_registry
+from toolyard.sources.registry.format.load import load_registry
 from toolyard.upstreams.definition import ServerDefinition
 
 

@@ -12,9 +12,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from toolyard import telemetry
-from toolyard.auth.oauth.accounts import Accounts
-from toolyard.auth.oauth.browser import Headless
-from toolyard.auth.oauth.store import MemoryStore
+from toolyard.access.oauth.accounts import Accounts
+from toolyard.access.oauth.browser import Headless
+from toolyard.access.oauth.store import MemoryStore
 from toolyard.errors import ProtocolError, ToolError
 from toolyard.protocol.call import Call, Client, Json, JsonObject, Questions, Session
 from toolyard.protocol.revisions import LATEST

@@ -9,10 +9,10 @@ import tempfile
 from argparse import ArgumentParser, Namespace
 from dataclasses import replace
 
-from toolyard.app import Plan
-from toolyard.cli.http import Address, serve
+from toolyard.app.build import Plan
+from toolyard.app.other_gateway import SERVER, TOKEN, Other, look_at
+from toolyard.app.over_http import Address, serve
 from toolyard.cli.options import add_project
-from toolyard.cli.other import SERVER, TOKEN, Other, look_at
 from toolyard.cli.serve import http_address
 from toolyard.errors import ConfigError
 from toolyard.protocol.identity import Identity

@@ -5,16 +5,12 @@ from __future__ import annotations
 import os
 import sys
 from argparse import Namespace
-from typing import TYPE_CHECKING
 
+from toolyard.app.payloads import PAYLOADS
 from toolyard.cli.options import Chosen
-from toolyard.settings import Settings, secret_variables
 from toolyard.telemetry import LogFormat, set_up
 
-if TYPE_CHECKING:
-    from toolyard.transports.payloads import PayloadLog
-
-PAYLOADS, SCRIPTS = "payload.debug.log", "tools.debug.log"
+SCRIPTS = "tools.debug.log"
 _LEVEL_VARIABLES = ("MCPBASH_LOG_LEVEL", "TOOLYARD_LOG_LEVEL")
 
 
@@ -42,16 +38,6 @@ def with_ci_logs(options: Namespace, chosen: Chosen) -> Chosen:
         folder = tempfile.mkdtemp(prefix="toolyard.ci.", dir=os.environ.get("RUNNER_TEMP"))
         print(f"{options.program}: logging to {folder}", file=sys.stderr, flush=True)
     return chosen._replace(settings=chosen.settings.replace(log_dir=folder))
-
-
-def payload_log(settings: Settings) -> PayloadLog | None:
-    if not settings.debug_payloads:
-        return None
-    # As above: nobody else pays for it.
-    from toolyard.transports.payloads import PayloadLog  # noqa: PLC0415
-
-    secrets = {os.environ[name] for name in secret_variables() if name in os.environ}
-    return PayloadLog(os.path.join(settings.log_dir, PAYLOADS), secrets | {settings.remote_token})
 
 
 def start_logging(options: Namespace, chosen: Chosen) -> None:

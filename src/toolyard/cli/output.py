@@ -10,7 +10,9 @@ import orjson
 
 from toolyard.protocol.call import Json
 from toolyard.protocol.codec import dumps
-from toolyard.telemetry import one_line
+from toolyard.telemetry import counted, one_line
+
+__all__ = ["counted", "pretty", "print_json", "table"]
 
 
 def print_json(value: Json) -> None:
@@ -23,10 +25,6 @@ def pretty(value: Json) -> str:
         return orjson.dumps(value, option=orjson.OPT_INDENT_2).decode()
     except TypeError:
         return dumps(value).decode()
-
-
-def counted(number: int, noun: str) -> str:
-    return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
 def table(rows: Iterable[Sequence[object]]) -> Iterator[str]:

@@ -7,7 +7,7 @@ import sys
 from argparse import ArgumentParser, Namespace
 from typing import TYPE_CHECKING
 
-from toolyard.cli.greeting import Early, greet_early, take_stdout
+from toolyard.app.greeting import Early, greet_early, take_stdout
 from toolyard.cli.options import Chosen, add_project, choose
 from toolyard.errors import ConfigError
 from toolyard.protocol.identity import MINIMAL_CAPABILITIES, Identity
@@ -18,8 +18,8 @@ from toolyard.sources.project.identity import read_identity
 from toolyard.sources.project.layout import REGISTRY_FILE, project_at
 
 if TYPE_CHECKING:
-    from toolyard.app import Plan
-    from toolyard.sources.project.scan import Scan
+    from toolyard.app.build import Plan
+    from toolyard.sources.project.discover.scan import Scan
 
 DEFAULT_NAME = "toolyard"
 SHORTEST_REMOTE_TOKEN = 32
@@ -56,7 +56,7 @@ def run(options: Namespace) -> int:
     if chosen.project is not None or chosen.registries:
         return _serve(options, chosen)
     # Only where there is nothing to serve: a start with a project does not pay for it.
-    from toolyard.cli.bootstrap import temporary_project  # noqa: PLC0415
+    from toolyard.app.bootstrap import temporary_project  # noqa: PLC0415
 
     with temporary_project(options) as root:
         return _serve(options, _explained(chosen, root))
@@ -115,12 +115,12 @@ def _over_stdio(options: Namespace, chosen: Chosen, identity: Identity) -> int:
     scanned = None
     if early.revision is not None and chosen.project is not None and _lists_alone(chosen, options):
         # Lists need less than calls do, and are asked for first.
-        from toolyard.cli.early import list_early  # noqa: PLC0415
+        from toolyard.app.early import list_early  # noqa: PLC0415
 
         size = page_size(chosen.settings.page_size, small=options.like_mcp_bash)
         early, scanned = list_early(early, chosen.project, chosen.settings, size, (0, stdout))
     # The client has its answers: only now is the rest of the program loaded.
-    from toolyard.cli import stdio  # noqa: PLC0415
+    from toolyard.app import over_stdio as stdio  # noqa: PLC0415
 
     return stdio.serve(_plan(options, chosen, identity, scanned), early, stdout)
 
@@ -138,7 +138,7 @@ def _lists_alone(chosen: Chosen, options: Namespace) -> bool:
 def _over_http(options: Namespace, chosen: Chosen, identity: Identity) -> int:
     host, port = http_address(options.http)
     # The HTTP server takes a third of a second to import: no other command pays for it.
-    from toolyard.cli import http  # noqa: PLC0415
+    from toolyard.app import over_http as http  # noqa: PLC0415
 
     address = http.Address(
         host,
@@ -154,7 +154,7 @@ def _plan(
     options: Namespace, chosen: Chosen, identity: Identity, scanned: Scan | None = None
 ) -> Plan:
     # As above: the composition root imports everything that serves.
-    from toolyard.app import Plan  # noqa: PLC0415
+    from toolyard.app.build import Plan  # noqa: PLC0415
     from toolyard.cli.logs import start_logging  # noqa: PLC0415
 
     start_logging(options, chosen)

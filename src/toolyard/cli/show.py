@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 
 import orjson
 
-from toolyard.app import Plan, build
+from toolyard.app.build import Plan, build
 from toolyard.catalog.kinds import KINDS, Kind
 from toolyard.catalog.snapshot import Catalog, Listed
 from toolyard.cli.choosing import chosen_by, no_project

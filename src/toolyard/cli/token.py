@@ -9,9 +9,9 @@ from argparse import ArgumentParser, Namespace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from toolyard.auth.tokens import hash_of, new_token, read_tokens
-from toolyard.durable import alone_in, write_whole
+from toolyard.access.tokens import hash_of, new_token, read_tokens
 from toolyard.errors import ConfigError
+from toolyard.files.whole import alone_in, write_whole
 from toolyard.settings import FILE_NAME
 
 _UNITS = {"h": timedelta(hours=1), "d": timedelta(days=1), "w": timedelta(weeks=1)}

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 
 from toolyard.errors import ProtocolError, ToolError
 from toolyard.protocol.call import Call, Channel, Handler, Json, Result, Session
-from toolyard.runners.embedded import is_below
-from toolyard.runners.environ import Roots, file_uri
-from toolyard.runners.files import path_of
+from toolyard.scripts.contract.embedded import is_below
+from toolyard.scripts.contract.environ import Roots, file_uri
+from toolyard.scripts.resources.files import path_of
 from toolyard.telemetry import logger
 
 log = logger("roots")

@@ -14,9 +14,9 @@ from toolyard.errors import (
     URL_REQUIRED,
     ProtocolError,
 )
+from toolyard.protocol.asking.questions import urls_of
 from toolyard.protocol.codec import dumps
 from toolyard.protocol.keys import SERVER_INFO
-from toolyard.protocol.questions import urls_of
 from toolyard.protocol.revisions import ALL, LISTS, Revision
 from toolyard.protocol.values import Json, JsonObject
 

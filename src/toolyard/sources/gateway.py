@@ -12,12 +12,12 @@ from toolyard.catalog.entries import Entries
 from toolyard.catalog.listing import Listing
 from toolyard.catalog.source import Source
 from toolyard.errors import ConfigError, Problem
-from toolyard.sources.files import LOOK_EVERY, stamp
-from toolyard.sources.registry.load import keeping, load_registry, read_registry
-from toolyard.sources.registry.lock import Lock, read_lock, server_parts, why_held
-from toolyard.sources.registry.model import Registry
-from toolyard.sources.registry.overlay import lay_over
-from toolyard.sources.registry.targets import UpstreamTargets
+from toolyard.files.stamp import LOOK_EVERY, stamp
+from toolyard.sources.registry.chain.overlay import lay_over
+from toolyard.sources.registry.chain.targets import UpstreamTargets
+from toolyard.sources.registry.format.load import keeping, load_registry, read_registry
+from toolyard.sources.registry.format.model import Registry
+from toolyard.sources.registry.lock.lock import Lock, read_lock, server_parts, why_held
 from toolyard.sources.shortage import Shortage
 from toolyard.sources.upstream import UpstreamListings
 from toolyard.telemetry import logger

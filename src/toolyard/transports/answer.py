@@ -16,17 +16,17 @@ from toolyard.errors import (
     ToolError,
     shown,
 )
+from toolyard.protocol.asking.questions import asked_by, urls_of
 from toolyard.protocol.call import Call, Caller, Channel, Encoded, Handler, JsonObject, Result
 from toolyard.protocol.identity import Identity
 from toolyard.protocol.jsonrpc import Message, Request, decode, encode_result
 from toolyard.protocol.manner import PLAIN, Manner
 from toolyard.protocol.modern import MAY_ASK, Envelope, discover, stamp
-from toolyard.protocol.questions import asked_by, urls_of
 from toolyard.protocol.shape import shape_result
 from toolyard.telemetry import logger
+from toolyard.transports.asked import Asked, remembered
 from toolyard.transports.bounds import Bounds
 from toolyard.transports.channels import ModernChannel, Wire, fit_all, refuse_unaskable
-from toolyard.transports.fitting import Asked, remembered
 from toolyard.transports.parking import Parking
 from toolyard.transports.seal import Sealer
 

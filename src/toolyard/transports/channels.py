@@ -16,6 +16,8 @@ from toolyard.errors import (
     ToolError,
     Unaskable,
 )
+from toolyard.protocol.asking.fitting import Fitted, fit_question
+from toolyard.protocol.asking.questions import CAPABILITY
 from toolyard.protocol.call import (
     LOG_LEVELS,
     Call,
@@ -25,12 +27,10 @@ from toolyard.protocol.call import (
     Questions,
     Session,
 )
-from toolyard.protocol.fitting import Fitted, fit_question
 from toolyard.protocol.jsonrpc import encode_notification
 from toolyard.protocol.modern import MAY_ASK
-from toolyard.protocol.questions import CAPABILITY
 from toolyard.protocol.revisions import Revision
-from toolyard.transports.fitting import Asked, fitting_answer
+from toolyard.transports.asked import Asked, fitting_answer
 
 Send: TypeAlias = Callable[[bytes], None]
 _RANK = {level: rank for rank, level in enumerate(LOG_LEVELS)}

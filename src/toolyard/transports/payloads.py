@@ -8,7 +8,7 @@ import time
 from collections.abc import Iterable, MutableMapping
 from typing import Any
 
-from toolyard.asgi import AsgiApp, Receive, Scope, Send
+from toolyard.http.messages import AsgiApp, Receive, Scope, Send
 from toolyard.telemetry import one_line
 
 MASK = "[redacted]"

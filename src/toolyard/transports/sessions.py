@@ -37,8 +37,8 @@ from toolyard.protocol.revisions import LATEST_HANDSHAKE, Revision
 from toolyard.protocol.shape import shape_error
 from toolyard.telemetry import logger
 from toolyard.transports.answer import Edge, bug, encode, handle, in_rounds
+from toolyard.transports.asked import fitting_answer
 from toolyard.transports.channels import SessionChannel, Wire, fit_all, refuse_unaskable
-from toolyard.transports.fitting import fitting_answer
 
 log = logger("transports")
 _ENDS_PROCESS = frozenset({"shutdown", "exit"})

@@ -15,6 +15,14 @@ from toolyard.errors import (
     ProtocolError,
     shown,
 )
+from toolyard.processes.descriptors import (
+    CHUNK,
+    LineSplitter,
+    LineWriter,
+    TooLong,
+    can_poll,
+    has_reader,
+)
 from toolyard.protocol.call import Caller, Client, Json, JsonObject
 from toolyard.protocol.cancelling import reason_in
 from toolyard.protocol.jsonrpc import (
@@ -35,7 +43,6 @@ from toolyard.protocol.shape import shape_error
 from toolyard.telemetry import logger
 from toolyard.transports.answer import Edge, answer_modern, bug, encode, modern_call
 from toolyard.transports.channels import Wire
-from toolyard.transports.lines import CHUNK, LineSplitter, LineWriter, TooLong, can_poll, has_reader
 from toolyard.transports.sessions import HandshakeSession, answer_batch
 from toolyard.transports.unread import MOST_UNREAD, Unread
 

@@ -7,8 +7,8 @@ from collections import deque
 from collections.abc import Callable, Iterable
 from typing import Generic, TypeVar
 
+from toolyard.processes.descriptors import LineWriter
 from toolyard.telemetry import logger
-from toolyard.transports.lines import LineWriter
 
 log = logger("stdio")
 Line = TypeVar("Line")

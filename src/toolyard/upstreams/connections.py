@@ -20,13 +20,13 @@ from toolyard.protocol.client import key_of as client_key
 from toolyard.protocol.guise import PLAIN, Guise, guise_of
 from toolyard.protocol.revisions import LATEST, LATEST_HANDSHAKE, Revision, older
 from toolyard.upstreams.definition import ServerDefinition
-from toolyard.upstreams.kept import Learnt
-from toolyard.upstreams.link import NotSent
+from toolyard.upstreams.link.link import NotSent
+from toolyard.upstreams.lists.kept import Learnt
+from toolyard.upstreams.lists.watch import Watch
 from toolyard.upstreams.roots import settle
 from toolyard.upstreams.running import Owner, Running
 from toolyard.upstreams.session import UpstreamSession
 from toolyard.upstreams.slot import Slot
-from toolyard.upstreams.watch import Watch
 
 MAX_CONNECTIONS = 64
 # Shared connections that announce something; who announces more kinds shares the plain one.

@@ -8,7 +8,7 @@ from toolyard.protocol.call import Call, Json, JsonObject
 from toolyard.protocol.client import forwarded, told_in
 from toolyard.protocol.keys import CAPABILITIES, CLIENT_INFO, ENVELOPE_KEYS, LOG_LEVEL, VERSION
 from toolyard.protocol.revisions import LATEST, Revision
-from toolyard.upstreams.link import Lost
+from toolyard.upstreams.link.link import Lost
 
 OUR_INFO: JsonObject = {"name": "toolyard", "version": __version__}
 _OURS = ENVELOPE_KEYS | {"progressToken"}

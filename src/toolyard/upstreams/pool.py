@@ -12,7 +12,7 @@ from toolyard.telemetry import logger
 from toolyard.upstreams.connections import Client
 from toolyard.upstreams.definition import ServerDefinition
 from toolyard.upstreams.health import Health
-from toolyard.upstreams.link import Down, LinkError
+from toolyard.upstreams.link.link import Down, LinkError
 from toolyard.upstreams.setup import Setup
 from toolyard.upstreams.target import Targets
 from toolyard.upstreams.upstream import ANYBODY, Upstream

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 
-from toolyard.upstreams.link import LinkError
+from toolyard.upstreams.link.link import LinkError
 from toolyard.upstreams.session import UpstreamSession
 
 # Seconds: for a sign of life, for the client's answer on a session, for looking at the folders.

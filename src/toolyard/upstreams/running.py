@@ -7,11 +7,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
+from toolyard.processes.pacing import Pace
 from toolyard.protocol.call import Call, Channel, Json, JsonObject, Session
 from toolyard.protocol.revisions import LATEST, Revision
 from toolyard.telemetry import logger
-from toolyard.upstreams.link import MAX_MESSAGE, UNASKED
-from toolyard.upstreams.pacing import Pace
+from toolyard.upstreams.link.link import MAX_MESSAGE, UNASKED
 
 log = logger("upstreams")
 TOLD = 100.0

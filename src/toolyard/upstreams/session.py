@@ -12,11 +12,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from toolyard.errors import INTERNAL_ERROR, METHOD_NOT_FOUND, ProtocolError, ToolError
+from toolyard.processes.pacing import Pace
+from toolyard.protocol.asking.fitting import fit_answer
+from toolyard.protocol.asking.questions import CAPABILITY
 from toolyard.protocol.call import LOG_LEVELS, Json, JsonObject
 from toolyard.protocol.cancelling import reason_in, reason_of
-from toolyard.protocol.fitting import fit_answer
 from toolyard.protocol.keys import CAPABILITIES
-from toolyard.protocol.questions import CAPABILITY
 from toolyard.protocol.revisions import LATEST, Revision
 from toolyard.telemetry import logger
 from toolyard.upstreams.carrier import Carrier
@@ -27,8 +28,7 @@ from toolyard.upstreams.envelope import (
     unstamped,
     without_token,
 )
-from toolyard.upstreams.link import NO_HEADERS, Link, LinkError, Outgoing, Refused, TimedOut
-from toolyard.upstreams.pacing import Pace
+from toolyard.upstreams.link.link import NO_HEADERS, Link, LinkError, Outgoing, Refused, TimedOut
 from toolyard.upstreams.running import Deadlines, Limits, Owner, Running, latest_of_one_client
 
 log = logger("upstreams")

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from toolyard.net.http_client import HttpClient
+from toolyard.http.client import HttpClient
+from toolyard.processes.lasting import Guard, Unguarded
 from toolyard.upstreams.auth import Authorize, OnChallenge
-from toolyard.upstreams.child import Guard, Unguarded
-from toolyard.upstreams.kept import KeptListings
+from toolyard.upstreams.lists.kept import KeptListings
 from toolyard.upstreams.running import Limits
 
 

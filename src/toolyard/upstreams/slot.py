@@ -6,8 +6,8 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from time import monotonic
 
+from toolyard.upstreams.lists.watch import Watch
 from toolyard.upstreams.session import UpstreamSession
-from toolyard.upstreams.watch import Watch
 
 
 class Slot:

@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 from toolyard.errors import METHOD_NOT_FOUND, ProtocolError, UpstreamError
 from toolyard.protocol.call import Call, Channel, Json, JsonObject, Result, Target
-from toolyard.upstreams.link import LinkError, Lost, TimedOut
+from toolyard.upstreams.link.link import LinkError, Lost, TimedOut
 
 
 class Peer(Protocol):

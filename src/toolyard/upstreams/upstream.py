@@ -15,19 +15,19 @@ from toolyard.protocol.call import Call, Caller, Channel, JsonObject
 from toolyard.protocol.headers import parameters
 from toolyard.telemetry import logger
 from toolyard.upstreams.backoff import Backoff
-from toolyard.upstreams.connect import CannotConnect, Connector
 from toolyard.upstreams.connections import Client, Connections, Lease, client_of
 from toolyard.upstreams.definition import ServerDefinition
 from toolyard.upstreams.health import Health, State, masked
-from toolyard.upstreams.kept import Learnt
-from toolyard.upstreams.link import NO_HEADERS, Down, LinkError, Lost, NotSent, TimedOut
-from toolyard.upstreams.listings import Listings
+from toolyard.upstreams.link.connect import CannotConnect, Connector
+from toolyard.upstreams.link.link import NO_HEADERS, Down, LinkError, Lost, NotSent, TimedOut
+from toolyard.upstreams.lists.kept import Learnt
+from toolyard.upstreams.lists.listings import Listings
+from toolyard.upstreams.lists.watch import Watch
 from toolyard.upstreams.roots import settle, wants_roots
 from toolyard.upstreams.running import Owner, Running
 from toolyard.upstreams.session import UpstreamSession
 from toolyard.upstreams.setup import Setup
 from toolyard.upstreams.slot import Slot
-from toolyard.upstreams.watch import Watch
 
 log = logger("upstreams")
 # Who asks on nobody's behalf.

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 from toolyard.errors import ProtocolError, ToolError
+from toolyard.protocol.asking.questions import asked_by
 from toolyard.protocol.call import (
     Call,
     Channel,
@@ -17,7 +18,6 @@ from toolyard.protocol.call import (
     Session,
     Target,
 )
-from toolyard.protocol.questions import asked_by
 from toolyard.virtual.codec import decoded, dumps
 from toolyard.virtual.composition import (
     Binding,

@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from urllib.parse import parse_qs
 
-from toolyard.asgi import JSON_TYPE, Header, Receive, Scope, Send, respond
-from toolyard.auth.callers import Authenticator, Unauthorized
+from toolyard.access.callers import Authenticator, Unauthorized
+from toolyard.http.messages import JSON_TYPE, Header, Receive, Scope, Send, respond
 from toolyard.protocol.call import Json
 from toolyard.web.encode import encoded
 

@@ -9,8 +9,8 @@ import asyncio
 from itertools import islice, takewhile
 
 from toolyard.protocol.call import Json, JsonObject
-from toolyard.web.records import line
 from toolyard.web.stream import Events
+from toolyard.web.views.records import line
 from toolyard.web.window import Window
 
 TICK = 0.5

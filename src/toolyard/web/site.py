@@ -6,18 +6,18 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import TypeAlias
 from urllib.parse import parse_qs
 
-from toolyard.asgi import TEXT_TYPE, Disconnected, Receive, Scope, Send, respond
-from toolyard.auth.callers import Unauthorized
-from toolyard.auth.inbound import Bearers
-from toolyard.auth.tokens import StaticToken, StaticTokens, hash_of
-from toolyard.web.asking import PRIVATE, SECURITY, Ask, Refused
-from toolyard.web.call_routes import CallRoutes
+from toolyard.access.callers import Unauthorized
+from toolyard.access.inbound import Bearers
+from toolyard.access.tokens import StaticToken, StaticTokens, hash_of
+from toolyard.http.messages import TEXT_TYPE, Disconnected, Receive, Scope, Send, respond
 from toolyard.web.encode import encoded
-from toolyard.web.login_routes import LoginRoutes
-from toolyard.web.look_routes import LookRoutes
-from toolyard.web.registry_routes import RegistryRoutes
+from toolyard.web.routes.calls import CallRoutes
+from toolyard.web.routes.logins import LoginRoutes
+from toolyard.web.routes.looking import LookRoutes
+from toolyard.web.routes.registry import RegistryRoutes
+from toolyard.web.routes.request import PRIVATE, SECURITY, Ask, Refused
+from toolyard.web.routes.traffic import TrafficRoutes
 from toolyard.web.static import NOT_BUILT, File
-from toolyard.web.traffic_routes import TrafficRoutes
 from toolyard.web.window import Window
 
 Route: TypeAlias = Callable[[Ask], Awaitable[None]]

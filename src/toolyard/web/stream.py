@@ -6,7 +6,7 @@ import asyncio
 from collections import deque
 from collections.abc import Iterable
 
-from toolyard.asgi import EVENT_HEADERS, KEEP_ALIVE, Header, Receive, Send, event
+from toolyard.http.messages import EVENT_HEADERS, KEEP_ALIVE, Header, Receive, Send, event
 from toolyard.protocol.call import Json
 from toolyard.web.encode import encoded
 

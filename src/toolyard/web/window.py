@@ -12,8 +12,8 @@ from toolyard.catalog.snapshot import Catalog
 from toolyard.protocol.call import Channel, JsonObject, Result
 from toolyard.protocol.identity import Identity
 from toolyard.upstreams.health import Health
-from toolyard.web.registries import RegistryFile
-from toolyard.web.traffic import Traffic
+from toolyard.web.editing.registries import RegistryFile
+from toolyard.web.recording.traffic import Traffic
 
 
 class Perform(Protocol):

@@ -10,7 +10,7 @@ import orjson
 from toolyard.cli.choosing import chosen_by, project_of
 from toolyard.cli.options import add_project
 from toolyard.errors import ConfigError
-from toolyard.sources.project.commands import is_ok, refresh, status
+from toolyard.sources.project.cache.commands import is_ok, refresh, status
 from toolyard.sources.project.running import json_tool
 
 

@@ -6,13 +6,13 @@ import asyncio
 import sys
 from argparse import ArgumentParser, Namespace
 
-from toolyard.app import App
+from toolyard.app.build import App
 from toolyard.cli.output import counted, print_json
 from toolyard.cli.registry.chosen import add_registry, opened, plan_for, registries_of, secrets_of
 from toolyard.errors import ConfigError
 from toolyard.protocol.call import JsonObject
+from toolyard.sources.registry.format.model import Registry
 from toolyard.sources.registry.masking import without_secrets
-from toolyard.sources.registry.model import Registry
 
 
 def add(parser: ArgumentParser) -> None:

@@ -7,7 +7,7 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-from toolyard.app import App, Plan, build
+from toolyard.app.build import App, Plan, build
 from toolyard.catalog.entries import Entries
 from toolyard.cli.choosing import chosen_by
 from toolyard.cli.options import add_project

@@ -8,8 +8,8 @@ from argparse import ArgumentParser, Namespace
 
 from toolyard.cli.output import pretty
 from toolyard.errors import ConfigError
-from toolyard.sources.registry.export import FORMATS, export
-from toolyard.sources.registry.load import load_registry
+from toolyard.sources.registry.format.export import FORMATS, export
+from toolyard.sources.registry.format.load import load_registry
 
 
 def add(parser: ArgumentParser) -> None:

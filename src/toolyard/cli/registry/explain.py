@@ -10,21 +10,21 @@ from dataclasses import replace
 
 from toolyard.catalog.entries import Tool
 from toolyard.catalog.snapshot import Catalog
-from toolyard.cli.arguments import json_object
+from toolyard.cli.client.arguments import json_object
+from toolyard.cli.client.terminal import TerminalChannel
 from toolyard.cli.output import pretty, print_json, table
 from toolyard.cli.registry.chosen import add_registry, opened, plan_for, secrets_of
-from toolyard.cli.terminal import TerminalChannel
 from toolyard.errors import ConfigError, ProtocolError, ToolError
 from toolyard.methods.tools import check_arguments, refuse_unready
+from toolyard.protocol.asking.questions import asked_by
 from toolyard.protocol.call import Call, JsonObject
-from toolyard.protocol.questions import asked_by
 from toolyard.protocol.revisions import LATEST
+from toolyard.sources.registry.format.report import did_you_mean
 from toolyard.sources.registry.masking import masked_values
-from toolyard.sources.registry.report import did_you_mean
 from toolyard.virtual.codec import decoded
 from toolyard.virtual.explain import explain
 from toolyard.virtual.stages import Stage, Stages
-from toolyard.web.sizes import CHARACTERS_PER_TOKEN
+from toolyard.web.views.sizes import CHARACTERS_PER_TOKEN
 
 MOST_ROUNDS = 32
 SHOWN_LINES = 12

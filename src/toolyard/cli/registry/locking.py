@@ -6,7 +6,7 @@ import asyncio
 import sys
 from argparse import ArgumentParser, Namespace
 
-from toolyard.app import App, Plan, lock_path
+from toolyard.app.build import App, Plan, lock_path
 from toolyard.catalog.entries import Entries
 from toolyard.catalog.snapshot import Catalog
 from toolyard.cli.output import counted, pretty, print_json
@@ -17,13 +17,13 @@ from toolyard.cli.registry.chosen import (
     registries_of,
     scripts_of,
 )
-from toolyard.durable import write_whole
 from toolyard.errors import ConfigError
+from toolyard.files.whole import write_whole
 from toolyard.protocol.call import LOCAL
 from toolyard.protocol.client import ABLE
 from toolyard.protocol.guise import guise_of
 from toolyard.protocol.revisions import LATEST
-from toolyard.sources.registry.lock import Lock, lock, read_lock, verify
+from toolyard.sources.registry.lock.lock import Lock, lock, read_lock, verify
 from toolyard.upstreams.connections import Client
 
 

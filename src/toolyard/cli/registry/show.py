@@ -7,7 +7,7 @@ import os
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator
 
-from toolyard.app import App
+from toolyard.app.build import App
 from toolyard.catalog.entries import Tool
 from toolyard.catalog.snapshot import Catalog
 from toolyard.cli.output import pretty, print_json, table
@@ -21,10 +21,10 @@ from toolyard.cli.registry.chosen import (
 )
 from toolyard.errors import ConfigError
 from toolyard.protocol.call import JsonObject
+from toolyard.sources.registry.chain.parts import Anatomy, Part, anatomy, elsewhere_of
+from toolyard.sources.registry.format.report import did_you_mean
 from toolyard.sources.registry.masking import without_secrets
-from toolyard.sources.registry.parts import Anatomy, Part, anatomy, elsewhere_of
-from toolyard.sources.registry.report import did_you_mean
-from toolyard.web.sizes import tokens_in
+from toolyard.web.views.sizes import tokens_in
 
 
 def add(parser: ArgumentParser) -> None:

@@ -10,10 +10,10 @@ from datetime import UTC, datetime
 import orjson
 
 from toolyard.errors import ProtocolError
+from toolyard.processes.shell import TookTooLong, bash
 from toolyard.protocol.call import Call, Channel, JsonObject, Result, Target
-from toolyard.runners.environ import compact
-from toolyard.runners.results import TIMEOUT_EXIT
-from toolyard.runners.shell import TookTooLong, bash
+from toolyard.scripts.contract.environ import compact
+from toolyard.scripts.results import TIMEOUT_EXIT
 from toolyard.settings import Settings
 from toolyard.sources.project.running import json_tool
 from toolyard.telemetry import logger

@@ -9,17 +9,17 @@ from typing import TYPE_CHECKING, TypeAlias, TypeVar
 from toolyard.catalog.choices import lists_values
 from toolyard.catalog.entries import Completion, Entries, Origin, Prompt, Resource, Template, Tool
 from toolyard.protocol.call import Call, Channel, JsonObject, Result, Target
-from toolyard.runners.changes import FileChanges
-from toolyard.runners.runner import Runner
+from toolyard.scripts.resources.changes import FileChanges
+from toolyard.scripts.running.runner import Runner
 from toolyard.settings import Settings
-from toolyard.sources.project import prompts, resources
+from toolyard.sources.project.discover import prompts, resources
+from toolyard.sources.project.discover.scan import Scan
+from toolyard.sources.project.discover.tools import FIELDS
 from toolyard.sources.project.items import split
 from toolyard.sources.project.layout import Project
-from toolyard.sources.project.scan import Scan
-from toolyard.sources.project.tools import FIELDS
 
 if TYPE_CHECKING:
-    from toolyard.runners.resources import ResourceTarget
+    from toolyard.scripts.resources.target import ResourceTarget
     from toolyard.sources.project.targets import Targets
 
 

@@ -10,7 +10,7 @@ import os
 from typing import Any, NamedTuple
 
 from toolyard.settings import Settings
-from toolyard.sources.project.icons import inline_icons
+from toolyard.sources.project.discover.icons import inline_icons
 from toolyard.sources.project.layout import Project
 
 DEFAULT_VERSION = "0.0.0"

@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from toolyard.runners.runner import Runner
+from toolyard.files.safety import why_unsafe
+from toolyard.scripts.running.runner import Runner
 from toolyard.sources.project.layout import Project
-from toolyard.sources.project.safety import why_unsafe
 
 if TYPE_CHECKING:
-    from toolyard.runners.policy import PolicyScript
+    from toolyard.scripts.policy import PolicyScript
 
 
 def policy_of(project: Project, runner: Runner) -> PolicyScript | None:
@@ -19,7 +19,7 @@ def policy_of(project: Project, runner: Runner) -> PolicyScript | None:
     if not os.path.lexists(path):
         return None
     # Few projects have one: the start of the others does not pay for it.
-    from toolyard.runners.policy import PolicyScript  # noqa: PLC0415
+    from toolyard.scripts.policy import PolicyScript  # noqa: PLC0415
 
     return PolicyScript(
         path,

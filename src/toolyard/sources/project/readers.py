@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import os
 
-from toolyard.net.addresses import HostRules
+from toolyard.http.addresses import HostRules
+from toolyard.http.resolving import Dialler
 from toolyard.protocol.call import JsonObject
-from toolyard.runners.dial import Dialler
-from toolyard.runners.files import FileProvider
-from toolyard.runners.git import GitLimits, GitProvider
-from toolyard.runners.https import HttpsLimits, HttpsProvider
-from toolyard.runners.providers import Echo, Refusing, ScriptProvider
-from toolyard.runners.resources import Reader
-from toolyard.runners.runner import Runner
+from toolyard.scripts.resources.files import FileProvider
+from toolyard.scripts.resources.git import GitLimits, GitProvider
+from toolyard.scripts.resources.https import HttpsLimits, HttpsProvider
+from toolyard.scripts.resources.providers import Echo, Refusing, ScriptProvider
+from toolyard.scripts.resources.target import Reader
+from toolyard.scripts.running.runner import Runner
 from toolyard.settings import Settings
+from toolyard.sources.project.discover.scan import provider_scripts
 from toolyard.sources.project.layout import Project
-from toolyard.sources.project.scan import provider_scripts
 
 _SCHEMES = {"file": "file", "https": "https", "git+https": "git", "git": "git"}
 

@@ -6,7 +6,7 @@ import json
 import os
 from typing import Any, NamedTuple
 
-from toolyard.runners.environ import Roots, file_uri
+from toolyard.scripts.contract.environ import Roots, file_uri
 from toolyard.settings import Settings
 from toolyard.sources.project.layout import Project
 from toolyard.telemetry import logger

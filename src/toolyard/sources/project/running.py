@@ -9,7 +9,7 @@ from typing import cast
 import toolyard
 from toolyard import telemetry
 from toolyard.protocol.identity import Identity
-from toolyard.runners.settings import EnvMode, ProjectPaths, ProviderEnvMode, RunnerSettings
+from toolyard.scripts.settings import EnvMode, ProjectPaths, ProviderEnvMode, RunnerSettings
 from toolyard.settings import Settings, secret_variables
 from toolyard.sources.project.layout import Project
 from toolyard.sources.project.roots import ConfiguredRoots

@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from toolyard.errors import ConfigError
-from toolyard.runners.sourcing import exports_of
+from toolyard.files.safety import why_unsafe
+from toolyard.scripts.contract.sourcing import exports_of
 from toolyard.settings import Settings, secret_variables
 from toolyard.sources.project.layout import Project
-from toolyard.sources.project.safety import why_unsafe
 from toolyard.telemetry import logger
 
 log = logger("project")

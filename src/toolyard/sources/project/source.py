@@ -12,24 +12,15 @@ from typing import NamedTuple
 from toolyard.catalog.entries import Entries
 from toolyard.catalog.kinds import Kind
 from toolyard.protocol.call import JsonObject, Target
-from toolyard.runners.changes import FileChanges
-from toolyard.runners.runner import Runner
-from toolyard.runners.script import ScriptTarget
+from toolyard.scripts.resources.changes import FileChanges
+from toolyard.scripts.running.runner import Runner
+from toolyard.scripts.tool import ScriptTarget
 from toolyard.settings import Settings
-from toolyard.sources.project import cache
-from toolyard.sources.project.cached import usable
-from toolyard.sources.project.entries import Builder, MakeToolTarget
-from toolyard.sources.project.layout import Project
-from toolyard.sources.project.metadata import Metadata
-from toolyard.sources.project.register import RegistrationError, has_active_script
-from toolyard.sources.project.registry_files import (
-    FileKind,
-    apart,
-    listed_with,
-    paths_in,
-    together,
-)
-from toolyard.sources.project.scan import (
+from toolyard.sources.project.cache import files as cache
+from toolyard.sources.project.cache.items import usable
+from toolyard.sources.project.cache.kinds import FileKind, apart, listed_with, paths_in, together
+from toolyard.sources.project.discover.metadata import Metadata
+from toolyard.sources.project.discover.scan import (
     CollectorPaused,
     Items,
     Scan,
@@ -37,7 +28,10 @@ from toolyard.sources.project.scan import (
     scan,
     unscanned,
 )
-from toolyard.sources.project.walk import stamp_of, unchanged
+from toolyard.sources.project.discover.walk import stamp_of, unchanged
+from toolyard.sources.project.entries import Builder, MakeToolTarget
+from toolyard.sources.project.layout import Project
+from toolyard.sources.project.register.file import RegistrationError, has_active_script
 from toolyard.sources.project.watching import Watching
 from toolyard.sources.shortage import Shortage
 from toolyard.telemetry import logger

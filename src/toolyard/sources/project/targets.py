@@ -7,25 +7,25 @@ import os
 from collections.abc import Mapping
 
 from toolyard.protocol.call import JsonObject, Target
-from toolyard.runners.changes import FileChanges
-from toolyard.runners.completions import (
+from toolyard.scripts.completion import (
     CompletionScript,
     IssuedCursors,
     ListedValues,
     ScriptCompletion,
 )
-from toolyard.runners.contents import About
-from toolyard.runners.environ import compact
-from toolyard.runners.files import DataFile
-from toolyard.runners.pages import StaticPage, TemplatePage
-from toolyard.runners.prompts import ProgramPrompt, TextPrompt
-from toolyard.runners.providers import Refusing
-from toolyard.runners.resources import ByScheme, Program, Reader, ResourceTarget
-from toolyard.runners.runner import Runner
+from toolyard.scripts.contract.environ import compact
+from toolyard.scripts.prompt import ProgramPrompt, TextPrompt
+from toolyard.scripts.resources.changes import FileChanges
+from toolyard.scripts.resources.contents import About
+from toolyard.scripts.resources.files import DataFile
+from toolyard.scripts.resources.pages import StaticPage, TemplatePage
+from toolyard.scripts.resources.providers import Refusing
+from toolyard.scripts.resources.target import ByScheme, Program, Reader, ResourceTarget
+from toolyard.scripts.running.runner import Runner
 from toolyard.settings import Settings
+from toolyard.sources.project.discover.unlisted import UnlistedFiles
 from toolyard.sources.project.layout import Project
 from toolyard.sources.project.readers import Readers, roots_of
-from toolyard.sources.project.unlisted import UnlistedFiles
 
 
 class Targets:

@@ -7,7 +7,7 @@ import os
 import threading
 from collections.abc import Callable, Collection
 
-from toolyard.runners.changes import FileChanges
+from toolyard.scripts.resources.changes import FileChanges
 from toolyard.settings import Settings
 from toolyard.sources.project.layout import Project
 from toolyard.telemetry import logger

@@ -6,7 +6,7 @@ import re
 from urllib.parse import parse_qsl, urlsplit, urlunsplit
 
 from toolyard.protocol.call import Json, JsonObject
-from toolyard.sources.registry.model import Registry
+from toolyard.sources.registry.format.model import Registry
 
 MASK = "***"
 # A reference says where a value comes from and nothing of the value.

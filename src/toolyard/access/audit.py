@@ -1,0 +1,110 @@
+"""The audit log: who called what, when, for how long and with which outcome; a line a call."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import time
+from collections import deque
+from datetime import UTC, datetime
+
+from toolyard.access.subject import subject_of
+from toolyard.errors import INTERNAL_ERROR, ConfigError, ProtocolError
+from toolyard.protocol.call import Call, Channel, Handler, JsonObject, Result
+from toolyard.protocol.codec import dumps
+from toolyard.telemetry import logger
+
+log = logger("audit")
+MOST_LEFT = 1000
+
+
+class Lines:
+    """A file that only we can read; each line is an object that says when."""
+
+    def __init__(self, path: str) -> None:
+        try:
+            self._file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+        except OSError as error:
+            raise ConfigError.at(path, f"cannot be written: {error.strerror}") from None
+
+        self._left: deque[bytes] = deque(maxlen=MOST_LEFT)  # what could not be written yet
+
+    def write(self, said: JsonObject) -> None:
+        line = {"time": datetime.now(UTC).isoformat(timespec="milliseconds"), **said}
+        self._left.append(dumps(line) + b"\n")
+        self.flush()
+
+    def flush(self) -> bool:
+        """Is everything written that was said so far?"""
+        try:
+            while self._left:
+                # One write of a whole line: lines of several writers do not mix.
+                written = os.write(self._file, self._left[0])
+                line = self._left.popleft()
+                if written < len(line):
+                    self._left.appendleft(line[written:])
+        except OSError as error:
+            log.error("the audit log cannot be written: %s", error.strerror)
+        return not self._left
+
+    def close(self) -> None:
+        os.close(self._file)
+
+
+class Audit:
+    """The calls. Arguments are written only when asked for."""
+
+    def __init__(self, lines: Lines, *, arguments: bool = False) -> None:
+        self._lines = lines
+        self._arguments = arguments
+
+    def write(self, call: Call, seconds: float, outcome: str, code: int | None = None) -> None:
+        subject = subject_of(call)
+        line: JsonObject = {
+            "caller": call.caller.id,
+            "method": call.method,
+            "name": subject.name,
+            "ms": round(seconds * 1000, 3),
+            "outcome": outcome,
+        }
+        if code is not None:
+            line["code"] = code
+        if self._arguments:
+            line["arguments"] = call.params.get("arguments")
+        self._lines.write(line)
+
+    def check(self) -> None:
+        """No call without a record: raises ProtocolError while none can be written."""
+        if not self._lines.flush():
+            raise ProtocolError(
+                INTERNAL_ERROR, "Calls are refused while the audit log cannot be written"
+            )
+
+
+def audited(handler: Handler, audit: Audit) -> Handler:
+    async def handle(call: Call, channel: Channel) -> Result:
+        audit.check()
+        started = time.perf_counter()
+        outcome, code = "failed", None
+        try:
+            result = await handler(call, channel)
+            outcome = _outcome(result)
+            return result
+        except ProtocolError as error:
+            outcome, code = "refused", error.code
+            raise
+        except asyncio.CancelledError:
+            outcome = "cancelled"
+            raise
+        finally:
+            audit.write(call, time.perf_counter() - started, outcome, code)
+
+    return handle
+
+
+def _outcome(result: Result) -> str:
+    if not isinstance(result, dict):
+        return "ok"
+    if result.get("isError"):
+        return "error"
+    return "asked" if result.get("resultType") == "input_required" else "ok"

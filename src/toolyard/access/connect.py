@@ -1,0 +1,103 @@
+"""POST /oauth/connect: a caller hands over its own token for one OAuth server of the registry."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable
+
+import orjson
+
+from toolyard.access.callers import Authenticator, Unauthorized
+from toolyard.access.oauth.accounts import Accounts
+from toolyard.access.oauth.clients import Client
+from toolyard.access.oauth.config import Server
+from toolyard.access.oauth.grant import Grant
+from toolyard.access.oauth.metadata import canonical
+from toolyard.http.messages import (
+    JSON_TYPE,
+    BodyTooLarge,
+    Disconnected,
+    Receive,
+    Scope,
+    Send,
+    read_body,
+    respond,
+)
+from toolyard.protocol.call import Caller, Json
+
+PATH = "/oauth/connect"
+MAX_BODY = 64 * 1024
+
+
+class Connect:
+    """An ASGI app. The token is kept for that caller, and sent to that server, alone."""
+
+    def __init__(
+        self,
+        authenticator: Authenticator,
+        accounts: Accounts,
+        servers: Callable[[], Iterable[Server]],
+    ) -> None:
+        self._authenticator = authenticator
+        self._accounts = accounts
+        self._servers = servers  # those with `auth: "oauth"`
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        sent = [v.decode("latin-1") for k, v in scope["headers"] if k == b"authorization"]
+        try:
+            caller = await self._authenticator.caller(sent)
+        except Unauthorized as refused:
+            challenge = (b"www-authenticate", refused.challenge.encode("latin-1", "replace"))
+            await respond(send, refused.status, _error("Unauthorized"), (JSON_TYPE, challenge))
+            return
+        if scope["method"] != "POST":
+            await respond(send, 405, b"", ((b"allow", b"POST"),))
+            return
+        try:
+            status, why = self._connect(caller, _fields(scope, await read_body(receive, MAX_BODY)))
+        except BodyTooLarge:
+            status, why = 413, "Body too large"
+        except Disconnected:
+            return
+        body = orjson.dumps({"status": "connected"}) if status == 200 else _error(why)
+        await respond(send, status, body, (JSON_TYPE,))
+
+    def _connect(self, caller: Caller, fields: Json) -> tuple[int, str]:
+        url, token = (
+            (fields.get("server_url"), fields.get("token"))
+            if isinstance(fields, dict)
+            else (None, None)
+        )
+        if not isinstance(url, str) or not url or not isinstance(token, str) or not token:
+            return 400, "server_url and token are required"
+        if not all("!" <= char <= "~" for char in token):
+            return 400, "token is malformed"
+        server = self._named(url)
+        if server is None:
+            return 404, "server_url is not that of an OAuth server of the registry"
+        self._accounts.account(server, caller).give(_given(token, canonical(url)))
+        return 200, ""
+
+    def _named(self, url: str) -> Server | None:
+        wanted = canonical(url)
+        return next((one for one in self._servers() if canonical(one.url or "") == wanted), None)
+
+
+def _fields(scope: Scope, body: bytes) -> Json:
+    kinds = [v for k, v in scope["headers"] if k == b"content-type"]
+    # A form of another site could send any other type without being asked for permission.
+    if not kinds or kinds[0].partition(b";")[0].strip().lower() != b"application/json":
+        return None
+    try:
+        return orjson.loads(body)
+    except ValueError:
+        return None
+
+
+def _given(token: str, url: str) -> Grant:
+    now = time.time()
+    return Grant(token, "", "", Client("", ""), url, now, given=True, began=now)
+
+
+def _error(why: str) -> bytes:
+    return orjson.dumps({"error": why})

@@ -1,0 +1,42 @@
+"""Who is calling, by any of the credentials that the configuration knows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from toolyard.access.callers import Unauthorized, bearer
+from toolyard.access.jwt_tokens import JwtTokens
+from toolyard.access.tokens import StaticTokens
+from toolyard.protocol.call import Caller
+
+
+class Bearers:
+    """Static tokens first, then the issuer's. `hint` is added to every challenge."""
+
+    everybody = None
+
+    def __init__(
+        self, static: StaticTokens, issued: JwtTokens | None = None, hint: str = ""
+    ) -> None:
+        self._static = static
+        self._issued = issued
+        self._hint = hint
+
+    async def caller(self, authorization: Sequence[str]) -> Caller:
+        try:
+            return await self._caller(bearer(authorization))
+        except Unauthorized as refused:
+            raise Unauthorized(self._hinted(refused.challenge), refused.status) from None
+
+    async def _caller(self, token: str) -> Caller:
+        caller = self._static.caller(token)
+        if caller is not None:
+            return caller
+        if self._issued is None or token.count(".") != 2:
+            raise Unauthorized
+        return await self._issued.caller(token)
+
+    def _hinted(self, challenge: str) -> str:
+        if not self._hint:
+            return challenge
+        return f"{challenge}{' ' if challenge == 'Bearer' else ', '}{self._hint}"

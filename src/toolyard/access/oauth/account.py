@@ -1,0 +1,227 @@
+"""One caller's account at one server: its grant, renewed, extended and given back in turn."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from toolyard.access.oauth.browser import Browser
+from toolyard.access.oauth.challenge import Wanted
+from toolyard.access.oauth.discovery import Found, discover
+from toolyard.access.oauth.errors import OAuthError, Refused
+from toolyard.access.oauth.grant import Grant
+from toolyard.access.oauth.grants import Granting
+from toolyard.access.oauth.tokens import revoke
+from toolyard.errors import LoginRequired, UpstreamError
+from toolyard.telemetry import logger
+
+log = logger("auth")
+# A token that is refused this soon after it was obtained would be refused again.
+FRESH = 5.0
+MAX_ATTEMPTS, ATTEMPTS_WITHIN = 3, 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Which server, for whom."""
+
+    server: str
+    url: str
+    caller: str
+
+    @property
+    def key(self) -> str:
+        return f"grant {self.caller} {self.url}"
+
+
+class Account:
+    """One at a time works on the grant; the others wait and find it renewed."""
+
+    def __init__(self, place: Place, granting: Granting, browser: Browser | None) -> None:
+        self._place = place
+        self._granting = granting
+        self._browser = browser
+        self._lock = asyncio.Lock()
+        self._attempts: deque[float] = deque(maxlen=MAX_ATTEMPTS)
+
+    @property
+    def grant(self) -> Grant | None:
+        packed = self._granting.store.get(self._place.key)
+        return None if packed is None else Grant.unpack(packed)
+
+    @property
+    def login(self) -> str | None:
+        """Names the login, through its renewals; None where a person would have to log in."""
+        grant = self.grant
+        if grant is not None and (grant.given or self._granting.config.interactive):
+            return f"{grant.issuer} {grant.began}"
+        return None if self._granting.config.interactive else "without a person"
+
+    def _keep(self, grant: Grant) -> None:
+        self._granting.store.put(self._place.key, grant.pack())
+
+    def forget(self) -> None:
+        self._granting.store.drop(self._place.key)
+
+    # -- headers -----------------------------------------------------------------------
+
+    async def headers(self) -> Mapping[str, str]:
+        """Raises LoginRequired where there is nothing to send and nobody who could help."""
+        grant = self.grant
+        if grant is not None and grant.expired(self._now()):
+            grant = await self._renewed(grant)
+        if grant is None:
+            if self._granting.config.interactive and self._browser is None:
+                raise self._login_required()
+            return {}  # the server's refusal says what it wants
+        return {"Authorization": f"Bearer {grant.access}"}
+
+    async def _renewed(self, old: Grant) -> Grant | None:
+        async with self._lock:
+            return await self._renew_alone(old)
+
+    async def _renew_alone(self, old: Grant) -> Grant | None:
+        """A refresh token is good for one use: of all processes, one may use it."""
+        try:
+            async with self._granting.store.alone(self._place.key):
+                grant = self.grant
+                if grant is None or grant.access != old.access:
+                    return grant  # another call, or another process, was faster
+                return await self._renew(grant)
+        except TimeoutError:
+            raise self._failed(OAuthError("another process does not end renewing it")) from None
+        except OSError as error:
+            raise self._failed(OAuthError(f"it cannot be kept: {error.strerror}")) from None
+
+    async def _renew(self, grant: Grant) -> Grant | None:
+        """None, and forgotten, when the grant has come to its end."""
+        if not grant.refresh:
+            if grant.expired(self._now(), 0):
+                self.forget()
+                return None
+            return grant
+        try:
+            renewed = await self._granting.renew(grant)
+        except Refused as refused:
+            log.info("%s: the login has ended (%s)", self._place.server, refused.code)
+            self.forget()
+            return None
+        except OAuthError as error:
+            if not grant.expired(self._now(), 0):
+                return grant
+            raise self._failed(error) from None
+        self._keep(renewed)
+        return renewed
+
+    # -- refusals ----------------------------------------------------------------------
+
+    async def challenged(self, status: int, wanted: Wanted) -> bool:
+        """True when there is another token now. Raises LoginRequired."""
+        before = self.grant
+        async with self._lock:
+            if self.grant != before:
+                return True
+            try:
+                return await self._answer(status, wanted)
+            except OAuthError as error:
+                raise self._failed(error) from None
+
+    async def _answer(self, status: int, wanted: Wanted) -> bool:
+        grant = self.grant
+        if status == 403 and (grant is None or not self._may_step_up(grant, wanted)):
+            return False
+        if grant is not None and grant.given:
+            self.forget()
+            raise self._login_required()
+        found = await discover(self._granting.fetch, self._place.url, wanted)
+        if grant is not None and grant.issuer != found.issuer.issuer:
+            self.forget()  # what one issuer gave is nothing to another
+            grant = None
+        if status == 401 and grant is not None and await self._try_renewing(grant):
+            return True
+        await self._obtain(found, self._scopes(found, wanted, grant))
+        return True
+
+    def _may_step_up(self, grant: Grant, wanted: Wanted) -> bool:
+        """More scopes may help only where the token lacks some of those asked for."""
+        return wanted.error == "insufficient_scope" and not set(wanted.scopes) <= set(grant.scopes)
+
+    async def _try_renewing(self, grant: Grant) -> bool:
+        if not grant.refresh or self._now() - grant.obtained < FRESH:
+            return False
+        return await self._renew_alone(grant) is not None
+
+    async def _obtain(self, found: Found, scopes: tuple[str, ...]) -> None:
+        interactive = self._granting.config.interactive
+        if interactive and self._browser is None:
+            raise self._login_required(scopes)
+        self._count_attempt()
+        if self._browser is not None and interactive:
+            self._keep(await self._granting.log_in(found, scopes, self._browser))
+        else:
+            self._keep(await self._granting.without_a_person(found, scopes))
+
+    def _count_attempt(self) -> None:
+        """A server that is never satisfied must not send us round and round."""
+        now = self._now()
+        full = len(self._attempts) == MAX_ATTEMPTS
+        if full and now - self._attempts[0] < ATTEMPTS_WITHIN:
+            raise OAuthError("refuses every token that it is given")
+        self._attempts.append(now)
+
+    def _scopes(self, found: Found, wanted: Wanted, grant: Grant | None) -> tuple[str, ...]:
+        chosen = wanted.scopes or self._granting.config.scopes or found.scopes or ()
+        before = grant.scopes if grant is not None else ()
+        offline = "offline_access" in (found.issuer.scopes or ())
+        needed = self._granting.config.interactive and offline and bool(chosen)
+        more = ("offline_access",) if needed else ()
+        return tuple(dict.fromkeys((*before, *chosen, *more)))
+
+    # -- by hand -----------------------------------------------------------------------
+
+    async def log_in(self, wanted: Wanted, browser: Browser, scopes: tuple[str, ...] = ()) -> Grant:
+        """Whatever there was before. Raises OAuthError."""
+        async with self._lock:
+            found = await discover(self._granting.fetch, self._place.url, wanted)
+            asked = scopes + self._scopes(found, wanted, None)
+            if self._granting.config.interactive:
+                grant = await self._granting.log_in(found, tuple(dict.fromkeys(asked)), browser)
+            else:
+                grant = await self._granting.without_a_person(found, asked)
+            self._keep(grant)
+            return grant
+
+    def give(self, grant: Grant) -> None:
+        self._keep(grant)
+
+    async def log_out(self) -> bool:
+        """Forget it, and have the issuer forget it. False where there was nothing."""
+        async with self._lock:
+            grant = self.grant
+            self.forget()
+        if grant is None:
+            return False
+        if grant.revocation_endpoint:
+            token, hint = (
+                (grant.refresh, "refresh_token")
+                if grant.refresh
+                else (grant.access, "access_token")
+            )
+            try:
+                await revoke(
+                    self._granting.fetch, grant.revocation_endpoint, grant.client, token, hint
+                )
+            except OAuthError as error:
+                log.warning("%s: could not be told of the logout: %s", grant.issuer, error)
+        return True
+
+    def _login_required(self, scopes: tuple[str, ...] = ()) -> LoginRequired:
+        return LoginRequired(self._place.server, self._place.url, scopes=scopes)
+
+    def _failed(self, error: OAuthError) -> UpstreamError:
+        return UpstreamError(self._place.server, f"no token could be had: {error}")
+
+    def _now(self) -> float:
+        return self._granting.clock()

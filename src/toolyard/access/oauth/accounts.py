@@ -1,0 +1,87 @@
+"""The credentials of every caller at every upstream. A token goes to the server it is for."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from typing import Protocol
+
+from toolyard.access.oauth.account import Account, Place
+from toolyard.access.oauth.browser import Browser
+from toolyard.access.oauth.challenge import Wanted, read_challenge
+from toolyard.access.oauth.config import Server, read_oauth
+from toolyard.access.oauth.errors import OAuthError
+from toolyard.access.oauth.grants import Granting
+from toolyard.access.oauth.metadata import canonical
+from toolyard.access.oauth.store import Store
+from toolyard.http.fetch import Fetch, FetchError, GuardedFetch
+from toolyard.protocol.call import Caller
+
+# Any request will do: what counts is how it is refused.
+_PROBE = b'{"jsonrpc":"2.0","id":1,"method":"ping"}'
+_PROBE_HEADERS = {
+    "Content-Type": "application/json",
+    "Accept": "application/json, text/event-stream",
+}
+
+
+# Who is at the page is who sits at this machine.
+SAME_PERSON = {"page": "local"}
+
+
+class Challenge(Protocol):
+    """A request was refused."""
+
+    @property
+    def status(self) -> int: ...
+    @property
+    def header(self) -> str: ...
+
+
+class Accounts:
+    """`browser` makes logins happen by themselves; without one they are asked for."""
+
+    def __init__(
+        self,
+        store: Store,
+        *,
+        browser: Callable[[Fetch], Browser] | None = None,
+        document_url: str = "",
+        fetch_for: Callable[[str], Fetch] = GuardedFetch,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self._store = store
+        self._browser = browser
+        self._document_url = document_url
+        self._fetch_for = fetch_for
+        self._clock = clock
+        self._accounts: dict[tuple[str, str, str], Account] = {}
+
+    async def authorize(self, server: Server, caller: Caller) -> Mapping[str, str]:
+        return await self.account(server, caller).headers()
+
+    async def on_challenge(self, server: Server, caller: Caller, challenge: Challenge) -> bool:
+        wanted = read_challenge(challenge.header)
+        return await self.account(server, caller).challenged(challenge.status, wanted)
+
+    def account(self, server: Server, caller: Caller) -> Account:
+        url = canonical(server.url or "")
+        key = (server.name, url, SAME_PERSON.get(caller.id, caller.id))
+        found = self._accounts.get(key)
+        if found is None:
+            fetch = self._fetch_for(url)
+            granting = Granting(
+                fetch, self._store, read_oauth(server), self._document_url, self._clock
+            )
+            browser = self._browser(fetch) if self._browser is not None else None
+            found = self._accounts[key] = Account(Place(*key), granting, browser)
+        return found
+
+    async def wanted_by(self, server: Server) -> Wanted:
+        """What the server asks for when it is asked without credentials. Raises OAuthError."""
+        url = canonical(server.url or "")
+        try:
+            answer = await self._fetch_for(url)("POST", url, _PROBE_HEADERS, _PROBE)
+        except FetchError as error:
+            raise OAuthError(str(error)) from None
+        return read_challenge(answer.headers.get("www-authenticate", ""))

@@ -1,0 +1,75 @@
+"""Find who issues tokens for a server: its resource metadata, then the issuer's own."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import orjson
+
+from toolyard.access.oauth.challenge import Wanted
+from toolyard.access.oauth.errors import OAuthError
+from toolyard.access.oauth.metadata import (
+    AuthorizationServer,
+    assumed_issuer,
+    canonical,
+    issuer_urls,
+    origin_of,
+    read_issuer,
+    read_resource,
+    resource_urls,
+)
+from toolyard.http.fetch import Fetch, FetchError
+from toolyard.protocol.call import Json
+from toolyard.protocol.revisions import LATEST
+
+_ACCEPT = {"Accept": "application/json", "MCP-Protocol-Version": LATEST.date}
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """Who issues tokens for a server, and what to say the tokens are for."""
+
+    issuer: AuthorizationServer
+    resource: str
+    scopes: tuple[str, ...] | None = None
+
+
+async def discover(fetch: Fetch, server_url: str, wanted: Wanted) -> Found:
+    """Raises OAuthError."""
+    try:
+        return await _discover(fetch, server_url, wanted)
+    except FetchError as error:
+        raise OAuthError(str(error)) from None
+
+
+async def _discover(fetch: Fetch, server_url: str, wanted: Wanted) -> Found:
+    published = await _first(fetch, resource_urls(server_url, wanted.resource_metadata))
+    if published is None:
+        return Found(await _by_the_old_rule(fetch, server_url), canonical(server_url))
+    resource = read_resource(published, server_url)
+    issuer = resource.issuers[0]
+    metadata = await _first(fetch, issuer_urls(issuer))
+    if metadata is None:
+        raise OAuthError(f"the authorization server {issuer} publishes no metadata")
+    return Found(read_issuer(metadata, issuer), resource.resource, resource.scopes)
+
+
+async def _by_the_old_rule(fetch: Fetch, server_url: str) -> AuthorizationServer:
+    """2025-03-26: the server's origin is its own issuer, with or without metadata."""
+    origin = origin_of(server_url)
+    metadata = await _first(fetch, issuer_urls(origin)[:1])
+    return assumed_issuer(server_url) if metadata is None else read_issuer(metadata, origin)
+
+
+async def _first(fetch: Fetch, urls: list[str]) -> Json | None:
+    """The first document that is there. A server in trouble is no server without metadata."""
+    for url in urls:
+        fetched = await fetch("GET", url, _ACCEPT, follow=True)
+        if fetched.status == 200:
+            try:
+                return orjson.loads(fetched.body)
+            except ValueError:
+                raise OAuthError(f"{url} is no JSON") from None
+        if fetched.status >= 500:
+            raise OAuthError(f"{url} answered HTTP {fetched.status}")
+    return None

@@ -1,0 +1,166 @@
+"""Where credentials are kept: encrypted, a file each, readable by nobody else.
+
+Knows nothing of what is inside them.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import os
+import stat
+from collections.abc import AsyncIterator, Iterator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Protocol
+
+import orjson
+
+from toolyard.errors import ConfigError
+from toolyard.files.whole import alone_in, create_whole, try_lock, write_whole
+from toolyard.protocol.call import JsonObject
+
+_NONCE = 12
+LOCK_WITHIN, LOCK_AGAIN = 60.0, 0.05
+_SUFFIX = ".sealed"
+
+
+class Store(Protocol):
+    """A small map from text to JSON objects."""
+
+    def get(self, key: str) -> JsonObject | None: ...
+    def put(self, key: str, value: JsonObject) -> None: ...
+    def drop(self, key: str) -> None: ...
+    def keys(self) -> Iterator[str]: ...
+    def alone(self, key: str) -> AbstractAsyncContextManager[None]:
+        """One process at a time. Raises TimeoutError, and OSError."""
+
+
+class MemoryStore:
+    def __init__(self) -> None:
+        self._values: dict[str, bytes] = {}
+
+    def get(self, key: str) -> JsonObject | None:
+        packed = self._values.get(key)
+        return None if packed is None else dict(orjson.loads(packed))
+
+    def put(self, key: str, value: JsonObject) -> None:
+        self._values[key] = orjson.dumps(value)
+
+    def drop(self, key: str) -> None:
+        self._values.pop(key, None)
+
+    def keys(self) -> Iterator[str]:
+        return iter(tuple(self._values))
+
+    def alone(self, key: str) -> AbstractAsyncContextManager[None]:
+        return nullcontext()
+
+
+class SealedStore:
+    """A folder of sealed files beside the key that seals them."""
+
+    def __init__(self, folder: str | Path) -> None:
+        self._folder = Path(folder)
+        # Path -> (what the file was when it was read, its content): another process may write.
+        self._read: dict[Path, tuple[tuple[int, int], JsonObject]] = {}
+
+    def get(self, key: str) -> JsonObject | None:
+        path = self._path(key)
+        try:
+            found = path.stat()
+        except OSError:
+            self._read.pop(path, None)
+            return None
+        version = (found.st_mtime_ns, found.st_ino)
+        known = self._read.get(path)
+        if known is None or known[0] != version:
+            opened = self._open(path)
+            if opened is None or opened["key"] != key:
+                return None
+            known = self._read[path] = (version, opened["value"])
+        return known[1]
+
+    def put(self, key: str, value: JsonObject) -> None:
+        path = self._path(key)
+        nonce = os.urandom(_NONCE)
+        plain = orjson.dumps({"key": key, "value": value})
+        sealed = nonce + self._cipher.encrypt(nonce, plain, path.name.encode())
+        write_whole(str(path), sealed)
+        self._read.pop(path, None)
+
+    @asynccontextmanager
+    async def alone(self, key: str) -> AsyncIterator[None]:
+        """A lock file beside it: the system lets go of it when its process ends."""
+        self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        path = str(self._path(key).with_suffix(".lock"))
+        async with asyncio.timeout(LOCK_WITHIN):
+            while (held := try_lock(path)) is None:
+                await asyncio.sleep(LOCK_AGAIN)
+        try:
+            yield
+        finally:
+            os.close(held)
+
+    def drop(self, key: str) -> None:
+        path = self._path(key)
+        self._read.pop(path, None)
+        path.unlink(missing_ok=True)
+
+    def keys(self) -> Iterator[str]:
+        for path in sorted(self._folder.glob(f"*{_SUFFIX}")):
+            opened = self._open(path)
+            if opened is not None:
+                yield opened["key"]
+
+    def _path(self, key: str) -> Path:
+        return self._folder / f"{hashlib.sha256(key.encode()).hexdigest()[:32]}{_SUFFIX}"
+
+    def _open(self, path: Path) -> JsonObject | None:
+        """None for what this key did not seal: damaged, or moved from another file."""
+        # As in `_cipher`.
+        from cryptography.exceptions import InvalidTag  # noqa: PLC0415
+
+        try:
+            sealed = path.read_bytes()
+            plain = self._cipher.decrypt(sealed[:_NONCE], sealed[_NONCE:], path.name.encode())
+        except (OSError, InvalidTag, ValueError):
+            return None
+        return dict(orjson.loads(plain))
+
+    @cached_property
+    def _cipher(self) -> Any:
+        # 30 ms, and only servers with OAuth need it.
+        from cryptography.hazmat.primitives.ciphers.aead import AESGCM  # noqa: PLC0415
+
+        return AESGCM(self._key())
+
+    def _key(self) -> bytes:
+        self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        path = self._folder / "key"
+        key = os.urandom(32)
+        try:
+            create_whole(str(path), key)
+        except FileExistsError:
+            return _private_bytes(path) or self._mended(path, key)
+        return key
+
+    def _mended(self, path: Path, key: bytes) -> bytes:
+        """A disk was full when the key was to be written: nothing has been sealed with it."""
+        with alone_in(str(self._folder)):
+            found = _private_bytes(path)
+            if not found:
+                write_whole(str(path), key)
+            return found or key
+
+
+def _private_bytes(path: Path) -> bytes:
+    """The key, if nobody else can have read or written it."""
+    found = path.lstat()
+    if not stat.S_ISREG(found.st_mode) or found.st_uid != os.getuid() or found.st_mode & 0o077:
+        raise ConfigError.at(str(path), "must be a file of yours that only you can read (0600)")
+    key = path.read_bytes()
+    if len(key) not in (0, 32):
+        raise ConfigError.at(str(path), "is no key; remove its folder to log in anew")
+    return key

@@ -1,0 +1,239 @@
+"""What the settings say of who may do what, put together from `auth` and `policy`.
+
+On the way to the first answer of every server, and most servers have neither tokens nor rules:
+each part is imported where the settings ask for it.
+"""
+
+# ruff: noqa: PLC0415 - see above
+
+from __future__ import annotations
+
+import os
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from functools import cached_property, partial
+from typing import TYPE_CHECKING
+
+from toolyard.access.allowlist import allowlist
+from toolyard.access.callers import Anyone, Authenticator
+from toolyard.catalog.entries import Tool
+from toolyard.catalog.snapshot import Catalog
+from toolyard.errors import ConfigError, LoginRequired
+from toolyard.http.messages import AsgiApp
+from toolyard.methods.tools import Permit
+from toolyard.protocol.call import Call, Caller, Channel, Handler, Result
+from toolyard.protocol.jsonrpc import Message
+from toolyard.settings import FILE_NAME, Settings
+
+if TYPE_CHECKING:
+    from toolyard.access.limits import Limits
+    from toolyard.access.oauth.accounts import Accounts, Challenge
+    from toolyard.access.oauth.config import Server
+    from toolyard.access.refusals import Refusals
+    from toolyard.access.resource import ProtectedResource
+    from toolyard.access.rules import Allowed
+    from toolyard.access.tokens import StaticToken
+    from toolyard.scripts.policy import PolicyScript
+
+# The person at the page is the one who wrote the rules.
+UNRULED = frozenset({"page"})
+AT_THIS_MACHINE = frozenset({"local", "page"})
+
+
+def authenticator_of(settings: Settings, *, loopback: bool) -> Authenticator:
+    """Anyone on loopback; elsewhere nobody without a credential. Raises ConfigError."""
+    tokens, resource = tokens_of(settings), protected_resource(settings)
+    if tokens or resource is not None:
+        from toolyard.access.inbound import Bearers
+        from toolyard.access.tokens import StaticTokens
+
+        issued = resource.tokens() if resource is not None else None
+        return Bearers(StaticTokens(tokens), issued, resource.hint if resource else "")
+    if not loopback:
+        raise ConfigError.at(
+            "--http",
+            "refusing to bind an address that others can reach without authentication: "
+            "run `toolyard token new NAME`, set TOOLYARD_TOKEN, or configure `oauth`",
+        )
+    return Anyone()
+
+
+def tokens_of(settings: Settings, environ: Mapping[str, str] = os.environ) -> list[StaticToken]:
+    """Those of the file, and the one of the environment, which is named `token`."""
+    given = environ.get("TOOLYARD_TOKEN")
+    if not settings.tokens and not given:
+        return []
+    from toolyard.access.tokens import StaticToken, hash_of, read_tokens
+
+    tokens = list(read_tokens(settings.tokens, FILE_NAME))
+    return [*tokens, StaticToken("token", hash_of(given))] if given else tokens
+
+
+def protected_resource(settings: Settings) -> ProtectedResource | None:
+    if not settings.oauth:
+        return None
+    from toolyard.access.resource import read_resource
+
+    return read_resource(settings.oauth, FILE_NAME)
+
+
+def routes_of(settings: Settings) -> Mapping[str, AsgiApp]:
+    """Open to everybody: what we say of ourselves as a protected resource."""
+    resource = protected_resource(settings)
+    return resource.routes() if resource is not None else {}
+
+
+def connect_routes(
+    logins: Logins, authenticator: Authenticator, servers: Callable[[], Iterable[Server]]
+) -> Mapping[str, AsgiApp]:
+    """For callers: they hand over tokens for these OAuth servers."""
+    from toolyard.access.connect import PATH, Connect
+
+    return {PATH: Connect(authenticator, logins.accounts, servers)}
+
+
+def view_of(settings: Settings) -> Callable[[Catalog, Caller], Catalog]:
+    """What each caller sees of the catalog."""
+    if not settings.rules and not settings.tokens:
+        return _everything
+    from toolyard.access.rules import Rules, read_rules
+
+    narrowed = {token.caller_id: _allowed(token) for token in tokens_of(settings) if token.narrows}
+    return Rules(read_rules(settings.rules, FILE_NAME), narrowed, unruled=UNRULED)
+
+
+def _everything(catalog: Catalog, _caller: Caller) -> Catalog:
+    return catalog
+
+
+def _allowed(token: StaticToken) -> Allowed:
+    from toolyard.access.globs import globs
+    from toolyard.access.rules import Allowed
+
+    return Allowed(*(globs(part or ()) for part in (token.tools, token.resources, token.prompts)))
+
+
+def limits_of(settings: Settings) -> Limits | None:
+    if not settings.limits:
+        return None
+    from toolyard.access.limits import Limits, read_limits
+
+    return Limits(read_limits(settings.limits, FILE_NAME))
+
+
+def guarded(handler: Handler, settings: Settings, limits: Limits | None) -> Handler:
+    """The handler, counted and recorded as the settings ask."""
+    if limits is not None:
+        from toolyard.access.limits import limited
+
+        handler = limited(handler, limits)
+    if settings.audit_log:
+        from toolyard.access.audit import Audit, Lines, audited
+
+        audit = Audit(Lines(settings.audit_log), arguments=settings.audit_arguments)
+        handler = audited(handler, audit)
+    return handler
+
+
+def refusals_of(settings: Settings) -> Refusals | None:
+    """Who is turned away, recorded where calls are."""
+    if not settings.audit_log:
+        return None
+    from toolyard.access.audit import Lines
+    from toolyard.access.refusals import Refusals
+
+    return Refusals(Lines(settings.audit_log))
+
+
+def admit_of(settings: Settings, refusals: Refusals | None) -> Callable[[Message], Message] | None:
+    """The remote token of mcp-bash, where one is set."""
+    if not settings.remote_token:
+        return None
+    from toolyard.access.remote_token import RemoteToken
+
+    keys = (settings.remote_token_key, settings.remote_token_fallback_key)
+    failures = settings.remote_token_max_failures_per_min
+    gate = partial(RemoteToken, settings.remote_token, tuple(filter(None, keys)), failures)
+    return gate(refused=refusals.note_current) if refusals is not None else gate()
+
+
+def accounts_of(settings: Settings) -> Accounts:
+    """Who we are at other servers."""
+    from toolyard.access.oauth.accounts import Accounts
+    from toolyard.access.oauth.store import SealedStore
+
+    store = SealedStore(credentials_folder(settings))
+    return Accounts(store, document_url=settings.client_metadata_url)
+
+
+class Logins:
+    """The accounts of our callers at upstreams, made when the first upstream wants one."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+
+    @cached_property
+    def accounts(self) -> Accounts:
+        return accounts_of(self._settings)
+
+    def login(self, server: Server, caller: Caller) -> str | None:
+        """Names the caller's login at a server; None where there is none."""
+        try:
+            return self.accounts.account(server, caller).login
+        except ConfigError:
+            return None  # a call there says what is wrong
+
+    async def authorize(self, server: Server, caller: Caller) -> Mapping[str, str]:
+        return await self.accounts.authorize(server, caller)
+
+    async def on_challenge(self, server: Server, caller: Caller, challenge: Challenge) -> bool:
+        return await self.accounts.on_challenge(server, caller, challenge)
+
+    def asking(self, handler: Handler, find: Callable[[str], Server | None]) -> Handler:
+        """The handler, which asks those who sit at this machine to log in where they must."""
+
+        async def handle(call: Call, channel: Channel) -> Result:
+            try:
+                return await handler(call, channel)
+            except LoginRequired as needed:
+                from toolyard.access.oauth.asking import ask_to_log_in
+
+                server = find(needed.server) if call.caller.id in AT_THIS_MACHINE else None
+                if server is None:
+                    raise
+                if not await ask_to_log_in(self.accounts, server, call, channel, needed):
+                    raise
+            # Nothing of the call had been sent: this is its first attempt.
+            return await handler(call, channel)
+
+        return handle
+
+
+def credentials_folder(settings: Settings, environ: Mapping[str, str] = os.environ) -> str:
+    if settings.credentials_dir:
+        return os.path.expanduser(settings.credentials_dir)
+    base = environ.get("XDG_STATE_HOME") or os.path.expanduser("~/.local/state")
+    return os.path.join(base, "toolyard", "credentials")
+
+
+def permit_of(settings: Settings, policy: PolicyScript | None, *, deny_unnamed: bool) -> Permit:
+    """A policy.sh with a check of its own stands for the default of the allowlist.
+
+    A list that the operator wrote holds beside it.
+    """
+    allowed = allowlist(
+        settings.tool_allowlist, settings.tool_allow_default, deny_unnamed=deny_unnamed
+    )
+
+    def permit(_call: Call, tool: Tool) -> Awaitable[None] | None:
+        if policy is not None:
+            return asked(policy, tool)
+        if tool.origin.source == "project":
+            allowed.check(tool)
+        return None
+
+    async def asked(policy: PolicyScript, tool: Tool) -> None:
+        decided = await policy.permits(tool.name, {**tool.definition, **tool.extra})
+        if tool.origin.source == "project" and (settings.tool_allowlist or not decided):
+            allowed.check(tool)
+
+    return permit

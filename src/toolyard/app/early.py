@@ -1,0 +1,110 @@
+"""List a project's tools before the event loop and the runners are imported.
+
+A client that starts a server asks for its tools at once: what it needs for the answer is a
+scan and an encoder. Everything else it may send is left, unread, to the transport.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from datetime import UTC, datetime
+from functools import cached_property
+from typing import Any, NamedTuple
+
+from toolyard.app.greeting import Early, has_id, next_line, plain_message, write_line
+from toolyard.catalog.pages import Slice, Version, digest_of, encode_items, encode_page
+from toolyard.errors import ProtocolError
+from toolyard.protocol.paging import PageSize, decode_cursor, page_limit
+from toolyard.protocol.revisions import Revision
+from toolyard.settings import Settings
+from toolyard.sources.project.discover.ahead import ReadAhead
+from toolyard.sources.project.discover.metadata import Metadata
+from toolyard.sources.project.discover.scan import Scan, looked_into, quick_scan
+from toolyard.sources.project.discover.tools import definition_of
+from toolyard.sources.project.layout import Project
+
+
+class EarlyList(NamedTuple):
+    """The conversation so far, and the scan that was made for it."""
+
+    early: Early
+    scanned: Scan | None = None
+
+
+def list_early(
+    early: Early, project: Project, settings: Settings, size: PageSize, stdio: tuple[int, int]
+) -> EarlyList:
+    """Answer `tools/list` while nothing else is asked for."""
+    metadata = Metadata()
+
+    def scan() -> Scan:
+        with ReadAhead(project.tools, metadata):
+            return quick_scan(project, settings, metadata)
+
+    answered = _answered(early, scan, size, stdio)
+    if answered.scanned is None:
+        return answered
+    return answered._replace(scanned=looked_into(answered.scanned, project, metadata))
+
+
+def _answered(
+    early: Early, scan: Callable[[], Scan], size: PageSize, stdio: tuple[int, int]
+) -> EarlyList:
+    stdin, stdout = stdio
+    scanned: Scan | None = None
+    listed: _Listed | None = None
+    revision = early.revision
+    while revision is not None:
+        line, rest = next_line(stdin, early.rest)
+        message = _message(line)
+        if message is None:
+            return EarlyList(early._replace(rest=line + rest), scanned)
+        if message["method"] == "notifications/initialized":
+            early = early._replace(rest=rest, ready=True)
+            continue
+        scanned = scanned or scan()
+        if not early.ready or "tools" in scanned.broken:
+            return EarlyList(early._replace(rest=line + rest), scanned)
+        listed = listed or _Listed(scanned, revision)
+        try:
+            page = listed.page(message.get("params", {}), size)
+        except ProtocolError:  # a cursor that is none of ours: the transport says so
+            return EarlyList(early._replace(rest=line + rest), scanned)
+        head = b'{"jsonrpc":"2.0","id":%b,"result":' % json.dumps(message["id"]).encode()
+        write_line(stdout, head + page + b"}")
+        early = early._replace(rest=rest)
+    return EarlyList(early, scanned)
+
+
+class _Listed:
+    """The tools of one scan, encoded once for all their pages."""
+
+    def __init__(self, scanned: Scan, revision: Revision) -> None:
+        self._revision = revision
+        self._definitions = [definition_of(item) for item in scanned.items["tools"]]
+        self._items = encode_items("tools", self._definitions, revision)
+        self._created = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+    @cached_property
+    def _digest(self) -> str:
+        return digest_of(self._definitions)
+
+    def page(self, params: dict[str, Any], size: PageSize) -> bytes:
+        """Raises ProtocolError for a cursor that does not fit."""
+        limit = page_limit(params.get("limit"), size.default, size.most)
+        offset = decode_cursor(params["cursor"], "tools", self._digest) if "cursor" in params else 0
+        version = Version(self._digest if len(self._items) > limit else "", self._created)
+        return encode_page(self._items, Slice("tools", self._revision, offset, limit), version, {})
+
+
+def _message(line: bytes) -> dict[str, Any] | None:
+    """A plain `initialized` or `tools/list`; None for everything else."""
+    message = plain_message(line)
+    params = message.get("params", {}) if message is not None else None
+    if message is None or not isinstance(params, dict):
+        return None
+    if message.get("method") == "notifications/initialized" and "id" not in message:
+        return message
+    listing = message.get("method") == "tools/list" and has_id(message)
+    return message if listing and params.keys() <= {"limit", "cursor"} else None

@@ -1,0 +1,107 @@
+"""Logins at the OAuth servers of the registry, begun and ended from the page."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, field
+
+from toolyard.access.oauth.browser import Loopback
+from toolyard.access.oauth.errors import OAuthError
+from toolyard.access.oauth.grant import Grant
+from toolyard.app.access import Logins
+from toolyard.errors import UpstreamError
+from toolyard.protocol.call import Caller, JsonObject
+from toolyard.upstreams.definition import ServerDefinition
+from toolyard.upstreams.pool import Pool
+
+LINK_WITHIN = 30.0
+
+
+@dataclass(slots=True)
+class PageLogins:
+    """The server is named, never described: only what the registry says of it is used."""
+
+    pool: Pool
+    logins: Logins
+    caller: Caller
+    _running: dict[str, asyncio.Task[None]] = field(default_factory=dict)
+    _failed: dict[str, str] = field(default_factory=dict)
+
+    def states(self) -> list[JsonObject]:
+        return [self._state(server) for server in self._servers()]
+
+    def _state(self, server: ServerDefinition) -> JsonObject:
+        grant = self.logins.accounts.account(server, self.caller).grant
+        return {
+            "server": server.name,
+            "url": (server.url or "").partition("?")[0],
+            "pending": server.name in self._running,
+            "error": self._failed.get(server.name),
+            **_told(grant),
+        }
+
+    async def log_in(self, name: str) -> str | None:
+        """The page to open; None where there is no such server. Raises UpstreamError."""
+        server = self._named(name)
+        if server is None:
+            return None
+        await self._stop(name)
+        self._failed.pop(name, None)
+        links: asyncio.Queue[str] = asyncio.Queue()
+        task = asyncio.get_running_loop().create_task(
+            self._work(server, Loopback(links.put_nowait))
+        )
+        self._running[name] = task
+        task.add_done_callback(lambda _: self._running.pop(name, None))
+        coming = asyncio.get_running_loop().create_task(links.get())
+        await asyncio.wait({coming, task}, timeout=LINK_WITHIN, return_when=asyncio.FIRST_COMPLETED)
+        if coming.done():
+            return coming.result()
+        coming.cancel()
+        await self._stop(name)
+        if name in self._failed:
+            raise UpstreamError(name, self._failed[name])
+        return ""  # it let us in without a person
+
+    async def _work(self, server: ServerDefinition, browser: Loopback) -> None:
+        accounts = self.logins.accounts
+        try:
+            wanted = await accounts.wanted_by(server)
+            await accounts.account(server, self.caller).log_in(wanted, browser)
+        except OAuthError as error:
+            self._failed[server.name] = str(error)
+
+    async def _stop(self, name: str) -> None:
+        task = self._running.get(name)
+        if task is not None:
+            task.cancel()
+            await asyncio.gather(task, return_exceptions=True)
+
+    async def log_out(self, name: str) -> bool:
+        server = self._named(name)
+        if server is None:
+            return False
+        await self._stop(name)
+        self._failed.pop(name, None)
+        await self.logins.accounts.account(server, self.caller).log_out()
+        return True
+
+    def _named(self, name: str) -> ServerDefinition | None:
+        return next((server for server in self._servers() if server.name == name), None)
+
+    def _servers(self) -> list[ServerDefinition]:
+        found = (self.pool.definition(name) for name in self.pool.servers())
+        return [one for one in found if one is not None and one.auth == "oauth" and one.url]
+
+
+def _told(grant: Grant | None) -> JsonObject:
+    """What may be told of a grant: nothing of the tokens."""
+    if grant is None:
+        return {"loggedIn": False}
+    return {
+        "loggedIn": True,
+        "issuer": grant.issuer,
+        "scopes": list(grant.scopes),
+        "expires": grant.expires,
+        "renews": bool(grant.refresh),
+    }

@@ -1,0 +1,166 @@
+"""Run what a plan describes over HTTP."""
+
+from __future__ import annotations
+
+import asyncio
+import ipaddress
+import socket
+import sys
+from dataclasses import dataclass
+from functools import partial
+
+import uvloop
+
+from toolyard.access.callers import Anyone, Authenticator
+from toolyard.app.access import authenticator_of, connect_routes, routes_of
+from toolyard.app.build import App, Plan, build
+from toolyard.app.ending import CLOSING, THREADS, insist
+from toolyard.app.endpoints import registry_endpoint, status_endpoint
+from toolyard.app.other_gateway import Other
+from toolyard.app.page import Page
+from toolyard.app.payloads import payload_log
+from toolyard.errors import ConfigError
+from toolyard.http.messages import AsgiApp
+from toolyard.http.patience import Patience
+from toolyard.http.serving import listen
+from toolyard.http.serving import serve as serve_asgi
+from toolyard.settings import Settings
+from toolyard.telemetry import counted
+from toolyard.transports.endpoint.app import HttpSettings, HttpTransport
+from toolyard.transports.endpoint.guard import LOOPBACK, Guard
+from toolyard.upstreams.definition import ServerDefinition
+from toolyard.upstreams.pool import Pool
+from toolyard.web.site import Site
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    host: str
+    port: int
+    allow_hosts: tuple[str, ...] = ()
+    allow_origins: tuple[str, ...] = ()
+    page: bool = True
+    other: Other | None = None  # the gateway that the page shows in place of ours
+
+
+def serve(plan: Plan, address: Address) -> int:
+    authenticator = authenticator_of(plan.settings, loopback=is_loopback(address.host))
+    sock = _listen(address)
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        runner.run(_serve(plan, address, authenticator, sock))
+    return 0
+
+
+def is_loopback(host: str) -> bool:
+    try:
+        return host == "localhost" or ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def _listen(address: Address) -> socket.socket:
+    try:
+        return listen(address.host, address.port)
+    except OSError as error:
+        raise ConfigError.at(
+            "--http", f"cannot listen on {address.host}:{address.port}: {error.strerror}"
+        ) from None
+
+
+async def _serve(
+    plan: Plan, address: Address, authenticator: Authenticator, sock: socket.socket
+) -> None:
+    page = _page(plan, address, authenticator) if address.page else None
+    app = build(plan, page.taps if page else None)
+    app.settle_in(plan.project)
+    hosts = LOOPBACK | {address.host, *address.allow_hosts}
+    guard = Guard(hosts, frozenset(address.allow_origins))
+    site = page.site(app) if page else None
+    extra = _extra(plan, app, authenticator)
+    extra |= registry_endpoint(app, page.authenticator if page else authenticator)
+    if site is not None:
+        extra["/"] = site
+    settings = HttpSettings(
+        guard=guard,
+        authenticator=authenticator,
+        max_sessions=plan.settings.max_sessions,
+        max_sessions_per_caller=plan.settings.max_sessions_per_caller,
+    )
+    private = {"/status": status_endpoint(plan, app)}
+    transport = HttpTransport(app.edge, settings, extra, private)
+    refusals = app.refusals
+    watching = asyncio.get_running_loop().create_task(app.watch())
+    _announce(plan, sock, app, page)
+    try:
+        await serve_asgi(
+            _logged(plan, refusals.over(transport) if refusals else transport),
+            sock,
+            lambda: _wind_down(app, transport, site),
+            plan.settings.shutdown_timeout,
+            _patience(plan.settings),
+        )
+    finally:
+        watching.cancel()
+        insist(CLOSING)
+        await app.close()
+        insist(THREADS)
+
+
+def _patience(settings: Settings) -> Patience:
+    return Patience(
+        head=settings.head_timeout,
+        body=settings.body_timeout,
+        stall=settings.stall_timeout,
+        idle=settings.keep_alive,
+        connections=settings.max_connections,
+        per_address=settings.max_connections_per_address,
+    )
+
+
+def _page(plan: Plan, address: Address, authenticator: Authenticator) -> Page:
+    return Page(plan, needs_token=not isinstance(authenticator, Anyone), other=address.other)
+
+
+def _extra(plan: Plan, app: App, authenticator: Authenticator) -> dict[str, AsgiApp]:
+    routes = dict(routes_of(plan.settings))
+    if app.pool is not None and app.logins is not None:
+        servers = partial(_oauth_servers, app.pool)
+        routes |= connect_routes(app.logins, authenticator, servers)
+    return routes
+
+
+def _oauth_servers(pool: Pool) -> list[ServerDefinition]:
+    found = (pool.definition(name) for name in pool.servers())
+    return [server for server in found if server is not None and server.auth == "oauth"]
+
+
+def _logged(plan: Plan, app: AsgiApp) -> AsgiApp:
+    payloads = payload_log(plan.settings)
+    return payloads.over(app) if payloads is not None else app
+
+
+async def _wind_down(app: App, transport: HttpTransport, site: Site | None) -> None:
+    """Streams end, running calls go on to their answers; those of the page do not."""
+    await app.methods.close()
+    if site is not None:
+        await site.close()
+    await transport.drain()
+
+
+def _announce(plan: Plan, sock: socket.socket, app: App, page: Page | None) -> None:
+    host, port = sock.getsockname()[:2]
+    shown = f"[{host}]" if ":" in host else host
+    catalog = app.keeper.current
+    name = plan.identity.info.get("title") or plan.identity.info["name"]
+    told = (
+        f"{name}: {len(catalog.tools)} tools, {len(catalog.resources)} resources, "
+        f"{len(catalog.prompts)} prompts{_more_to_come(app)} at http://{shown}:{port}/mcp "
+        "(Ctrl-C ends it)"
+    )
+    invitation = (page.invitation(f"http://{shown}:{port}"),) if page else ()
+    print("\n".join((told, *invitation)), file=sys.stderr, flush=True)
+
+
+def _more_to_come(app: App) -> str:
+    unlisted = app.gateway.unlisted if app.gateway is not None else 0
+    return f", and what {counted(unlisted, 'server')} will list," if unlisted else ""

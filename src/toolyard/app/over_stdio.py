@@ -1,0 +1,55 @@
+"""Run what a plan describes over stdin and stdout."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+
+from toolyard.app.build import Plan, build
+from toolyard.app.ending import CLOSING, THREADS, insist
+from toolyard.app.greeting import Early
+from toolyard.app.payloads import payload_log
+from toolyard.settings import Settings
+from toolyard.telemetry import logger
+from toolyard.transports.stdio import Answered, StdioSettings, StdioTransport
+
+log = logger("stdio")
+
+
+def serve(plan: Plan, early: Early, stdout: int) -> int:
+    asyncio.run(_serve(plan, early, stdout))
+    return 0
+
+
+async def _serve(plan: Plan, early: Early, stdout: int) -> None:
+    app = build(plan)
+    app.settle_in(plan.project)
+    answered = Answered(early.rest, early.revision, early.client, early.ready)
+    transport = StdioTransport(app.edge, _settings(plan.settings, stdout), answered)
+    transport.payloads = payload_log(plan.settings)
+    if plan.settings.log_startup:
+        log.info("serving %s over stdio (%s)", plan.identity.info["name"], os.getpid())
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        loop.add_signal_handler(number, transport.stop)
+    watching = loop.create_task(app.watch())
+    try:
+        await transport.serve()
+    finally:
+        watching.cancel()
+        insist(CLOSING)
+        await app.close()
+        insist(THREADS)
+
+
+def _settings(settings: Settings, stdout: int) -> StdioSettings:
+    return StdioSettings(
+        stdin=0,
+        stdout=stdout,
+        grace=settings.shutdown_timeout,
+        # A call ends by its own limit; none outlasts this one.
+        patience=settings.max_timeout_secs + settings.shutdown_timeout,
+        idle_timeout=settings.idle_timeout if settings.idle_timeout_enabled else None,
+        orphan_check=settings.orphan_check_interval if settings.orphan_check_enabled else None,
+    )

@@ -1,0 +1,23 @@
+"""Where every message in and out is written down, for whoever looks for a fault."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from toolyard.settings import Settings, secret_variables
+
+if TYPE_CHECKING:
+    from toolyard.transports.payloads import PayloadLog
+
+PAYLOADS = "payload.debug.log"
+
+
+def payload_log(settings: Settings) -> PayloadLog | None:
+    if not settings.debug_payloads:
+        return None
+    # Nobody else pays for it.
+    from toolyard.transports.payloads import PayloadLog  # noqa: PLC0415
+
+    secrets = {os.environ[name] for name in secret_variables() if name in os.environ}
+    return PayloadLog(os.path.join(settings.log_dir, PAYLOADS), secrets | {settings.remote_token})

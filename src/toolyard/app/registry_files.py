@@ -1,0 +1,79 @@
+"""The registry files of a running gateway, as the page reads, checks and saves them."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from toolyard.app.build import App
+from toolyard.catalog.snapshot import Catalog, assemble
+from toolyard.errors import Problem
+from toolyard.files.whole import write_whole
+from toolyard.protocol.call import Json, JsonObject
+from toolyard.sources.gateway import GatewaySource
+from toolyard.sources.registry import masking
+from toolyard.sources.registry.format.model import Registry
+from toolyard.sources.registry.format.text import parse
+from toolyard.web.editing.registries import Stale, stamp
+
+
+def registry_files(app: App) -> tuple[OnDisk, ...]:
+    if app.gateway is None:
+        return ()
+    return tuple(OnDisk(app.gateway, one.file) for one in app.gateway.registries.files)
+
+
+@dataclass(frozen=True, slots=True)
+class OnDisk:
+    gateway: GatewaySource
+    path: str
+
+    def read(self) -> str:
+        with open(self.path, encoding="utf-8", errors="surrogateescape", newline="") as stream:
+            return stream.read()
+
+    def save(self, text: str, seen: str) -> None:
+        """Whole or not at all: a reader sees the file from before or the new one."""
+        real = os.path.realpath(self.path)
+        data = text.encode("utf-8", "surrogateescape")
+        with _alone_in(os.path.dirname(real)):
+            if stamp(self.read()) != seen:
+                raise Stale
+            write_whole(real, data, os.stat(real).st_mode & 0o7777)
+
+    def parse(self, text: str) -> Json:
+        return parse(text.encode("utf-8", "surrogateescape"))
+
+    def described(self) -> JsonObject:
+        registry = self._loaded()
+        native = masking.shown(registry)
+        return {
+            "format": registry.format,
+            "servers": native.get("servers") or [],
+            "lost": list(registry.lost),
+            "native": native if registry.format != "native" else None,
+        }
+
+    def would_be(self, text: str) -> tuple[Catalog, list[Problem]]:
+        data = text.encode("utf-8", "surrogateescape")
+        entries, registries = self.gateway.would_read({self.path: data})
+        mistakes = [one for registry in registries.files for one in registry.problems]
+        return assemble([entries]), mistakes
+
+    def _loaded(self) -> Registry:
+        files = self.gateway.registries.files
+        return next((one for one in files if one.file == self.path), Registry(self.path))
+
+
+@contextmanager
+def _alone_in(folder: str) -> Iterator[None]:
+    """One page at a time looks and replaces, in whichever process."""
+    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(handle)

@@ -1,0 +1,1 @@
+"""toolyard bundle: a project as one file that desktop clients install."""

@@ -1,0 +1,60 @@
+"""toolyard request: make one MCP request of any kind and print its result."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from argparse import ArgumentParser, Namespace
+
+import orjson
+
+from toolyard.app.build import Plan, build
+from toolyard.cli.choosing import chosen_by, project_of
+from toolyard.cli.client.arguments import json_object
+from toolyard.cli.client.terminal import TerminalChannel
+from toolyard.cli.options import add_project
+from toolyard.cli.planning import plan_of
+from toolyard.errors import ProtocolError
+from toolyard.protocol.call import Call, Encoded, JsonObject
+from toolyard.protocol.revisions import LATEST
+from toolyard.transports.answer import in_rounds
+
+
+def add(parser: ArgumentParser) -> None:
+    parser.epilog = (
+        'For example: request prompts/get \'{"name": "greeting"}\', or request resources/read '
+        '\'{"uri": "file:///..."}\'. Exit code 1 and a JSON-RPC error where it fails.'
+    )
+    parser.add_argument("method", help="tools/list, prompts/get, resources/read, ...")
+    parser.add_argument(
+        "params", nargs="?", default="{}", help="JSON; @FILE reads a file, @- stdin"
+    )
+    add_project(parser)
+
+
+def run(options: Namespace) -> int:
+    params = json_object(options.params, "params")
+    chosen = chosen_by(options)
+    project_of(chosen)
+    return asyncio.run(_run(plan_of(options, chosen), options.method, params))
+
+
+async def _run(plan: Plan, method: str, params: JsonObject) -> int:
+    app = build(plan)
+    channel = TerminalChannel()
+    call = Call(method, params, LATEST, channel.client, id="request", log_level="info")
+    try:
+        result = await in_rounds(app.edge, call, channel)
+    except ProtocolError as error:
+        _print(orjson.dumps({"code": error.code, "message": error.message, "data": error.data}))
+        return 1
+    finally:
+        channel.clear()
+        await app.close()
+    _print(result.body if isinstance(result, Encoded) else orjson.dumps(result))
+    return 1 if isinstance(result, dict) and result.get("isError") else 0
+
+
+def _print(line: bytes) -> None:
+    sys.stdout.buffer.write(line + b"\n")
+    sys.stdout.buffer.flush()

@@ -1,0 +1,244 @@
+"""toolyard run-tool: call one tool, as a client would, and print its result."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from argparse import ArgumentParser, Namespace
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+import orjson
+
+from toolyard.app.build import App, Plan, build
+from toolyard.catalog.entries import Tool
+from toolyard.cli.choosing import chosen_by, project_of
+from toolyard.cli.client.arguments import json_object
+from toolyard.cli.client.terminal import TerminalChannel
+from toolyard.cli.options import Chosen, add_project
+from toolyard.cli.planning import plan_of
+from toolyard.errors import INVALID_PARAMS, METHOD_NOT_FOUND, ConfigError, ProtocolError
+from toolyard.protocol.call import Call, Json, JsonObject
+from toolyard.protocol.revisions import LATEST
+from toolyard.scripts.contract.environ import tool_environ
+from toolyard.scripts.contract.sourcing import exports_of
+from toolyard.settings import Settings
+from toolyard.sources.project.layout import Project
+from toolyard.sources.project.server_env import ENV_FILE
+from toolyard.transports.answer import in_rounds
+
+
+def add(parser: ArgumentParser) -> None:
+    parser.epilog = (
+        "The result is one line of JSON on stdout. The exit code is 0, 1 for a call that failed, "
+        "2 for a wrong command line or project. Progress, log messages and questions of the tool "
+        "appear on stderr when it is a terminal; without one, questions are declined."
+    )
+    parser.add_argument("name", help="the tool")
+    parser.add_argument(
+        "--args", default="{}", metavar="JSON", help="arguments; @FILE reads a file, @- stdin"
+    )
+    parser.add_argument("--timeout", type=float, metavar="SECS", help="how long it may take")
+    parser.add_argument("--roots", metavar="DIR,DIR", help="folders the tool may work in")
+    parser.add_argument("--dry-run", action="store_true", help="check everything, run nothing")
+    parser.add_argument("--print-env", action="store_true", help="show the tool's environment")
+    parser.add_argument("--verbose", action="store_true", help="all logs, and the tool's stderr")
+    parser.add_argument("--no-refresh", action="store_true", help="trust .registry, do not scan")
+    parser.add_argument("--minimal", action="store_true", help="as a server in minimal mode")
+    allow = parser.add_argument_group("tools that the allowlist would refuse")
+    allow.add_argument("--allow-self", action="store_true", help="allow this tool")
+    allow.add_argument("--allow", action="append", default=[], metavar="TOOL", help="allow TOOL")
+    allow.add_argument("--allow-all", action="store_true", help="allow all tools")
+    before = parser.add_argument_group("environment")
+    before.add_argument(
+        "--with-server-env", action="store_true", help="source server.d/env.sh first"
+    )
+    before.add_argument(
+        "--source", action="append", default=[], metavar="FILE", help="source FILE first"
+    )
+    add_project(parser)
+
+
+def run(options: Namespace) -> int:
+    arguments = json_object(options.args, "--args")
+    before = chosen_by(options)
+    sourced = _source(options, before)
+    # Once more: what the files export decides as if the caller had set it.
+    options.project_root = project_of(before).root
+    chosen = chosen_by(options)
+    plan = plan_of(options, chosen, _settings(options, chosen.settings))
+    plan = replace(plan, server_env=not options.print_env)
+    return asyncio.run(_run(Request(options, plan, arguments, sourced)))
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What the command line asks for."""
+
+    options: Namespace
+    plan: Plan
+    arguments: JsonObject
+    sourced: Mapping[str, str]  # what the files sourced before export
+
+    @property
+    def tool(self) -> str:
+        return str(self.options.name)
+
+
+def _source(options: Namespace, chosen: Chosen) -> Mapping[str, str]:
+    """Take over what the files export; our process is the server of this one call."""
+    sourced: dict[str, str] = {}
+    for path in _env_files(options, project_of(chosen), chosen.settings):
+        if options.verbose:
+            print(f"run-tool: reading {path}", file=sys.stderr)
+        sourced |= exports_of(path, os.environ)
+        os.environ.update(sourced)
+    return sourced
+
+
+def _env_files(options: Namespace, project: Project, settings: Settings) -> list[str]:
+    """The server's own first, where there is one and something is to be run at all."""
+    files = [os.path.join(project.root, path) for path in options.source]
+    for path in files:
+        if not os.path.isfile(path):
+            raise ConfigError.at("run-tool", f"env file not found: {path}")
+    own = os.path.join(project.server, ENV_FILE)
+    wanted = options.with_server_env or settings.run_tool_source_server_env
+    if wanted and not options.print_env and os.path.isfile(own):
+        files.insert(0, own)
+    return files
+
+
+def _settings(options: Namespace, settings: Settings) -> Settings:
+    changes: dict[str, object] = {}
+    if options.roots:
+        changes["roots"] = tuple(os.path.abspath(part) for part in options.roots.split(",") if part)
+    if options.no_refresh:
+        changes["static_registry"] = True
+    if options.minimal:
+        changes["force_minimal"] = True
+    allowed = [*options.allow, *([options.name] if options.allow_self else [])]
+    if options.allow_all:
+        allowed.append("*")
+    if allowed and (settings.tool_allowlist or options.like_mcp_bash):
+        changes["tool_allowlist"] = (*settings.tool_allowlist, *allowed)
+    return settings.replace(**changes) if changes else settings
+
+
+async def _run(request: Request) -> int:
+    app = build(request.plan)
+    if app.runner is not None:
+        app.runner.server_env = {**app.runner.server_env, **request.sourced}
+    try:
+        if request.plan.settings.force_minimal:
+            raise ProtocolError(METHOD_NOT_FOUND, "There are no tools in minimal mode")
+        return await _look_or_call(app, request)
+    except ProtocolError as error:
+        _print(
+            {
+                "_mcpToolError": True,
+                "code": error.code,
+                "message": error.message,
+                "data": error.data,
+            }
+        )
+        return 1
+    finally:
+        await app.close()
+
+
+async def _look_or_call(app: App, request: Request) -> int:
+    catalog = await app.catalog()
+    tool = catalog.tools.get(request.tool)
+    if tool is None:
+        raise ProtocolError(
+            INVALID_PARAMS,
+            f"Tool '{request.tool}' not found{_nearest(request.tool, list(catalog.tools))}",
+            {"name": request.tool},
+        )
+    if request.options.print_env:
+        return _print_env(app, tool)
+    if request.options.dry_run:
+        return _report(tool, catalog.input_checker(tool)(request.arguments), request)
+    return await _call(app, request)
+
+
+def _nearest(name: str, known: list[str]) -> str:
+    import difflib  # noqa: PLC0415 - only for an error message
+
+    near = difflib.get_close_matches(name, known, n=1)
+    return f" (did you mean '{near[0]}'?)" if near else ""
+
+
+def _hinted(error: ProtocolError, request: Request) -> ProtocolError:
+    """A tool that the allowlist refuses: here it takes a flag, not a client's settings."""
+    if "MCPBASH_TOOL_ALLOWLIST" not in error.message:
+        return error
+    hint = f"Try: {request.options.program} run-tool {request.tool} --allow-self ..."
+    return ProtocolError(error.code, f"Tool '{request.tool}' blocked by policy. {hint}")
+
+
+def _print_env(app: App, tool: Tool) -> int:
+    """What the tool would be started with, but for what each call brings."""
+    if app.runner is None or tool.origin.source != "project":
+        raise ProtocolError(INVALID_PARAMS, f"Tool '{tool.name}' is not a script of this project")
+    environ = {**app.runner.environ, **tool_environ(tool.name, tool.origin.place)}
+    for name in sorted(environ):
+        print(f"{os.fsdecode(name)}={os.fsdecode(environ[name])}")
+    return 0
+
+
+def _report(tool: Tool, wrong: str | None, request: Request) -> int:
+    limit = request.options.timeout or tool.extra.get("timeoutSecs")
+    _print(
+        {
+            "dryRun": True,
+            "tool": tool.name,
+            "path": tool.origin.place,
+            "arguments": request.arguments,
+            "timeoutSecs": limit or request.plan.settings.default_tool_timeout,
+            "valid": not wrong,
+            **({"problem": wrong} if wrong else {}),
+        }
+    )
+    return 1 if wrong else 0
+
+
+async def _call(app: App, request: Request) -> int:
+    verbose = request.options.verbose
+    channel = TerminalChannel(level="debug" if verbose else "info", chatty=verbose)
+    params: JsonObject = {"name": request.tool, "arguments": request.arguments}
+    if request.options.timeout is not None:
+        params["timeoutSecs"] = request.options.timeout
+    call = Call(
+        "tools/call",
+        params,
+        LATEST,
+        client=channel.client,
+        meta={"progressToken": "run-tool"},
+        id="run-tool",
+        log_level="debug" if verbose else "info",
+    )
+    try:
+        result = await in_rounds(app.edge, call, channel)
+    except ProtocolError as error:
+        raise _hinted(error, request) from None
+    finally:
+        channel.clear()
+    assert isinstance(result, dict)
+    if verbose:
+        _show_stderr(result)
+    _print(result)
+    return 1 if result.get("isError") else 0
+
+
+def _show_stderr(result: JsonObject) -> None:
+    said = (result.get("_meta") or {}).get("stderr")
+    if said:
+        print(said, file=sys.stderr)
+
+
+def _print(value: Json) -> None:
+    sys.stdout.write(orjson.dumps(value).decode() + "\n")
+    sys.stdout.flush()

@@ -1,0 +1,1 @@
+"""Commands for a project: make, check, pack it."""

@@ -1,0 +1,204 @@
+"""toolyard doctor: is everything here that serving scripts needs?"""
+
+from __future__ import annotations
+
+import os
+import platform
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from argparse import ArgumentParser, Namespace
+from collections.abc import Iterator
+from typing import Literal, NamedTuple, TypeAlias
+
+import orjson
+
+from toolyard import MCP_BASH_VERSION, __version__
+from toolyard.cli.choosing import chosen_by
+from toolyard.cli.options import Chosen, add_project
+from toolyard.cli.project.checks import examine
+from toolyard.cli.project.config import command_line
+from toolyard.cli.project.validate import mend
+from toolyard.protocol.call import JsonObject
+
+Severity: TypeAlias = Literal["ok", "info", "warning", "error"]
+_OLDEST_BASH = (3, 2)
+_SIGNS = {"ok": "✓", "info": "·", "warning": "⚠", "error": "✗"}
+# Programs that scripts and providers use, and what is missing without them.
+_PROGRAMS = {
+    "jq": "scripts get a stand-in that knows the filters of tool-sdk.sh",
+    "git": "git+https:// resources cannot be served",
+    "curl": "mcp_download_safe cannot be used",
+}
+
+
+class Finding(NamedTuple):
+    id: str
+    severity: Severity
+    message: str
+    suggested: str | None = None
+
+
+def add(parser: ArgumentParser) -> None:
+    parser.epilog = (
+        "Exit code 0: nothing stands in the way, 1: something does. "
+        "Changes nothing, but for permissions with --fix."
+    )
+    parser.add_argument("--json", action="store_true", help="for programs")
+    mending = parser.add_mutually_exclusive_group()
+    mending.add_argument("--fix", action="store_true", help="mend permissions in the project")
+    mending.add_argument("--dry-run", action="store_true", help="say what --fix would do")
+    parser.add_argument("--min-version", metavar="V", help="fail where this program is older")
+    add_project(parser)
+
+
+def run(options: Namespace) -> int:
+    chosen = chosen_by(options)
+    mending = _mended(options, chosen)
+    machine = [*_machine(), *_new_enough(options), *_temporary(chosen)]
+    findings = [*machine, *_project(chosen, options)]
+    failed = any(finding.severity == "error" for finding in findings)
+    if options.json:
+        print(orjson.dumps({**report_of(findings, chosen, options), **mending}).decode())
+        return 1 if failed else 0
+    for finding in findings:
+        hint = f"\n    {finding.suggested}" if finding.suggested else ""
+        print(f"{_SIGNS[finding.severity]} {finding.message}{hint}")
+    for name, actions in mending.items():
+        for action in actions:
+            print(f"{'would be done' if name == 'proposedActions' else 'done'}: {action}")
+    return 1 if failed else 0
+
+
+def _mended(options: Namespace, chosen: Chosen) -> dict[str, list[str]]:
+    """What --fix did, or --dry-run says that it would."""
+    actions: dict[str, list[str]] = {"proposedActions": [], "actionsTaken": []}
+    if chosen.project is None or not (options.fix or options.dry_run):
+        return actions
+    found = [one for one in examine(chosen.project, chosen.settings) if one.mend is not None]
+    if options.fix:
+        mend(found)
+    key = "actionsTaken" if options.fix else "proposedActions"
+    return {**actions, key: [f"permissions of {one.place} ({one.what})" for one in found]}
+
+
+def _new_enough(options: Namespace) -> Iterator[Finding]:
+    if options.min_version is None:
+        return
+    version = MCP_BASH_VERSION if options.like_mcp_bash else __version__
+    text = f"{options.program} is {version}, {options.min_version} is asked for"
+    enough = _numbers(version) >= _numbers(options.min_version)
+    yield Finding("min-version", "ok" if enough else "error", text)
+
+
+def _numbers(version: str) -> list[int]:
+    return [int(part) for part in re.findall(r"\d+", version.partition("-")[0])]
+
+
+def _machine() -> Iterator[Finding]:
+    yield Finding("toolyard", "ok", f"Toolyard {__version__} on Python {sys.version.split()[0]}")
+    yield _bash()
+    for program, without in _PROGRAMS.items():
+        found = shutil.which(program) or (shutil.which("gojq") if program == "jq" else None)
+        if found:
+            yield Finding(program, "ok", f"{program} is {found}")
+        else:
+            yield Finding(program, "info", f"{program} is not installed: {without}")
+    if not hasattr(os, "pidfd_open"):
+        text = "this system has no pidfd: ended scripts are noticed a little later"
+        yield Finding("pidfd", "info", text)
+
+
+def _bash() -> Finding:
+    found = shutil.which("bash")
+    if found is None:
+        return Finding("bash", "error", "bash is not installed", "install bash 3.2 or newer")
+    version = bash_version(found)
+    if version < _OLDEST_BASH:
+        return Finding("bash", "error", f"{found} is too old", "install bash 3.2 or newer")
+    return Finding("bash", "ok", f"bash is {found}, {'.'.join(map(str, version))}")
+
+
+def bash_version(program: str) -> tuple[int, ...]:
+    try:
+        done = subprocess.run(
+            [program, "--version"], capture_output=True, text=True, timeout=10, check=False
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return (0,)
+    found = re.search(r"version (\d+)\.(\d+)", done.stdout)
+    return tuple(map(int, found.groups())) if found else (0,)
+
+
+def _temporary(chosen: Chosen) -> Iterator[Finding]:
+    root = chosen.settings.tmp_root or tempfile.gettempdir()
+    try:
+        # What is missing is made by whoever serves; the doctor changes nothing.
+        with tempfile.TemporaryDirectory(dir=_nearest(root)):
+            yield Finding("tmp", "ok", f"{root} takes the folders that scripts and server share")
+    except OSError as error:
+        text = f"{root} cannot hold temporary folders: {error.strerror}"
+        yield Finding("tmp", "error", text, "set MCPBASH_TMP_ROOT to a folder of yours")
+
+
+def _nearest(folder: str) -> str:
+    """The folder, or the nearest one above it that is there."""
+    while not os.path.lexists(folder) and folder != os.path.dirname(folder):
+        folder = os.path.dirname(folder)
+    return folder
+
+
+def _project(chosen: Chosen, options: Namespace) -> Iterator[Finding]:
+    program = options.program
+    if chosen.project is None:
+        yield Finding("project", "info", "there is no project here", f"{program} new NAME")
+        return
+    found = list(examine(chosen.project, chosen.settings))
+    errors = sum(finding.level == "error" for finding in found)
+    warnings = sum(finding.level == "warning" for finding in found)
+    text = f"{chosen.project.root}: {errors} errors, {warnings} warnings"
+    if errors or warnings:
+        severity: Severity = "error" if errors else "warning"
+        yield Finding("project", severity, text, f"{program} validate")
+    else:
+        yield Finding("project", "ok", text)
+    if options.like_mcp_bash and not chosen.settings.tool_allowlist:
+        text = "MCPBASH_TOOL_ALLOWLIST is not set: every call is denied under this name"
+        yield Finding("allowlist", "warning", text, "MCPBASH_TOOL_ALLOWLIST='*'")
+
+
+def report_of(findings: list[Finding], chosen: Chosen, options: Namespace) -> JsonObject:
+    errors = sum(finding.severity == "error" for finding in findings)
+    warnings = sum(finding.severity == "warning" for finding in findings)
+    return {
+        "schemaVersion": 1,
+        "exitCode": 1 if errors else 0,
+        "findings": [
+            {
+                "id": finding.id,
+                "severity": finding.severity,
+                "message": finding.message,
+                "fixable": False,
+                "suggestedCommand": finding.suggested,
+            }
+            for finding in findings
+        ],
+        "framework": {
+            "name": options.program,
+            "version": MCP_BASH_VERSION if options.like_mcp_bash else __version__,
+            "toolyard": __version__,
+        },
+        "runtime": {
+            "python": sys.version.split()[0],
+            "system": platform.system(),
+            "release": platform.release(),
+            "bash": shutil.which("bash"),
+            "jsonTool": shutil.which("jq") or shutil.which("gojq"),
+        },
+        "install": {"command": command_line(options.program), "python": sys.executable},
+        "project": {"root": chosen.project.root} if chosen.project else None,
+        "errors": errors,
+        "warnings": warnings,
+    }

@@ -1,0 +1,31 @@
+"""toolyard init: make the folder that you are in a project, or complete one."""
+
+from __future__ import annotations
+
+import os
+from argparse import ArgumentParser, Namespace
+
+from toolyard.cli.project.new import finish, ignore, next_steps
+from toolyard.cli.project.scaffolding import checked_name, lay_out
+from toolyard.sources.project.layout import SERVER_META
+
+# What a folder may well have before it becomes a project, or is completed line by line.
+_LEFT = ("README.md", "dot.gitignore")
+
+
+def add(parser: ArgumentParser) -> None:
+    parser.add_argument("--name", help="of the server (default: the name of the folder)")
+    parser.add_argument("--no-hello", action="store_true", help="without the tool 'hello'")
+
+
+def run(options: Namespace) -> int:
+    root = os.getcwd()
+    known = os.path.lexists(os.path.join(root, SERVER_META))
+    if not known:
+        name = checked_name(options.name or os.path.basename(root))
+        lay_out("project", root, name, leave=_LEFT, program=options.program)
+    finish(root, options)
+    ignore(root)
+    done = f"Kept {SERVER_META}; completed {root}" if known else f"Made {root} a project"
+    print(f"{done}\n\n{next_steps(options)}")
+    return 0

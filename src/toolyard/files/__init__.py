@@ -1,0 +1,1 @@
+"""Files: stamps, whole writes, JSON as people write it. Knows no MCP."""

@@ -1,0 +1,28 @@
+"""Taking away what is not wanted any more: nothing fails because it is gone already."""
+
+from __future__ import annotations
+
+import os
+
+
+def remove(path: str) -> None:
+    try:
+        os.unlink(path)
+    except OSError:  # gone, or no longer a file: `reset` sees it
+        pass
+
+
+def remove_unfinished(path: str, *names: str) -> None:
+    """A folder with at most these files, without a descriptor: there may be none left."""
+    for name in names:
+        remove(f"{path}/{name}")
+    try:
+        os.rmdir(path)
+    except OSError:  # it was not even made
+        pass
+
+
+def remove_folder(path: str) -> None:
+    import shutil  # noqa: PLC0415 (loads every compressor there is; a start should not)
+
+    shutil.rmtree(path, ignore_errors=True)

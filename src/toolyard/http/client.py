@@ -1,0 +1,340 @@
+"""A small keep-alive HTTP/1.1 client: no more of HTTP than MCP needs. Knows nothing about MCP."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import ssl
+from collections import deque
+from collections.abc import Awaitable, Callable, Mapping
+from functools import lru_cache
+from typing import NamedTuple, TypeAlias
+from urllib.parse import urljoin, urlsplit
+
+from toolyard.http.connection import Broken, Connection, Heads, HttpError
+
+CONNECT_TIMEOUT = 10.0
+ATTEMPT_TIMEOUT = 3.0  # for each address of a host but the last
+# Kept for the next request however long that takes; more of them only as long as IDLE_SECONDS.
+MAX_IDLE = 16
+MAX_OPEN = 2048  # whoever needs one more waits for one
+# Common servers drop an idle connection after 5 s; a request must not meet that moment.
+IDLE_SECONDS = 3.0
+
+# Connects to a host and port; replaced where the address has to be checked before it is dialled.
+Dial: TypeAlias = Callable[[str, int], Awaitable[socket.socket]]
+
+
+# For a connection to where those idle ones go, or None for the place to open one.
+_Waiting: TypeAlias = tuple[list[Connection], "asyncio.Future[Connection | None]"]
+
+
+class CannotReach(HttpError):
+    """Nothing was sent: there is no connection."""
+
+
+class Url(NamedTuple):
+    scheme: str
+    host: str
+    port: int
+    target: str  # path and query
+    text: str
+    origin: tuple[str, str, int]
+    host_header: str
+
+    @classmethod
+    def parse(cls, text: str) -> Url:
+        parts = urlsplit(text)
+        if parts.scheme not in ("http", "https") or not parts.hostname:
+            raise ValueError(f"{text} is no http(s) URL")
+        port = parts.port or (443 if parts.scheme == "https" else 80)
+        target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+        origin = parts.scheme, parts.hostname, port
+        return cls(*origin, target, text, origin, _host_header(*origin))
+
+    def join(self, reference: str) -> Url:
+        return Url.parse(urljoin(self.text, reference))
+
+
+def _host_header(scheme: str, host: str, port: int) -> str:
+    host = f"[{host}]" if ":" in host else host
+    return host if port == (443 if scheme == "https" else 80) else f"{host}:{port}"
+
+
+class Response:
+    """The head is here; the body comes as it is read. Must be closed."""
+
+    def __init__(
+        self,
+        connection: Connection,
+        idle: list[Connection],
+        release: Callable[[Connection, list[Connection]], None],
+    ) -> None:
+        self._connection = connection
+        self._idle = idle  # where the connection waits for its next request
+        self._release = release
+        self._closed = False
+        self.status = connection.status
+        self.headers = connection.headers
+
+    @property
+    def complete(self) -> bool:
+        return self._connection.complete and not self._connection.buffered
+
+    @property
+    def content_type(self) -> str:
+        return _media_type(self.headers.get("content-type", ""))
+
+    async def chunk(self) -> bytes:
+        """Some of the body; empty at its end. Raises Broken when it was cut off."""
+        return await self._connection.chunk()
+
+    def at_hand(self, limit: int) -> bytes | None:
+        """The whole body, where nothing has to be waited for."""
+        body = self._connection.last_chunk()
+        if body is not None:
+            _check_size(body, limit)
+        return body
+
+    async def read(self, limit: int) -> bytes:
+        whole = self.at_hand(limit)
+        if whole is not None:
+            return whole
+        body = bytearray()
+        while more := await self.chunk():
+            body += more
+            _check_size(body, limit)
+        return body  # type: ignore[return-value] # as good as bytes, and not copied
+
+    def close(self) -> None:
+        """Back to the pool if all of it was received, else the connection is cut."""
+        if not self._closed:
+            self._closed = True
+            self._release(self._connection, self._idle)
+
+
+@lru_cache(maxsize=64)
+def _media_type(content_type: str) -> str:
+    return content_type.partition(";")[0].strip().lower()
+
+
+def _check_size(body: bytes | bytearray, limit: int) -> None:
+    if len(body) > limit:
+        raise Broken("the answer is too big")
+
+
+class HttpClient:
+    def __init__(
+        self,
+        dial: Dial | None = None,
+        tls: ssl.SSLContext | None = None,
+        most: int = MAX_OPEN,
+    ) -> None:
+        self._dial = dial or connected
+        self._tls = tls
+        self._most = most
+        self._idle: dict[tuple[str, str, int], list[Connection]] = {}
+        self._heads: dict[tuple[str, str, int], Heads] = {}
+        self._open: set[Connection] = set()
+        self._places = 0  # taken by open connections, and by those that are being opened
+        self._waiting: deque[_Waiting] = deque()
+        self._sweeper: asyncio.TimerHandle | None = None
+
+    async def request(
+        self, method: str, url: Url, headers: Mapping[str, str], body: bytes = b""
+    ) -> Response:
+        """Send it and wait for the head of the answer."""
+        head = encode_head(method, url, headers, body)
+        idle = self._idle.get(url.origin)
+        if idle is None:
+            idle = self._idle[url.origin] = []
+        connection = self._take(idle) or await self._connection(url, idle)
+        try:
+            connection.send(head, body)
+            while (waiting := connection.answering()) is not None:
+                await waiting
+        except BaseException:
+            self._discard(connection)
+            raise
+        return Response(connection, idle, self._give_back)
+
+    def _take(self, idle: list[Connection]) -> Connection | None:
+        while idle:
+            connection = idle.pop()
+            if connection.usable(IDLE_SECONDS):
+                return connection
+            self._discard(connection)
+        return None
+
+    async def _connection(self, url: Url, idle: list[Connection]) -> Connection:
+        """A new one, or where there is no room for it the next that is free."""
+        if self._places >= self._most and not self._drop_oldest():
+            found = await self._freed(idle)
+            if found is not None:
+                return found
+        else:
+            self._places += 1
+        try:
+            return await self._connect(url)
+        except BaseException:
+            self._leave()
+            raise
+
+    async def _freed(self, idle: list[Connection]) -> Connection | None:
+        """The connection that somebody gives back, or None for the place of one that is gone."""
+        waiting: asyncio.Future[Connection | None] = asyncio.get_running_loop().create_future()
+        self._waiting.append((idle, waiting))
+        try:
+            async with asyncio.timeout(CONNECT_TIMEOUT):
+                return await waiting
+        except TimeoutError:
+            self._return(waiting, idle)
+            raise CannotReach(f"{self._most} connections are in use already") from None
+        except asyncio.CancelledError:
+            self._return(waiting, idle)
+            raise
+
+    def _return(self, waiting: asyncio.Future[Connection | None], idle: list[Connection]) -> None:
+        """What was given to somebody who has just stopped waiting."""
+        if waiting.cancelled() or not waiting.done():
+            return
+        connection = waiting.result()
+        if connection is None:
+            self._leave()
+        else:
+            self._give_back(connection, idle)
+
+    async def _connect(self, url: Url) -> Connection:
+        connection = Connection(self._heads.setdefault(url.origin, Heads()))
+        context = self._context() if url.scheme == "https" else None
+        name = url.host if context else None
+        loop = asyncio.get_running_loop()
+        try:
+            async with asyncio.timeout(CONNECT_TIMEOUT):
+                sock = await self._dial(url.host, url.port)
+                await loop.create_connection(
+                    lambda: connection, sock=sock, ssl=context, server_hostname=name
+                )
+        except TimeoutError:
+            raise CannotReach(f"no connection to {url.host_header} in time") from None
+        except OSError as error:
+            raise CannotReach(f"cannot connect to {url.host_header}: {_why(error)}") from None
+        self._open.add(connection)
+        return connection
+
+    def _context(self) -> ssl.SSLContext:
+        if self._tls is None:
+            self._tls = ssl.create_default_context()
+        return self._tls
+
+    def _give_back(self, connection: Connection, idle: list[Connection]) -> None:
+        if connection.reusable and self._waiting and self._hand_over(connection, idle):
+            return
+        if not connection.reusable or self._waiting:
+            self._discard(connection)  # its place goes to whoever waits
+            return
+        connection.rest()
+        idle.append(connection)
+        if len(idle) > MAX_IDLE and self._sweeper is None:
+            self._sweep_later()
+
+    def _hand_over(self, connection: Connection, idle: list[Connection]) -> bool:
+        """To whoever waits for one to the same place."""
+        for number, (wanted, waiting) in enumerate(self._waiting):
+            if wanted is idle and not waiting.done():
+                del self._waiting[number]
+                connection.rest()
+                waiting.set_result(connection)
+                return True
+        return False
+
+    def _discard(self, connection: Connection) -> None:
+        if connection in self._open:
+            self._open.remove(connection)
+            self._leave()
+        connection.abort()
+
+    def _leave(self) -> None:
+        """A place is free: it goes to whoever has waited longest."""
+        while self._waiting:
+            _, waiting = self._waiting.popleft()
+            if not waiting.done():
+                waiting.set_result(None)
+                return
+        self._places -= 1
+
+    def _drop_oldest(self) -> bool:
+        """Make room by what nobody uses: another server may need the place."""
+        rested = [idle for idle in self._idle.values() if idle]
+        if not rested:
+            return False
+        self._discard(min(rested, key=lambda idle: idle[0].rested_at).pop(0))
+        return True
+
+    def _sweep_later(self) -> None:
+        self._sweeper = asyncio.get_running_loop().call_later(IDLE_SECONDS, self._sweep)
+
+    def _sweep(self) -> None:
+        """After a crowd: of what waits for a next request a few are enough."""
+        self._sweeper = None
+        for idle in self._idle.values():
+            while len(idle) > MAX_IDLE and not idle[0].usable(IDLE_SECONDS):
+                self._discard(idle.pop(0))
+            if len(idle) > MAX_IDLE and self._sweeper is None:
+                self._sweep_later()
+
+    async def close(self) -> None:
+        if self._sweeper is not None:
+            self._sweeper.cancel()
+            self._sweeper = None
+        for connection in tuple(self._open):
+            self._discard(connection)
+        self._idle.clear()
+        await asyncio.sleep(0)  # let the transports say that they are gone
+
+
+def encode_head(method: str, url: Url, headers: Mapping[str, str], body: bytes) -> bytes:
+    head = _encode_head(method, url, tuple(headers.items()))
+    if body or method == "POST":
+        return b"%b\r\nContent-Length: %d\r\n\r\n" % (head, len(body))
+    return head + b"\r\n\r\n"
+
+
+@lru_cache(maxsize=64)  # an upstream is sent the same head again and again
+def _encode_head(method: str, url: Url, headers: tuple[tuple[str, str], ...]) -> bytes:
+    lines = [f"{method} {url.target} HTTP/1.1", f"Host: {url.host_header}"]
+    lines += [f"{name}: {value}" for name, value in headers]
+    head = "\r\n".join(lines)
+    breaks = len(lines) - 1
+    if head.count("\r") != breaks or head.count("\n") != breaks or "\0" in head:
+        raise CannotReach("a header holds a line break")
+    try:
+        return head.encode("latin-1")
+    except UnicodeEncodeError:
+        raise CannotReach("a header or the URL holds characters that HTTP cannot carry") from None
+
+
+async def connected(host: str, port: int) -> socket.socket:
+    """A socket to the first address of the host that answers."""
+    loop = asyncio.get_running_loop()
+    found = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    for position, (family, kind, protocol, _, address) in enumerate(found, 1):
+        sock = socket.socket(family, kind, protocol)
+        sock.setblocking(False)
+        last = position == len(found)
+        try:
+            async with asyncio.timeout(None if last else ATTEMPT_TIMEOUT):
+                await loop.sock_connect(sock, address)
+            return sock
+        except (OSError, TimeoutError):
+            sock.close()
+            if last:
+                raise
+        except BaseException:
+            sock.close()
+            raise
+    raise OSError("the host has no address")
+
+
+def _why(error: OSError) -> str:
+    return error.strerror or str(error) or type(error).__name__

@@ -1,1 +1,0 @@
-"""Reaching other machines: addresses, connections, HTTP. Knows nothing about MCP."""

@@ -1,1 +1,0 @@
-"""May this caller do this?"""

@@ -1,0 +1,1 @@
+"""Child processes: started, fed, heard, ended. Knows no MCP."""

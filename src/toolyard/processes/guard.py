@@ -1,0 +1,89 @@
+"""What keeps our processes from outliving us, once for all that start any.
+
+It owns the run folder, who tells of exits, and the watcher. Nothing is opened before the
+first process that it is told of.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Callable
+from contextlib import suppress
+from typing import NamedTuple
+
+from toolyard import telemetry
+from toolyard.files.removing import remove_folder, remove_unfinished
+from toolyard.processes.exits import Exits, exits_of
+from toolyard.processes.privacy import keep_to_ourselves
+from toolyard.processes.watcher import TABLE, Watcher
+
+log = telemetry.logger("runners")
+
+
+def _nothing() -> None: ...
+
+
+class Opened(NamedTuple):
+    root: str  # the private run folder, which is removed when we end
+    exits: Exits
+    watcher: Watcher
+
+
+class Guard:
+    def __init__(self, parent: str | None) -> None:
+        """The run folder is made in `parent`; None: the system's place."""
+        self._parent = parent
+        self._opened: Opened | None = None
+        self._closed = False
+
+    def open(self) -> Opened:
+        """Raises OSError where there is no room for a folder or a process."""
+        if self._opened is None:
+            self._opened = _open(run_folder(self._parent))
+        return self._opened
+
+    def watch(self, group: int) -> Callable[[], None]:
+        """End this process group should we be gone; call what it gives once the group is."""
+        if self._closed:
+            return _nothing
+        try:
+            watcher = self.open().watcher
+        except OSError as error:
+            log.warning("group %d may outlive us: %s", group, error)
+            return _nothing
+        row = watcher.watch(group)
+        return lambda: watcher.forget(row)
+
+    async def close(self) -> None:
+        """After everything that it guards: ends what is left. A second time does nothing."""
+        self._closed = True
+        opened, self._opened = self._opened, None
+        if opened is None:
+            return
+        await opened.watcher.close()
+        opened.exits.close()
+        remove_folder(opened.root)
+
+
+def run_folder(parent: str | None) -> str:
+    parent = os.path.realpath(parent or os.environ.get("TMPDIR") or "/tmp")
+    os.makedirs(parent, 0o700, exist_ok=True)
+    with suppress(OSError):  # scripts get it as it is, also where we were told to use another
+        os.makedirs(os.environ.get("TMPDIR") or parent, 0o700, exist_ok=True)
+    root = f"{parent}/toolyard-run.{os.getpid()}.{os.urandom(6).hex()}"
+    os.mkdir(root, 0o700)
+    return root
+
+
+def _open(root: str) -> Opened:
+    exits: Exits | None = None
+    try:
+        exits = exits_of(asyncio.get_running_loop())
+        keep_to_ourselves()
+        return Opened(root, exits, Watcher(root, exits))
+    except OSError:
+        if exits is not None:
+            exits.close()
+        remove_unfinished(root, TABLE)
+        raise

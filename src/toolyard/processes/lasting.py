@@ -1,0 +1,373 @@
+"""One long-lived child process: lines in, lines out, its stderr's tail. Knows nothing about MCP."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import subprocess
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import Protocol
+
+from toolyard.files.lines import Lines, TooLong
+from toolyard.processes.descendants import Lookout
+from toolyard.processes.pacing import Pace
+
+# As much as a pipe holds. More than 128 KiB would be mapped and unmapped for each read.
+READ_SIZE = 64 * 1024
+# As many as one system call takes everywhere.
+MAX_PARTS = 16
+MAX_BACKLOG = 64 * 1024 * 1024
+TAIL_SIZE = 8 * 1024
+# What it may say on stderr in a second; it is read no faster.
+STDERR_RATE = 1024 * 1024
+POLL_INTERVAL = 0.05
+EXIT_GRACE = 0.5
+# How long each step of stopping may take before the next, harsher one.
+STDIN_GRACE, TERM_GRACE = 2.0, 2.0
+# What a grandchild may still push through an inherited pipe when its parent has ended.
+MAX_DRAIN = 1024 * 1024
+
+_INHERITED = ("HOME", "LOGNAME", "PATH", "SHELL", "TERM", "USER", "LANG", "TMPDIR")
+
+
+class Guard(Protocol):
+    def watch(self, group: int) -> Callable[[], None]:
+        """This process group must not outlive us; gives what to call once it is gone."""
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    program: str
+    args: tuple[str, ...] = ()
+    cwd: str | None = None
+    env: Mapping[str, str] = field(default_factory=dict)
+
+
+class Unguarded:
+    """It ends with its stdin, or outlives us if it does not care."""
+
+    def watch(self, group: int) -> Callable[[], None]:
+        return lambda: None
+
+
+def minimal_environment(extra: Mapping[str, str]) -> dict[str, str]:
+    kept = {
+        name: value
+        for name, value in os.environ.items()
+        if name in _INHERITED or name.startswith("LC_")
+    }
+    return {**kept, **extra}
+
+
+class Child:
+    """Runs until it ends or is stopped; then `on_end` is called once with the reason."""
+
+    def __init__(
+        self,
+        command: Command,
+        on_line: Callable[[bytes | bytearray], None],
+        on_end: Callable[[str], None],
+        *,
+        max_line: int,
+        guard: Guard,
+    ) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._command = command
+        self._guard = guard
+        self._forget: Callable[[], None] | None = None
+        self._on_end = on_end
+        self._lines = Lines(on_line, max_line)
+        self._backlog: deque[bytes | memoryview] = deque()
+        self._backlog_size = 0
+        # Something was written in this turn of the loop, or waits until the pipe has room.
+        self._gathering = False
+        self._full = False
+        self._tail = bytearray()
+        self._err_pace = Pace(STDERR_RATE)
+        self._held: set[str] = set()
+        self._process: subprocess.Popen[bytes] | None = None
+        self._pidfd: int | None = None
+        self._fds: dict[str, int] = {}
+        self._reported = False
+        self._exited = asyncio.Event()
+        self._lookout: Lookout | None = None
+        self._sweep: asyncio.Future[None] | None = None
+
+    @property
+    def pid(self) -> int | None:
+        return None if self._process is None else self._process.pid
+
+    @property
+    def tail(self) -> str:
+        return self._tail.decode("utf-8", "replace")
+
+    # -- starting ----------------------------------------------------------------------
+
+    def start(self) -> None:
+        """Spawn it. Raises OSError with a text that says what could not be run."""
+        command = self._command
+        # Not asyncio's: this one uses vfork, needs no thread and no watcher of signals.
+        process = self._process = subprocess.Popen(
+            [command.program, *command.args],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            cwd=command.cwd,
+            env=minimal_environment(command.env),
+            start_new_session=True,
+            bufsize=0,
+        )
+        loop = asyncio.get_running_loop()
+        for name, stream in (
+            ("in", process.stdin),
+            ("out", process.stdout),
+            ("err", process.stderr),
+        ):
+            assert stream is not None
+            self._fds[name] = stream.fileno()
+            os.set_blocking(stream.fileno(), False)
+        loop.add_reader(self._fds["out"], self._read_out)
+        loop.add_reader(self._fds["err"], self._read_err)
+        self._watch_exit(loop, process.pid)
+        self._lookout = Lookout(process.pid)
+        # Not at once: what it is to be told first goes out before.
+        loop.call_soon(self._be_guarded)
+
+    def _be_guarded(self) -> None:
+        if self._process is not None and not self._exited.is_set():
+            self._forget = self._guard.watch(self._process.pid)
+
+    def _watch_exit(self, loop: asyncio.AbstractEventLoop, pid: int) -> None:
+        # The exit and not the end of its output: a grandchild may keep the pipe open.
+        try:
+            self._pidfd = os.pidfd_open(pid)
+        except (AttributeError, OSError):
+            loop.call_later(POLL_INTERVAL, self._poll_exit)
+            return
+        loop.add_reader(self._pidfd, self._on_exit)
+
+    def _poll_exit(self) -> None:
+        assert self._process is not None
+        if os.waitid(os.P_PID, self._process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT):
+            self._on_exit()
+            return
+        asyncio.get_running_loop().call_later(POLL_INTERVAL, self._poll_exit)
+
+    # -- reading -----------------------------------------------------------------------
+
+    def _read_out(self) -> None:
+        chunk = self._read("out")
+        if chunk is None:
+            return
+        if not chunk:
+            self._shut("out")
+            # Most close it by exiting: then the exit says more.
+            asyncio.get_running_loop().call_later(EXIT_GRACE, self._fail, "closed its output")
+            return
+        if self._lookout is not None:
+            self._lookout.stir()
+        self._feed(chunk)
+
+    def _feed(self, chunk: bytes) -> None:
+        try:
+            self._lines.feed(chunk)
+        except TooLong:
+            self._shut("out")
+            self._fail("sent a line that is too long")
+
+    def _read_err(self) -> None:
+        chunk = self._read("err")
+        if chunk is None:
+            return
+        if not chunk:
+            self._shut("err")
+            return
+        self._tail += chunk
+        if len(self._tail) > TAIL_SIZE:
+            del self._tail[:-TAIL_SIZE]
+        seconds = self._err_pace.take(len(chunk))
+        if seconds:
+            self.hold("err", seconds)
+
+    def hold(self, name: str, seconds: float) -> None:
+        """Do not read from it for a while: it waits once its pipe is full."""
+        if name in self._fds and name not in self._held:
+            self._held.add(name)
+            self._loop.remove_reader(self._fds[name])
+            self._loop.call_later(seconds, self._read_on, name)
+
+    def _read_on(self, name: str) -> None:
+        self._held.discard(name)
+        if name in self._fds:
+            reader = self._read_out if name == "out" else self._read_err
+            self._loop.add_reader(self._fds[name], reader)
+
+    def _read(self, name: str) -> bytes | None:
+        try:
+            return os.read(self._fds[name], READ_SIZE)
+        except BlockingIOError:
+            return None
+        except OSError:
+            return b""
+
+    # -- writing -----------------------------------------------------------------------
+
+    def write(self, data: bytes) -> None:
+        """Queue bytes for its stdin. Raises BrokenPipeError when none of them was taken."""
+        if "in" not in self._fds or self._backlog_size + len(data) > MAX_BACKLOG:
+            raise BrokenPipeError
+        if self._gathering:
+            self._backlog.append(data)
+            self._backlog_size += len(data)
+            return
+        taken = self._write_some((data,))
+        self._gathering = True
+        if taken == len(data):
+            # What else is written in this turn of the loop goes out together.
+            self._loop.call_soon(self._flush)
+            return
+        self._backlog.append(memoryview(data)[taken:])
+        self._backlog_size += len(data) - taken
+        self._wait_for_room()
+
+    def _wait_for_room(self) -> None:
+        self._full = True
+        self._loop.add_writer(self._fds["in"], self._flush)
+
+    def _write_some(self, parts: Sequence[bytes | memoryview]) -> int:
+        try:
+            return os.writev(self._fds["in"], parts)
+        except BlockingIOError:
+            return 0
+
+    def _flush(self) -> None:
+        if "in" not in self._fds:
+            return
+        try:
+            while self._backlog:
+                if not self._flushed(self._write_some(tuple(islice(self._backlog, MAX_PARTS)))):
+                    self._wait_for_room()
+                    return
+        except OSError:
+            self._shut("in")
+            self._fail("closed its input")
+            return
+        if self._full:
+            self._full = False
+            self._loop.remove_writer(self._fds["in"])
+        self._gathering = False
+
+    def _flushed(self, taken: int) -> bool:
+        """Take what was written off the backlog; False when the pipe is full."""
+        self._backlog_size -= taken
+        full = taken == 0
+        while taken:
+            part = self._backlog.popleft()
+            if taken < len(part):
+                self._backlog.appendleft(memoryview(part)[taken:])
+                full, taken = True, len(part)
+            taken -= len(part)
+        return not full
+
+    # -- ending ------------------------------------------------------------------------
+
+    async def stop(self) -> None:
+        """Close its stdin, wait, TERM its group, wait, KILL. Returns when nothing is left of it."""
+        if self._process is None:
+            return
+        self._reported = True
+        if self._lookout is not None and not self._exited.is_set():
+            self._lookout.look()
+        try:
+            self._shut("in")
+            if await self.gone_within(STDIN_GRACE):
+                return
+            self._signal(signal.SIGTERM)
+            if await self.gone_within(TERM_GRACE):
+                return
+        finally:
+            self._signal(signal.SIGKILL)
+            await self._exited.wait()
+            if self._sweep is not None:
+                await asyncio.wait((self._sweep,))
+
+    async def gone_within(self, seconds: float) -> bool:
+        try:
+            await asyncio.wait_for(self._exited.wait(), seconds)
+        except TimeoutError:
+            return False
+        return True
+
+    def _signal(self, number: signal.Signals) -> None:
+        # Only while the leader is not reaped: after that its id may be another's.
+        if self._process is None or self._process.returncode is not None:
+            return
+        try:
+            os.killpg(self._process.pid, number)
+        except ProcessLookupError:
+            pass
+
+    def _on_exit(self) -> None:
+        process = self._process
+        assert process is not None
+        self._drain()
+        self._signal(signal.SIGKILL)  # what it left behind in its group
+        if self._forget is not None:
+            self._forget()
+        status = process.wait()
+        loop = asyncio.get_running_loop()
+        if self._pidfd is not None:
+            loop.remove_reader(self._pidfd)
+            os.close(self._pidfd)
+        for name in tuple(self._fds):
+            self._shut(name)
+        self._sweep = self._lookout.end() if self._lookout is not None else None
+        self._exited.set()
+        self._report(_ended(status))
+
+    def _drain(self) -> None:
+        for name, take in (("out", self._feed), ("err", self._tail.extend)):
+            left = MAX_DRAIN
+            while name in self._fds and left > 0 and (chunk := self._read(name)):
+                take(chunk)
+                left -= len(chunk)
+        del self._tail[:-TAIL_SIZE]
+
+    def _fail(self, reason: str) -> None:
+        """It still runs and is of no use any more."""
+        if self._exited.is_set():
+            return
+        self._report(reason)
+        self._signal(signal.SIGKILL)
+
+    def _report(self, reason: str) -> None:
+        if self._reported:
+            return
+        self._reported = True
+        last = self.tail.strip().rpartition("\n")[2].strip()
+        self._on_end(f"{reason}: {last}" if last else reason)
+
+    def _shut(self, name: str) -> None:
+        fd = self._fds.pop(name, None)
+        if fd is None or self._process is None:
+            return
+        loop = asyncio.get_running_loop()
+        loop.remove_reader(fd)
+        loop.remove_writer(fd)
+        process = self._process
+        stream = {"in": process.stdin, "out": process.stdout, "err": process.stderr}[name]
+        assert stream is not None
+        stream.close()
+
+
+def _ended(status: int) -> str:
+    if status >= 0:
+        return f"exited with status {status}"
+    try:
+        return f"was killed by {signal.Signals(-status).name}"
+    except ValueError:
+        return f"was killed by signal {-status}"

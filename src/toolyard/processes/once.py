@@ -1,0 +1,171 @@
+"""Run one child process to completion. Knows nothing about MCP.
+
+A process is over when it exits, not when its pipes close: a grandchild that keeps
+stdout open must not hang its call. Whatever is then left of its process group is killed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+from collections.abc import Callable
+from typing import NamedTuple
+
+from toolyard.processes.exits import Exits, reap
+from toolyard.processes.pipes import FILLING, Collected, Feed, Tail
+from toolyard.processes.spawn import Command, spawn
+
+# A process substitution (`> >(tee log)`) still writes a moment after its shell has ended.
+LINGER = 0.05
+
+
+class Exit(NamedTuple):
+    """How it ended. `code` is 128 + n for a process ended by signal n."""
+
+    code: int
+    stdout: bytes
+    stderr: bytes
+    overflowed: bool
+
+
+class Process:
+    """One running child, leader of its own session and process group.
+
+    Creating it spawns (OSError where that fails). `done` resolves when it has ended;
+    who stops waiting calls `terminate`, and `ended` is called whoever waits. Most
+    children say little: they are read once, at their end, from a pipe with room for it.
+    Who sees one run on calls `look` now and then, to have it read before that is full.
+    """
+
+    __slots__ = (
+        "_code",
+        "_ended",
+        "_err",
+        "_in",
+        "_linger",
+        "_loop",
+        "_out",
+        "_stopping",
+        "done",
+        "group_gone",
+        "over",
+        "pid",
+    )
+
+    def __init__(
+        self,
+        command: Command,
+        loop: asyncio.AbstractEventLoop,
+        exits: Exits,
+        ended: Callable[[], None],
+    ) -> None:
+        self._loop = loop
+        self._ended = ended
+        self.done: asyncio.Future[Exit] = loop.create_future()
+        self._code = 0
+        self.over = False
+        self.group_gone = False
+        self._stopping: asyncio.TimerHandle | None = None
+        self._linger: asyncio.TimerHandle | None = None
+        self.pid, out, err, into = spawn(command)
+        self._out = Collected(loop, out, self._advanced, command.max_stdout)
+        self._err = Tail(loop, err, self._advanced, command.stderr_tail)
+        self._err.hears = command.hears_stderr
+        self._in: Feed | None = None
+        try:
+            if command.stdin is not None:
+                self._in = Feed(loop, into, command.stdin)
+            if not self._out.make_room() or command.hears_stderr is not None:
+                self.attend()
+            exits.watch(self.pid, self._exited)
+        except OSError:  # no file descriptor left for it: a child unwatched must not run
+            signal_group(self.pid, signal.SIGKILL)
+            reap(self.pid)
+            self._close_pipes()
+            raise
+
+    def look(self) -> None:
+        if self._out.waiting() > FILLING or self._err.waiting() > FILLING:
+            self.attend()
+
+    def attend(self) -> None:
+        self._out.attend()
+        self._err.attend()
+
+    def terminate(self, grace: float) -> None:
+        """Stdin closed first, then TERM to the whole group, KILL to it after `grace`."""
+        if self._stopping is not None or self.over:
+            return
+        if self._in is not None:
+            self._in.close()
+        self._stopping = self._loop.call_later(grace, signal_group, self.pid, signal.SIGKILL)
+        signal_group(self.pid, signal.SIGTERM)
+
+    def give_up(self) -> None:
+        """Stop waiting for a process that even KILL does not end."""
+        if not self.done.done():
+            self.done.set_result(self._exit(-signal.SIGKILL))
+
+    def _advanced(self) -> None:
+        """More was read: too much of it, or the last of it after the exit."""
+        if self._out.overflowed:
+            self.terminate(0.0)
+        elif self._linger is not None and self._at_end():
+            self._finish()
+
+    def _exited(self, code: int) -> None:
+        self._code = code
+        self._out.drain()
+        self._err.drain()
+        if self._at_end() or self._stopping is not None:
+            self._finish()
+        else:
+            self.attend()
+            self._linger = self._loop.call_later(LINGER, self._finish)
+
+    def _at_end(self) -> bool:
+        return self._out.closed and self._err.closed
+
+    def _finish(self) -> None:
+        if self.over:
+            return
+        self.over = True
+        # The leader's number stays taken while its group lives, and is not given out
+        # again so soon after. Who is still there is not able to do anything from here on.
+        self.group_gone = not signal_group(self.pid, signal.SIGKILL)
+        self._close_pipes()
+        if not self.done.done():
+            self.done.set_result(self._exit(self._code))
+        self._ended()
+
+    def _close_pipes(self) -> None:
+        for timer in (self._stopping, self._linger):
+            if timer is not None:
+                timer.cancel()
+        if not self._at_end():
+            self._out.drain()
+            self._err.drain()
+            self._out.close()
+            self._err.close()
+        if self._in is not None:
+            self._in.close()
+
+    def _exit(self, code: int) -> Exit:
+        return Exit(
+            code=code if code >= 0 else 128 - code,
+            stdout=self._out.value(),
+            stderr=self._err.value(),
+            overflowed=self._out.overflowed,
+        )
+
+
+def signal_group(group: int, number: int) -> bool:
+    """Is there anybody in the group?"""
+    try:
+        os.killpg(group, number)
+    except ProcessLookupError:
+        return False
+    except PermissionError:  # a set-user-id program that is not ours to end
+        pass
+    return True

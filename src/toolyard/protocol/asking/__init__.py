@@ -1,0 +1,1 @@
+"""Questions to a client: which there are, their words in each revision, their answers."""

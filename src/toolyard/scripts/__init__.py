@@ -1,0 +1,1 @@
+"""What a script can be, and the contract with it."""

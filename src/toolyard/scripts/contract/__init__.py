@@ -1,0 +1,1 @@
+"""What a script and its server share: environment, files, questions."""

@@ -1,0 +1,1 @@
+"""Resources of a project: what reads them, and what they become."""

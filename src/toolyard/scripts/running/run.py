@@ -1,0 +1,299 @@
+"""One run of a script, from its start until nothing of it is left.
+
+Joins a process with its exchange folder, its deadline and its place at the gate.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import count
+from types import MappingProxyType
+from typing import NamedTuple
+
+from toolyard.processes.exits import Exits
+from toolyard.processes.once import Exit, Process
+from toolyard.processes.watcher import Watcher
+from toolyard.protocol.call import Call, Channel
+from toolyard.scripts.contract.exchange import ERROR, RESOURCES, Exchange, ExchangePool
+from toolyard.scripts.contract.questions import Questions
+from toolyard.scripts.contract.stream import Allowance, Announce, Reporter
+from toolyard.scripts.running.deadline import Deadline, Expiry, Limit
+from toolyard.scripts.running.escaped import Escaped
+from toolyard.scripts.running.gate import Gate
+from toolyard.scripts.settings import RunnerSettings
+
+GIVE_UP_AFTER = 2.0
+BRIEF = 0.025  # a run that ends sooner is never looked at
+MAX_SAID = 1024 * 1024
+
+
+class ScriptSpec(NamedTuple):
+    """What to run. `environ` is the whole environment but for what the call adds."""
+
+    path: str  # a real path
+    argv: tuple[str, ...] = ()
+    environ: Mapping[bytes, bytes] = MappingProxyType({})
+    extra_env: Mapping[str, str] = MappingProxyType({})
+    # JSON texts by name: each is passed as NAME_JSON, or by file as NAME_FILE when large.
+    payloads: Mapping[bytes, bytes] = MappingProxyType({})
+    cwd: str | None = None
+    timeout: Limit | None = None
+    max_output: int | None = None
+    stdin: bytes | None = None  # None: /dev/null
+    folder: str | None = None  # where `path` must lie
+
+
+class Finished(NamedTuple):
+    """How a run ended. `said_error` and `said_resources` come from the script's two files."""
+
+    exit_code: int
+    stdout: bytes
+    stderr: bytes
+    timed_out: Expiry | None = None
+    overflowed: bool = False
+    said_error: bytes = b""
+    said_resources: bytes = b""
+
+
+@dataclass(frozen=True, slots=True)
+class Shared:
+    """What all runs of one runner have in common."""
+
+    loop: asyncio.AbstractEventLoop
+    settings: RunnerSettings
+    gate: Gate
+    pool: ExchangePool
+    exits: Exits
+    mark: bytes  # what tells our children from others, should we be gone
+    watcher: Watcher
+    announce: Announce
+    numbers: Iterator[int] = field(default_factory=count)
+    live: set[Run] = field(default_factory=set)
+    idle: asyncio.Event = field(default_factory=asyncio.Event)
+    escaped: Escaped = field(init=False)
+
+    def __post_init__(self) -> None:
+        escaped = Escaped(self.loop, self.mark, lambda: {run.number for run in self.live})
+        object.__setattr__(self, "escaped", escaped)
+
+    def gone(self, run: Run) -> None:
+        self.live.discard(run)
+        self.escaped.look_soon()
+        if not self.live:
+            self.idle.set()
+
+    def may_wait_outside(self) -> bool:
+        """A script that asks lets another run meanwhile; too many of them keep their places."""
+        outside = sum(not run.has_place for run in self.live)
+        return outside < self.settings.max_asking
+
+    async def until_idle(self, patience: float) -> None:
+        """Until no run is left, or patience is."""
+        self.idle.clear()
+        if not self.live:
+            return
+        try:
+            async with asyncio.timeout(patience):
+                await self.idle.wait()
+        except TimeoutError:
+            pass
+
+
+class Run:
+    __slots__ = (
+        "_abandoned",
+        "_call",
+        "_channel",
+        "_deadline",
+        "_drained",
+        "_exchange",
+        "_give_up_at",
+        "_has_place",
+        "_laid_down",
+        "_questions",
+        "_reporter",
+        "_retired",
+        "_row",
+        "_settled_at",
+        "_shared",
+        "_timed_out",
+        "number",
+        "process",
+    )
+
+    process: Process
+
+    def __init__(self, shared: Shared, limit: Limit) -> None:
+        """The caller has a place at the gate; it passes to the run."""
+        self._shared = shared
+        self.number = next(shared.numbers)
+        self._exchange: Exchange | None = None
+        now = shared.loop.time()
+        self._settled_at = now + BRIEF
+        self._deadline = Deadline(limit, now)
+        self._call: Call | None = None
+        self._channel: Channel | None = None
+        self._reporter: Reporter | None = None
+        self._questions: Questions | None = None
+        self._timed_out: Expiry | None = None
+        self._give_up_at = 0.0
+        self._abandoned = self._retired = self._drained = False
+        self._has_place = True
+        self._laid_down = 0
+        self._row = -1
+
+    @property
+    def has_place(self) -> bool:
+        return self._has_place
+
+    @property
+    def mark(self) -> bytes:
+        """What all that it starts carries in its environment."""
+        return self._shared.escaped.mark_of(self.number)
+
+    def take_exchange(self) -> Exchange:
+        self._exchange = self._shared.pool.take()
+        return self._exchange
+
+    def connect(self, call: Call | None, channel: Channel) -> None:
+        """Let the script be heard, and ask."""
+        self._call = call
+        self._channel = channel
+        if self._exchange is not None:
+            self._exchange.on_line = self._heard
+
+    def started(self, process: Process) -> None:
+        self.process = process
+        self._row = self._shared.watcher.watch(process.pid)
+        self._shared.live.add(self)
+
+    async def finished(self) -> Finished:
+        try:
+            ended = await self.process.done
+        except asyncio.CancelledError:
+            self.abandon()
+            raise
+        # Cleaning up can wait until the result is on its way.
+        self._shared.loop.call_soon(self.retire)
+        return self._finished(ended)
+
+    def abandon(self) -> None:
+        """Nobody waits any more: end it, and see to the rest in the background."""
+        self._abandoned = True
+        if self._exchange is not None:
+            self._exchange.on_line = None
+            self._exchange.cancel()
+        if self._questions is not None:
+            self._questions.close()
+        self.process.terminate(self._shared.settings.kill_grace)
+        if self.process.over:
+            self.retire()
+
+    def ended(self) -> None:
+        """The process is over; who waits for it retires the run after reading its files."""
+        if self._abandoned:
+            self.retire()
+
+    def tick(self, now: float, now_ns: int) -> None:
+        if now < self._settled_at or self._abandoned:
+            return
+        self.process.look()
+        if self._timed_out is not None:
+            if now >= self._give_up_at:
+                self.process.give_up()
+            return
+        if self._deadline.extends and self._exchange is not None and self._exchange.touched():
+            self._deadline.progressed(now)
+        self._timed_out = self._deadline.expired(now)
+        if self._timed_out is not None:
+            self._give_up_at = now + self._shared.settings.kill_grace + GIVE_UP_AFTER
+            self.process.terminate(self._shared.settings.kill_grace)
+        else:
+            self._look_for_questions(now_ns)
+
+    def retire(self) -> None:
+        """Give everything back, once; a process that does not end holds it until it does."""
+        if self._retired:
+            return
+        if self._questions is not None:
+            self._questions.close()
+        if not self.process.over:
+            self._abandoned = True
+            return
+        self._retired = True
+        self._shared.watcher.forget(self._row)
+        self.release()
+        self._shared.gone(self)
+
+    def release(self) -> None:
+        if self._exchange is not None:
+            self._give_back(self._exchange)
+            self._exchange = None
+        if self._has_place:
+            self._has_place = False
+            self._shared.gate.leave()
+
+    def _give_back(self, exchange: Exchange) -> None:
+        """Others may use the folder only if nobody of the group can still have it open."""
+        if self._drained:
+            self._shared.pool.give_back(exchange)
+        else:
+            self._shared.pool.discard(exchange)
+
+    def lay_down(self) -> None:
+        self._laid_down += 1
+        if self._laid_down > 1:
+            return
+        self._deadline.pause(self._shared.loop.time())
+        if self._shared.may_wait_outside():
+            self._has_place = False
+            self._shared.gate.leave()
+
+    async def take_up(self) -> None:
+        self._laid_down -= 1
+        if self._laid_down:
+            return
+        if not self._has_place:
+            await self._shared.gate.enter()
+            self._has_place = True
+        self._deadline.resume(self._shared.loop.time())
+
+    def _heard(self, line: bytes) -> None:
+        if self._reporter is None and self._channel is not None:
+            settings, clock = self._shared.settings, self._shared.loop.time
+            self._reporter = Reporter(
+                self._channel,
+                self._shared.announce,
+                lambda: self._deadline.progressed(clock()),
+                Allowance(settings.max_progress_per_minute, clock),
+                Allowance(settings.max_logs_per_minute, clock),
+            )
+        if self._reporter is not None:
+            self._reporter.line(line)
+
+    def _look_for_questions(self, now_ns: int) -> None:
+        if self._exchange is None or self._call is None or self._channel is None:
+            return
+        if self._questions is None:
+            timeout = self._shared.settings.question_timeout
+            self._questions = Questions(self._exchange, self._call, self._channel, self, timeout)
+        self._questions.look(now_ns)
+
+    def _finished(self, ended: Exit) -> Finished:
+        said_error = said_resources = None
+        if self._exchange is not None:
+            self._exchange.finish()
+            self._drained = self.process.group_gone
+            said_error = self._exchange.read(ERROR, MAX_SAID)
+            said_resources = self._exchange.read(RESOURCES, MAX_SAID)
+        return Finished(
+            exit_code=ended.code,
+            stdout=ended.stdout,
+            stderr=ended.stderr,
+            timed_out=self._timed_out,
+            overflowed=ended.overflowed,
+            said_error=said_error or b"",
+            said_resources=said_resources or b"",
+        )

@@ -1,0 +1,1 @@
+"""What lies in a project's folders."""

@@ -1,0 +1,205 @@
+"""Metadata of an entry: NAME.meta.json, else an inline `# mcp:` line, else nothing.
+
+Knows JSON and the shapes of fields; does not know what kind of entry it reads for.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+from toolyard.protocol.codec import exact
+from toolyard.protocol.values import JsonObject
+from toolyard.sources.project.discover.icons import inline_icons
+from toolyard.sources.project.discover.walk import File, Remembered, is_plain
+from toolyard.sources.shortage import raise_if_short
+
+_BOM = b"\xef\xbb\xbf"
+HEAD_BYTES = 16384
+_READ_BYTES = 65536
+_INLINE_LINES = 10
+_INLINE_MARK = b"mcp:"
+
+
+class MetadataError(Exception):
+    """This metadata cannot be used; the message names the file."""
+
+
+class FoundResources(NamedTuple):
+    resources: list[JsonObject]
+    templates: list[JsonObject]
+    # Programs without metadata: served by nobody, unless a template names them.
+    strays: list[str]
+    # Paths of resources that no metadata describes: metadata elsewhere may do so.
+    bare: list[str]
+
+
+class FoundThen(NamedTuple):
+    """What was found in a folder, when it held these files and there were these providers."""
+
+    files: Mapping[str, File]
+    providers: frozenset[str]
+    found: FoundResources
+
+
+class Metadata:
+    """What is kept from scan to scan: metadata that was read, what was made of it, folders."""
+
+    def __init__(self) -> None:
+        self.known: dict[str, tuple[int, JsonObject]] = {}
+        # By script: the stamps of script and metadata, and the item that they make.
+        self.items: dict[str, tuple[int, int, JsonObject]] = {}
+        # Scripts, by their path below the folder of tools, whose name is that of their file.
+        self.nameless: set[str] = set()
+        # Scripts that were seen to start like a program, with their stamps.
+        self.runnable: dict[str, int] = {}
+        self.folders = Remembered()
+        self.found: dict[str, FoundThen] = {}
+
+    def read(self, file: File) -> JsonObject:
+        known = self.known.get(file.path)
+        if known is None or known[0] != file.stamp:
+            known = (file.stamp, parse_object(read_bytes(file.path), file.path))
+            self.known[file.path] = known
+        return known[1]
+
+
+def parse_object(content: bytes, place: str) -> JsonObject:
+    try:
+        value = exact(content.removeprefix(_BOM))
+    except ValueError as error:
+        raise MetadataError(f"{place}: is not JSON: {error}") from None
+    if not isinstance(value, dict):
+        raise MetadataError(f"{place}: must hold a JSON object")
+    return value
+
+
+def read_bytes(path: str) -> bytes:
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    except OSError as error:
+        raise_if_short(error, path)
+        raise MetadataError(f"{path}: cannot be read: {error.strerror}") from None
+    try:
+        content = os.read(descriptor, _READ_BYTES)
+        if len(content) == _READ_BYTES:
+            while more := os.read(descriptor, _READ_BYTES):
+                content += more
+        return content
+    except OSError as error:
+        raise MetadataError(f"{path}: cannot be read: {error.strerror}") from None
+    finally:
+        os.close(descriptor)
+
+
+def head(path: str, size: int = HEAD_BYTES) -> bytes:
+    """The first bytes of a file; nothing where it cannot be read."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    except OSError as error:
+        raise_if_short(error, path)
+        return b""
+    try:
+        return os.read(descriptor, size)
+    except OSError:
+        return b""
+    finally:
+        os.close(descriptor)
+
+
+def inline(content: bytes, path: str) -> JsonObject:
+    """The object after `mcp:` in one of the first ten lines; empty where there is none."""
+    if _INLINE_MARK not in content:
+        return {}
+    for line in content.split(b"\n", _INLINE_LINES)[:_INLINE_LINES]:
+        _, mark, after = line.partition(_INLINE_MARK)
+        if mark and after.lstrip().startswith(b"{"):
+            return parse_object(after.strip(), f"{path}: the inline mcp: line")
+    return {}
+
+
+Check = Callable[[Any], bool]
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str)
+
+
+def _is_object(value: Any) -> bool:
+    return isinstance(value, dict)
+
+
+def _is_texts(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(part, str) for part in value)
+
+
+def is_seconds(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and value >= 0
+
+
+# Fields that are left out with a warning where they have another shape.
+SHAPES: Mapping[str, tuple[Check, str]] = {
+    "title": (_is_text, "text"),
+    "description": (_is_text, "text"),
+    "mimeType": (_is_text, "text"),
+    "outputSchema": (_is_object, "an object"),
+    "annotations": (_is_object, "an object"),
+    "_meta": (_is_object, "an object"),
+    "metadata": (_is_object, "an object"),
+    "execution": (_is_object, "an object"),
+    "timeoutSecs": (is_seconds, "a number"),
+    "maxTimeoutSecs": (is_seconds, "a number"),
+    "timeoutHint": (_is_text, "text"),
+    "requires": (_is_texts, "a list of texts"),
+}
+
+
+def checked(meta: JsonObject, place: str, warnings: list[str]) -> JsonObject:
+    """The metadata without the fields that have the wrong shape, icons inlined."""
+    kept: JsonObject = {}
+    for field, value in meta.items():
+        shape = SHAPES.get(field)
+        if shape is None or shape[0](value):
+            kept[field] = value
+        elif field in _SECONDS and isinstance(value, str) and value.isdigit():
+            kept[field] = int(value)
+        elif value is not None:
+            warnings.append(f"{place}: {field} must be {shape[1]}; left out")
+    if "icons" in kept:
+        kept["icons"] = inline_icons(kept["icons"], os.path.dirname(place), warnings, place)
+        if kept["icons"] is None:
+            del kept["icons"]
+    return kept
+
+
+_SECONDS = ("timeoutSecs", "maxTimeoutSecs")
+
+
+def name_of(meta: JsonObject, default: str, place: str) -> str:
+    name = meta.get("name", default)
+    if isinstance(name, str) and name.strip() and is_plain(name):
+        return name
+    raise MetadataError(f"{place}: name must be text without control characters; skipped")
+
+
+def schema_of(meta: JsonObject, place: str) -> JsonObject:
+    """The input schema, or the older `arguments`, with at least type and properties."""
+    field = "inputSchema" if meta.get("inputSchema") is not None else "arguments"
+    schema = meta.get(field)
+    if schema is None:
+        return {"type": "object", "properties": {}}
+    if not isinstance(schema, dict):
+        raise MetadataError(f"{place}: {field} must be an object; skipped")
+    return normalised(schema)
+
+
+def normalised(schema: JsonObject) -> JsonObject:
+    if schema.get("type") and isinstance(schema.get("properties"), dict):
+        return schema
+    properties = schema.get("properties")
+    return {
+        **schema,
+        "type": schema.get("type") or "object",
+        "properties": properties if isinstance(properties, dict) else {},
+    }

@@ -1,0 +1,181 @@
+"""Tools of a project: which files are tools, and what their items say."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from toolyard.protocol.values import JsonObject
+from toolyard.sources.project.discover.metadata import (
+    Metadata,
+    MetadataError,
+    checked,
+    head,
+    inline,
+    name_of,
+    schema_of,
+)
+from toolyard.sources.project.discover.ui import is_page
+from toolyard.sources.project.discover.walk import (
+    META_SUFFIX,
+    File,
+    Folder,
+    Stamps,
+    Walk,
+    is_document,
+    metadata_file,
+    stem_of,
+)
+from toolyard.sources.project.items import split, unique
+
+FIELDS = frozenset(
+    {"name", "title", "description", "inputSchema", "outputSchema", "annotations", "icons", "_meta"}
+    | {"execution"}
+)
+RUNNABLE = (b"#!", b"\x7fELF", b"\xcf\xfa\xed\xfe", b"\xca\xfe\xba\xbe", b"MZ")
+
+
+class FoundTools(NamedTuple):
+    items: list[JsonObject]
+    pages: list[Folder]  # the folders `ui` beside tools
+
+
+def discover_tools(walk: Walk, metadata: Metadata, server: str) -> FoundTools:
+    warnings = walk.warnings
+    items: list[JsonObject] = []
+    pages: list[Folder] = []
+    for folder in walk.folders():
+        if _is_own_page(folder):
+            pages.append(folder)
+            continue
+        for file, described in tools_in(folder):
+            try:
+                items.append(_known_item(walk, file, described, metadata))
+            except MetadataError as problem:
+                warnings.append(str(problem))
+    items.sort(key=_by_name)
+    items = _told_apart(items, walk, metadata)
+    folders = {os.path.dirname(page.relative) for page in pages}
+    if folders:
+        items = [_with_page(item, folders, server) for item in items]
+    return FoundTools(unique(items, "name", "tool", warnings, walk.root), pages)
+
+
+def _told_apart(items: list[JsonObject], walk: Walk, metadata: Metadata) -> list[JsonObject]:
+    """Two scripts that nobody has named and that would be called the same are both on offer.
+
+    The first keeps the name of its file, each further one takes that of its folder.
+    """
+    nameless = [item for item in items if item["path"] in metadata.nameless]
+    if len({item["name"] for item in nameless}) == len(nameless):
+        return items
+    taken: set[str] = set()
+    renamed: dict[str, JsonObject] = {}
+    for item in nameless:
+        name, folder = item["name"], os.path.basename(os.path.dirname(item["path"]))
+        if name in taken and folder:
+            renamed[item["path"]] = {**item, "name": folder}
+            place = os.path.join(walk.root, item["path"])
+            why = f"there is already a tool {name!r}; without a name of its own it is {folder!r}"
+            walk.warnings.append(f"{place}: {why}")
+        taken.add(name)
+    return sorted((renamed.get(item["path"], item) for item in items), key=_by_name)
+
+
+def tools_in(folder: Folder) -> Iterator[tuple[File, File | None]]:
+    """The tools in one folder, each with its metadata file."""
+    found = [
+        (file, metadata_file(folder, name))
+        for name, file in folder.files.items()
+        if not name.endswith(META_SUFFIX) and not is_document(name)
+    ]
+    described = any(meta for _, meta in found)
+    for file, meta in found:
+        if file.executable or ((meta or not described) and _is_script(file)):
+            yield file, meta
+
+
+def _is_own_page(folder: Folder) -> bool:
+    return folder.relative.endswith("/ui") and is_page(folder)
+
+
+def _is_script(file: File) -> bool:
+    """A file without the executable bit: a script by its name or its first line."""
+    return file.name.endswith((".sh", ".bash")) or head(file.path, 2) == b"#!"
+
+
+def _known_item(walk: Walk, file: File, described: File | None, metadata: Metadata) -> JsonObject:
+    """The item of the last scan where neither script nor metadata has changed since."""
+    stamp = described.stamp if described else 0
+    known = metadata.items.get(file.path)
+    if known is not None and known[0] == file.stamp and known[1] == stamp:
+        return known[2]
+    before = len(walk.warnings)
+    item = _item(walk, file, described, metadata)
+    if len(walk.warnings) == before:  # what is warned of is looked at again each time
+        metadata.items[file.path] = (file.stamp, stamp, item)
+    return item
+
+
+def _item(walk: Walk, file: File, described: File | None, metadata: Metadata) -> JsonObject:
+    meta = metadata.read(described) if described else inline(head(file.path), file.path)
+    place = described.path if described else file.path
+    meta = checked(meta, place, walk.warnings)
+    path = walk.relative(file)
+    (metadata.nameless.discard if "name" in meta else metadata.nameless.add)(path)
+    item: JsonObject = {
+        "name": name_of(meta, stem_of(file.name), place),
+        "description": meta.get("description", ""),
+        "path": path,
+        "inputSchema": schema_of(meta, place),
+        "timeoutSecs": None,
+    }
+    for field, value in meta.items():
+        if field not in _SET_ABOVE:
+            item[field] = value
+    return item
+
+
+_SET_ABOVE = frozenset({"name", "description", "path", "inputSchema", "arguments"})
+
+
+def _with_page(item: JsonObject, folders: set[str], server: str) -> JsonObject:
+    """A tool with a page of its own (`ui/` beside it) points clients at it."""
+    folder = os.path.dirname(item["path"])
+    if folder not in folders:
+        return item
+    meta: JsonObject = item.get("_meta", {})
+    given = meta.get("ui")
+    inferred = {
+        "resourceUri": f"ui://{server}/{os.path.basename(folder)}",
+        "visibility": ["model", "app"],
+    }
+    ui = given if isinstance(given, dict) else {}
+    return item if "resourceUri" in ui else {**item, "_meta": {**meta, "ui": {**inferred, **ui}}}
+
+
+def unrunnable(
+    items: Iterable[JsonObject], root: str, stamps: Stamps, metadata: Metadata
+) -> Iterator[str]:
+    """The discovered scripts that no system can start. To look into each costs a list its speed:
+    nothing else waits for this."""
+    real, known = os.path.realpath(root), metadata.runnable
+    for item in items:
+        path = f"{real}/{item.get('path', '')}"
+        stamp = stamps.get(path)
+        if stamp is None or known.get(path) == stamp:
+            continue
+        if head(path, 4).startswith(RUNNABLE):
+            known[path] = stamp
+        else:
+            yield f"{path}: has no interpreter line (#!)"
+
+
+def definition_of(item: JsonObject) -> JsonObject:
+    """What clients see of a tool."""
+    return split(item, FIELDS)[0]
+
+
+def _by_name(item: JsonObject) -> tuple[str, str]:
+    return item["name"], item["path"]

@@ -1,0 +1,1 @@
+"""What a project registers by hand: register.json and register.sh."""

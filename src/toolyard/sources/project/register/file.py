@@ -1,0 +1,132 @@
+"""server.d/register.json: what a project registers by hand, read strictly.
+
+One mistake and none of it counts: a half-read registration would serve what nobody meant.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import NamedTuple
+
+from toolyard.files.safety import why_unsafe
+from toolyard.protocol.codec import exact
+from toolyard.protocol.values import Json, JsonObject
+from toolyard.settings import Settings
+from toolyard.sources.project.discover.walk import is_below
+from toolyard.sources.project.layout import Project
+from toolyard.sources.shortage import raise_if_short
+
+LISTS = ("tools", "resources", "resourceTemplates", "prompts", "completions")
+_KEYS = frozenset((*LISTS, "version", "_meta"))
+_NEEDS = {
+    "tools": ("name", "path"),
+    "resources": ("name", "uri"),
+    "resourceTemplates": ("name", "uriTemplate"),
+    "prompts": ("name", "path"),
+    "completions": ("name", "path"),
+}
+
+
+class RegistrationError(Exception):
+    """Why nothing of the registration counts; names the file."""
+
+
+class Registration(NamedTuple):
+    """What is registered by hand; a list that is absent is left to discovery."""
+
+    place: str
+    lists: dict[str, list[JsonObject]]
+
+    def get(self, key: str) -> list[JsonObject] | None:
+        return self.lists.get(key)
+
+
+def script_path(project: Project) -> str:
+    return os.path.join(project.server, "register.sh")
+
+
+def has_active_script(project: Project, settings: Settings) -> bool:
+    """Is there a register.sh that decides what is served, and may it run?"""
+    return (
+        settings.allow_project_hooks
+        and os.path.exists(script_path(project))
+        and not os.path.lexists(os.path.join(project.server, "register.json"))
+    )
+
+
+def read_register_json(project: Project, max_bytes: int) -> Registration | None:
+    """None where there is no such file."""
+    path = os.path.join(project.server, "register.json")
+    if not os.path.lexists(path):
+        return None
+    unsafe = why_unsafe(path, project.server, project.root)
+    if unsafe is not None:
+        raise RegistrationError(unsafe)
+    content = _content(path, max_bytes)
+    version = content.get("version")
+    if isinstance(version, bool) or version != 1:
+        raise RegistrationError(f"{path}#/version: must be 1")
+    unknown = sorted(content.keys() - _KEYS)
+    if unknown:
+        raise RegistrationError(f"{path}#/{unknown[0]}: there is no such key")
+    return Registration(path, checked_lists(content, path, project))
+
+
+def _content(path: str, max_bytes: int) -> JsonObject:
+    try:
+        with open(path, "rb") as stream:
+            raw = stream.read(max_bytes + 1)
+    except OSError as error:
+        raise_if_short(error, path)
+        raise RegistrationError(f"{path}: cannot be read: {error.strerror}") from None
+    if len(raw) > max_bytes:
+        raise RegistrationError(f"{path}: exceeds {max_bytes} bytes")
+    if raw.startswith(b"\xef\xbb\xbf"):
+        raise RegistrationError(f"{path}: begins with a byte order mark; save it without")
+    try:
+        content = exact(raw)
+    except ValueError as error:
+        raise RegistrationError(f"{path}: is not JSON: {error}") from None
+    if not isinstance(content, dict):
+        raise RegistrationError(f"{path}: must hold a JSON object")
+    return content
+
+
+def checked_lists(content: JsonObject, place: str, project: Project) -> dict[str, list[JsonObject]]:
+    lists: dict[str, list[JsonObject]] = {}
+    for key in LISTS:
+        listed = content.get(key)
+        if listed is None:
+            continue
+        if not isinstance(listed, list):
+            raise RegistrationError(f"{place}#/{key}: must be an array")
+        for index, item in enumerate(listed):
+            _check_item(key, item, f"{place}#/{key}/{index}")
+        lists[key] = listed
+    if "completions" in lists:
+        lists["completions"] = _completions(lists["completions"], place, project)
+    return lists
+
+
+def _check_item(key: str, item: Json, place: str) -> None:
+    if not isinstance(item, dict):
+        raise RegistrationError(f"{place}: must be an object")
+    for name in _NEEDS[key]:
+        value = item.get(name)
+        if not isinstance(value, str) or not value.strip() or "\0" in value:
+            raise RegistrationError(f"{place}/{name}: must be text")
+
+
+def _completions(items: list[JsonObject], place: str, project: Project) -> list[JsonObject]:
+    checked: dict[str, JsonObject] = {}
+    for index, item in enumerate(items):
+        name = item["name"].strip()
+        if name in checked:
+            raise RegistrationError(f"{place}#/completions/{index}/name: {name!r} is there twice")
+        real = os.path.realpath(os.path.join(project.root, item["path"]))
+        if not is_below(real, project.root) or not os.path.isfile(real):
+            raise RegistrationError(
+                f"{place}#/completions/{index}/path: {item['path']!r} names no file of the project"
+            )
+        checked[name] = {**item, "name": name, "path": real}
+    return list(checked.values())

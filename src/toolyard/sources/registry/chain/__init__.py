@@ -1,0 +1,1 @@
+"""From a registry's entries to what clients see."""

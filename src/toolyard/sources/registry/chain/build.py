@@ -1,0 +1,173 @@
+"""One registry entry as a catalog entry: what clients see, and the target behind it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TypeVar
+
+from toolyard.catalog.entries import Origin, Tool
+from toolyard.protocol.call import JsonObject, Target
+from toolyard.sources.registry.chain.chains import Chain
+from toolyard.sources.registry.chain.targets import Timed, Unavailable, UpstreamTargets, gather
+from toolyard.sources.registry.format.model import ToolDefinition
+from toolyard.virtual.compose import ComposedTarget
+from toolyard.virtual.composition import tools_used
+from toolyard.virtual.listings import TextExtraction
+from toolyard.virtual.projection import Projection
+from toolyard.virtual.schema import hide
+from toolyard.virtual.target import Output, VirtualTarget
+from toolyard.virtual.views import Views
+
+_Value = TypeVar("_Value")
+VERSION_KEY = "toolyard/version"
+
+
+@dataclass(frozen=True, slots=True)
+class Builder:
+    connect: UpstreamTargets
+    # The entry of that name, whichever source it is from; None where there is none.
+    find: Callable[[str], Tool | None]
+    file: str
+
+    def disabled(self, tool: ToolDefinition, reason: str) -> Tool:
+        """Not in the lists; a call to it says why."""
+        definition = {"name": tool.name, "inputSchema": {"type": "object"}}
+        return Tool(
+            tool.name,
+            definition,
+            Unavailable(reason),
+            self._origin(tool),
+            unavailable=reason,
+            listed=False,
+            extra=_extra(tool) | _named_in_vain(tool),
+        )
+
+    def tool(self, chain: Chain) -> Tool:
+        output = _output(chain)
+        existing = chain.existing
+        return Tool(
+            chain.tool.name,
+            _definition(chain, output),
+            self._target(chain, output),
+            self._origin(chain.tool),
+            requires=existing.requires if existing else (),
+            hidden=chain.hidden_fields | (existing.hidden if existing else frozenset()),
+            check_output=existing.check_output if existing and output is None else False,
+            extra=_extra(chain.tool) | _chain_extra(chain),
+        )
+
+    def _origin(self, tool: ToolDefinition) -> Origin:
+        return Origin("registry", self.file, tool.pointer)
+
+    def _target(self, chain: Chain, output: Output | None) -> Target:
+        target = self._underlying(chain)
+        timeout = _nearest(chain, lambda link: link.timeout)
+        if timeout is not None:
+            server = chain.server.name if chain.server is not None else None
+            target = Timed(target, timeout, server)
+        if output is None and not chain.defaults:
+            return target
+        return VirtualTarget(target, chain.defaults, output)
+
+    def _underlying(self, chain: Chain) -> Target:
+        if chain.existing is not None:
+            return chain.existing.target
+        if chain.server is not None:
+            return self.connect.tool(chain.server.name, chain.original_name)
+        composition = chain.links[-1].composition
+        assert composition is not None
+        used = {name: self.find(name) for name in tools_used(composition)}
+        targets = {name: tool.target for name, tool in used.items() if tool is not None}
+        return ComposedTarget(composition, targets, gather)
+
+    def missing_tool(self, chain: Chain) -> str | None:
+        """Why a composition cannot run: a tool of it is not there, or disabled."""
+        composition = chain.links[-1].composition
+        for name in tools_used(composition) if composition is not None else ():
+            tool = self.find(name)
+            if tool is None:
+                return f'no tool named "{name}"'
+            if tool.unavailable is not None:
+                return f'tool "{name}" is disabled: {tool.unavailable}'
+        return None
+
+
+def _nearest(chain: Chain, read: Callable[[ToolDefinition], _Value | None]) -> _Value | None:
+    found = (read(link) for link in chain.links)
+    return next((value for value in found if value is not None), None)
+
+
+def _output(chain: Chain) -> Output | None:
+    projection = _nearest(chain, lambda link: link.projection)
+    extraction: TextExtraction | None = _nearest(chain, lambda link: link.text_extraction)
+    if projection is None and extraction is None:
+        return None
+    return Output.of(projection or Projection(lambda value: value, {}), extraction)
+
+
+def _definition(chain: Chain, output: Output | None) -> JsonObject:
+    """The underlying definition, unknown fields kept, with what the registry says laid over it."""
+    definition: JsonObject = {**(chain.definition or {}), "name": chain.tool.name}
+    stated: Mapping[str, object] = {
+        "title": _nearest(chain, lambda link: link.title),
+        "description": _nearest(chain, lambda link: link.description),
+        "annotations": _nearest(chain, lambda link: link.annotations),
+    }
+    definition.update({key: value for key, value in stated.items() if value is not None})
+    definition["inputSchema"] = _advertised_input(chain)
+    if output is not None:
+        definition.pop("outputSchema", None)
+        if output.projection.advertised:
+            definition["outputSchema"] = _typed(output.projection.advertised)
+    if chain.tool.version is not None:
+        meta = definition.get("_meta")
+        known = meta if isinstance(meta, dict) else {}
+        definition["_meta"] = {**known, VERSION_KEY: chain.tool.version}
+    return definition
+
+
+def _advertised_input(chain: Chain) -> JsonObject:
+    declared = chain.input_schema or (chain.definition or {}).get("inputSchema")
+    schema = declared if isinstance(declared, dict) else {}
+    return hide({"type": "object", **schema}, chain.hidden_fields)
+
+
+def _typed(schema: JsonObject) -> JsonObject:
+    """Clients of older revisions want to read there that it is an object."""
+    if "type" in schema or Views(schema).of(schema).properties is None:
+        return schema
+    return {"type": "object", **schema}
+
+
+def _extra(tool: ToolDefinition) -> dict[str, object]:
+    pinned = tool.source_version_pin is not None or tool.expected_schema_hash is not None
+    stated = {
+        "version": tool.version,
+        "tags": tool.tags or None,
+        "timeout": tool.timeout,
+        "pinned": pinned or None,
+    }
+    return {key: value for key, value in stated.items() if value is not None}
+
+
+def _named_in_vain(tool: ToolDefinition) -> dict[str, object]:
+    stated = {"server": tool.server, "source": tool.source}
+    return {key: value for key, value in stated.items() if value is not None}
+
+
+def _chain_extra(chain: Chain) -> dict[str, object]:
+    extra: dict[str, object] = {"chain": tuple(link.name for link in chain.links)}
+    if chain.definition is not None:
+        extra["underlying"] = chain.definition
+    if chain.server is not None:
+        extra |= {"server": chain.server.name, "originalName": chain.original_name}
+    if chain.existing is not None:
+        extra |= {"source": chain.existing.name, **_passed_on(chain.existing)}
+    return extra
+
+
+def _passed_on(existing: Tool) -> dict[str, object]:
+    """Which upstream's tool does the work underneath."""
+    known = {key: existing.extra.get(key) for key in ("server", "originalName")}
+    return {key: value for key, value in known.items() if value is not None}

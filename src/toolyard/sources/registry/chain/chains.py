@@ -1,0 +1,185 @@
+"""A virtual tool's way down its sources to what does the work, and what stops it on the way."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+
+from toolyard.catalog.entries import Tool
+from toolyard.catalog.listing import Listing
+from toolyard.protocol.call import JsonObject
+from toolyard.sources.registry.format.model import Registry, ToolDefinition
+from toolyard.sources.registry.format.report import did_you_mean
+from toolyard.sources.registry.lock.hashes import is_hash, matches_hash
+from toolyard.upstreams.definition import ServerDefinition
+from toolyard.virtual.schema import mentions, required_fields
+
+
+@dataclass(frozen=True, slots=True)
+class Chain:
+    """Nearest first; the last link's server, an entry made elsewhere, or a composition ends it."""
+
+    links: tuple[ToolDefinition, ...]
+    server: ServerDefinition | None = None
+    existing: Tool | None = None
+    # What the underlying tool says of itself; None where it has not said yet.
+    definition: JsonObject | None = None
+    # Why nothing is there to call.
+    broken: str | None = None
+
+    @property
+    def tool(self) -> ToolDefinition:
+        return self.links[0]
+
+    @property
+    def original_name(self) -> str:
+        """What the upstream calls it."""
+        stated = (link.original_name for link in self.links)
+        return next((name for name in stated if name is not None), self.links[-1].name)
+
+    @property
+    def input_schema(self) -> JsonObject | None:
+        """What the registry declares, nearest first."""
+        stated = (link.input_schema for link in self.links)
+        return next((schema for schema in stated if schema is not None), None)
+
+    @property
+    def defaults(self) -> JsonObject:
+        merged: JsonObject = {}
+        for link in reversed(self.links):
+            merged.update(link.defaults)
+        return merged
+
+    @property
+    def hidden_fields(self) -> frozenset[str]:
+        return frozenset(self.defaults).union(*(link.hide_fields for link in self.links))
+
+
+@dataclass(slots=True)
+class Chains:
+    registry: Registry
+    listings: Mapping[str, Listing | None]
+    # Entries made elsewhere that a source may name: scripts, and what upstreams expose.
+    elsewhere: Mapping[str, Tool]
+    warn: Callable[[str], None]
+    _tools: dict[str, ToolDefinition] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self._tools = {tool.name: tool for tool in self.registry.tools}
+
+    def of(self, tool: ToolDefinition) -> Chain:
+        links, seen = [tool], {tool.name}
+        while links[-1].source is not None and links[-1].source in self._tools:
+            if links[-1].source in seen:  # the links themselves say so
+                return Chain(tuple(links), broken="its sources are in a cycle")
+            links.append(self._tools[links[-1].source])
+            seen.add(links[-1].name)
+        last = links[-1]
+        if last.source is not None:
+            return self._over_existing(tuple(links), last.source)
+        if last.server is not None:
+            return self._over_upstream(tuple(links), last.server)
+        return Chain(tuple(links))
+
+    def _over_existing(self, links: tuple[ToolDefinition, ...], name: str) -> Chain:
+        existing = self.elsewhere.get(name)
+        if existing is None:
+            mean = did_you_mean(name, self.elsewhere)
+            return Chain(links, broken=f'no tool named "{name}"{mean}')
+        return Chain(links, None, existing, existing.definition, existing.unavailable)
+
+    def _over_upstream(self, links: tuple[ToolDefinition, ...], name: str) -> Chain:
+        server = self.registry.server(name)
+        if server is None:
+            return Chain(links, broken=f'no server named "{name}"')
+        chain = Chain(links, server)
+        if server.disabled is not None:
+            return Chain(links, server, broken=f"server {name} is disabled: {server.disabled}")
+        listing = known_listing(self.listings.get(name))
+        if listing is None:
+            return chain
+        definition = listing.tool(chain.original_name)
+        if definition is None:
+            mean = did_you_mean(chain.original_name, [str(t.get("name")) for t in listing.tools])
+            broken = f'server {name} has no tool named "{chain.original_name}"{mean}'
+            return Chain(links, server, broken=broken)
+        return Chain(links, server, None, definition)
+
+    def why_disabled(self, chain: Chain) -> str | None:
+        """The first reason why this tool cannot be offered."""
+        for number, link in enumerate(chain.links):
+            reason = self._link_reason(chain, number)
+            if reason is not None:
+                return reason if number == 0 else f'its source "{link.name}" is disabled: {reason}'
+        return chain.broken or self._dropped_field(chain)
+
+    def _link_reason(self, chain: Chain, number: int) -> str | None:
+        link = chain.links[number]
+        if link.disabled is not None:
+            return link.disabled
+        for complaint in (_pin(chain, number), _hash(chain, link)):
+            if complaint is None or link.validation_mode == "skip":
+                continue
+            if link.validation_mode == "strict":
+                return complaint
+            self.warn(f"{self.registry.file}#{link.pointer}: {complaint}")
+        return None
+
+    def _dropped_field(self, chain: Chain) -> str | None:
+        own = chain.input_schema
+        if own is None:
+            return None
+        for owner, required in _required_below(chain):
+            missing = [
+                field
+                for field in sorted(required)
+                if field not in chain.defaults and not mentions(own, field)
+            ]
+            if missing:
+                shown = ", ".join(f'"{field}"' for field in missing)
+                return f"its inputSchema leaves out {shown}, which {owner} requires"
+        return None
+
+
+def _required_below(chain: Chain) -> Iterator[tuple[str, frozenset[str]]]:
+    """What the sources of the file ask of those who call them, then what the tool underneath does.
+
+    A field that a source hides is nothing that it asks for.
+    """
+    for number, link in enumerate(chain.links[1:], 1):
+        if link.input_schema is not None:
+            hidden = {field for below in chain.links[number:] for field in below.hide_fields}
+            yield f'its source "{link.name}"', required_fields(link.input_schema) - hidden
+    underlying = (chain.definition or {}).get("inputSchema")
+    if isinstance(underlying, dict):
+        yield "the underlying tool", required_fields(underlying)
+
+
+def known_listing(listing: Listing | None) -> Listing | None:
+    """A listing that failed and holds nothing says nothing of what there is."""
+    if listing is None or (listing.error is not None and not listing.tools):
+        return None
+    return listing
+
+
+def _pin(chain: Chain, number: int) -> str | None:
+    link = chain.links[number]
+    if link.source_version_pin is None:
+        return None
+    if number + 1 < len(chain.links):
+        version: object = chain.links[number + 1].version
+    else:
+        version = chain.existing.extra.get("version") if chain.existing else None
+    if version == link.source_version_pin:
+        return None
+    shown = f"version {version}" if version is not None else "no version"
+    return f"it pins version {link.source_version_pin} of {link.source}, which has {shown}"
+
+
+def _hash(chain: Chain, link: ToolDefinition) -> str | None:
+    expected = link.expected_schema_hash
+    if expected is not None and not is_hash(expected):
+        return "expectedSchemaHash is not sha256: and 64 hexadecimal digits (`lock` writes it)"
+    if expected is None or chain.definition is None or matches_hash(chain.definition, expected):
+        return None
+    return "the definition of the underlying tool has changed: expectedSchemaHash does not match"

@@ -1,0 +1,1 @@
+"""Registry files: read, recognised, checked, written."""

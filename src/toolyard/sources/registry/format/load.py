@@ -1,0 +1,211 @@
+"""A registry file to a Registry: read, recognised, converted, checked whole."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from toolyard.errors import ConfigError
+from toolyard.protocol.call import Json, JsonObject
+from toolyard.sources.registry.chain.links import check_links, check_names
+from toolyard.sources.registry.format.converted import Converted
+from toolyard.sources.registry.format.fields import FILE, PROJECT, read_fields
+from toolyard.sources.registry.format.formats import to_native
+from toolyard.sources.registry.format.model import Expose, Registry, ToolDefinition
+from toolyard.sources.registry.format.report import Report
+from toolyard.sources.registry.format.servers import Surroundings, read_server
+from toolyard.sources.registry.format.text import parse
+from toolyard.sources.registry.format.tools import SchemaReader, read_tool
+from toolyard.sources.shortage import raise_if_short
+from toolyard.upstreams.definition import ServerDefinition
+from toolyard.virtual.schema import References
+from toolyard.virtual.subschemas import escape
+
+# Deeper than anybody writes, and well within what recursion can follow.
+MAX_LEVELS = 100
+
+
+def load_registry(
+    path: str, environ: Mapping[str, str], scripts: Collection[str] | None = None
+) -> Registry:
+    """Raises ConfigError with every problem of a file that cannot be used as a whole.
+
+    `scripts` are the tools of the project, which a `source` may name; None where not known.
+    """
+    try:
+        with open(path, "rb") as file:
+            data = file.read()
+    except OSError as error:
+        raise_if_short(error, path)
+        raise ConfigError.at(path, f"cannot be read: {error.strerror}") from None
+    return read_registry(data, path, environ, scripts)
+
+
+def read_registry(
+    data: bytes, file: str, environ: Mapping[str, str], scripts: Collection[str] | None = None
+) -> Registry:
+    try:
+        raw = parse(data)
+    except ValueError as error:
+        raise ConfigError.at(file, str(error)) from None
+    if not isinstance(raw, dict):
+        raise ConfigError.at(file, "must be a JSON object; {} is a registry with nothing in it")
+    if _deeper_than(raw, MAX_LEVELS):
+        raise ConfigError.at(file, f"is nested deeper than {MAX_LEVELS} levels")
+    folder = os.path.dirname(os.path.abspath(file))
+    converted = to_native(raw, folder)
+    report = Report(file, converted.places)
+    for pointer, message in converted.problems:
+        report.problem(pointer, message)
+    return _Reading(converted, Surroundings(report, environ, folder)).registry(scripts)
+
+
+def keeping(
+    servers: Iterable[ServerDefinition], secrets: Collection[str]
+) -> tuple[ServerDefinition, ...]:
+    """The servers, which also keep these to themselves: a default of a tool reaches its server."""
+    return tuple(replace(server, secrets=server.secrets | set(secrets)) for server in servers)
+
+
+def _deeper_than(value: Json, limit: int) -> bool:
+    level = [value]
+    for _ in range(limit):
+        level = [
+            child
+            for one in level
+            for child in (one.values() if isinstance(one, dict) else one)
+            if isinstance(child, (dict, list))
+        ]
+        if not level:
+            return False
+    return True
+
+
+@dataclass(slots=True)
+class _Reading:
+    converted: Converted
+    around: Surroundings
+
+    def registry(self, scripts: Collection[str] | None) -> Registry:
+        report, native = self.around.report, self.converted.native
+        stated = read_fields(native, FILE, "", report)
+        _check_version(stated.get("schemaVersion", "1.0"), report)
+        project = read_fields(stated.get("project", {}), PROJECT, "/project", report)
+        references = References(
+            {"schemas": stated.get("schemas", {}), "tools": native.get("tools")}
+        )
+        self._check_schemas(stated.get("schemas", {}), references)
+        servers = self._servers(stated.get("servers", []))
+        tools = self._tools(stated.get("tools", []), references)
+        check_links(tools, [server for server, _ in servers], _elsewhere(servers, scripts), report)
+        report.close()
+        usable = self._without_mistakes(servers, tools)
+        return Registry(
+            file=report.file,
+            format=self.converted.format,
+            servers=keeping(_with_oauth(*usable, native), self.around.secrets),
+            schemas=stated.get("schemas", {}),
+            tools=tuple(usable[1]),
+            project_expose=_expose(project.get("expose", "all")),
+            prefix_on_collision=self.converted.prefix_on_collision,
+            raw=native,
+            secrets=frozenset(self.around.secrets),
+            problems=tuple(report.problems),
+            broken=frozenset(report.entries),
+            warnings=tuple(report.warnings),
+            notes=tuple(report.notes),
+            lost=self.converted.lost,
+        )
+
+    def _check_schemas(self, schemas: JsonObject, references: References) -> None:
+        reader = SchemaReader(references, self.around.report)
+        for name, schema in schemas.items():
+            pointer = f"/schemas/{escape(name)}"
+            if not isinstance(schema, (dict, bool)):
+                self.around.report.problem(pointer, "must be a schema: an object, true or false")
+            reader.check(schema, pointer)
+
+    def _without_mistakes(
+        self,
+        servers: list[tuple[ServerDefinition, str]],
+        tools: list[tuple[ToolDefinition, str]],
+    ) -> tuple[list[ServerDefinition], list[ToolDefinition]]:
+        """What has a mistake is disabled, and said to be."""
+        report = self.around.report
+        named = {pointer: f"server {server.name} is disabled" for server, pointer in servers}
+        said_elsewhere = {pointer for _, pointer in tools}  # where its chain is looked at
+        for entry, why in report.entries.items():
+            if entry not in said_elsewhere:
+                what = "what refers to it is disabled" if "/schemas/" in entry else "it is left out"
+                report.warn(entry, f"{named.get(entry, what)}: {why}")
+        return (
+            [replace(one, disabled=report.reason(at) or one.disabled) for one, at in servers],
+            [replace(one, disabled=report.reason(at) or one.disabled) for one, at in tools],
+        )
+
+    def _servers(self, raw: list[Json]) -> list[tuple[ServerDefinition, str]]:
+        read = [
+            (read_server(one, pointer, self.around), pointer)
+            for one, pointer in self._objects(raw, "/servers")
+        ]
+        named = [(server, pointer) for server, pointer in read if server is not None]
+        pairs = [(server.name, pointer) for server, pointer in named]
+        check_names("server", pairs, self.around.report)
+        return named
+
+    def _tools(self, raw: list[Json], references: References) -> list[tuple[ToolDefinition, str]]:
+        read = [
+            (read_tool(one, pointer, references, self.around), pointer)
+            for one, pointer in self._objects(raw, "/tools")
+        ]
+        named = [(tool, pointer) for tool, pointer in read if tool is not None]
+        check_names("tool", [(tool.name, pointer) for tool, pointer in named], self.around.report)
+        return named
+
+    def _objects(self, raw: list[Json], pointer: str) -> list[tuple[Any, str]]:
+        for number, one in enumerate(raw):
+            if not isinstance(one, dict):
+                self.around.report.problem(f"{pointer}/{number}", "must be an object")
+        return [(one, f"{pointer}/{i}") for i, one in enumerate(raw) if isinstance(one, dict)]
+
+
+def _check_version(stated: str, report: Report) -> None:
+    if stated.partition(".")[0] != "1":
+        report.problem("/schemaVersion", f'"{stated}" is not known; this reads "1.0"')
+
+
+def _elsewhere(
+    servers: list[tuple[ServerDefinition, str]], scripts: Collection[str] | None
+) -> Collection[str] | None:
+    """What a source may name beside the file's own tools; unknown while an upstream exposes."""
+    exposing = any(server.expose != "listed" for server, _ in servers)
+    return None if exposing or scripts is None else scripts
+
+
+def _expose(stated: str | list[str]) -> Expose:
+    if isinstance(stated, list):
+        return tuple(stated)
+    return "none" if stated == "none" else "all"
+
+
+def _with_oauth(
+    servers: list[ServerDefinition], tools: list[ToolDefinition], native: JsonObject
+) -> tuple[ServerDefinition, ...]:
+    """`auth: "oauth"` on a tool means the same as on its server."""
+    sources = {tool.name: tool for tool in tools}
+    listed = [raw for raw in native.get("tools") or [] if isinstance(raw, dict)]
+    marked = [str(raw.get("name")) for raw in listed if raw.get("auth") == "oauth"]
+    oauth = {_server_of(sources[name], sources) for name in marked if name in sources}
+    return tuple(
+        replace(server, auth="oauth") if server.name in oauth else server for server in servers
+    )
+
+
+def _server_of(tool: ToolDefinition, tools: Mapping[str, ToolDefinition]) -> str | None:
+    for _ in tools:  # a cycle has no server at its end
+        if tool.source is None or tool.source not in tools:
+            break
+        tool = tools[tool.source]
+    return tool.server

@@ -1,0 +1,224 @@
+"""A `tools` entry, read into a ToolDefinition. Knows no other entry and no upstream."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from toolyard.protocol.call import Json, JsonObject
+from toolyard.sources.registry.format.fields import ITEM_PATTERN, TEXT_EXTRACTION, TOOL, read_fields
+from toolyard.sources.registry.format.model import ToolDefinition
+from toolyard.sources.registry.format.report import Report, did_you_mean
+from toolyard.sources.registry.format.servers import Surroundings
+from toolyard.sources.registry.format.variables import Variables
+from toolyard.virtual.composition import parse_composition
+from toolyard.virtual.listings import TextExtraction, check_pattern, compile_text_extraction
+from toolyard.virtual.mappings import compile_mappings
+from toolyard.virtual.paths import BadPath, compile_path
+from toolyard.virtual.projection import Projection, deferred_projection
+from toolyard.virtual.schema import (
+    BadReference,
+    References,
+    is_ours,
+    refs_in,
+    without_source_fields,
+)
+from toolyard.virtual.subschemas import escape, walk
+
+
+def read_tool(
+    raw: JsonObject, pointer: str, references: References, around: Surroundings
+) -> ToolDefinition | None:
+    """None where it has no name by which to speak of it; every problem is in the report."""
+    report = around.report
+    stated = read_fields(raw, TOOL, pointer, report)
+    _check_owner(stated, pointer, report)
+    _check_versions(stated, pointer, report)
+    if "name" not in stated:
+        report.problem(pointer, "a tool needs a name")
+        return None
+    schemas = SchemaReader(references, report)
+    defaults, disabled = _defaults(stated.get("defaults", {}), f"{pointer}/defaults", around)
+    return ToolDefinition(
+        name=stated["name"],
+        pointer=report.place(pointer),
+        input_schema=schemas.read(stated.get("inputSchema"), f"{pointer}/inputSchema"),
+        projection=_projection(stated, pointer, schemas),
+        text_extraction=_text_extraction(stated, f"{pointer}/textExtraction", report),
+        composition=_composition(stated, f"{pointer}/spec", report),
+        defaults=defaults,
+        disabled=disabled,
+        **_plain(stated),
+    )
+
+
+def _plain(stated: JsonObject) -> dict[str, Any]:
+    """The fields that are kept as they are."""
+    return {
+        "server": stated.get("server"),
+        "source": stated.get("source"),
+        "original_name": stated.get("originalName"),
+        "title": stated.get("title"),
+        "description": stated.get("description"),
+        "annotations": stated.get("annotations"),
+        "version": stated.get("version"),
+        "source_version_pin": stated.get("sourceVersionPin"),
+        "expected_schema_hash": _text_or_none(stated.get("expectedSchemaHash")),
+        "validation_mode": stated.get("validationMode", "warn"),
+        "hide_fields": tuple(stated.get("hideFields", ())),
+        "hidden": stated.get("hidden", False),
+        "timeout": stated.get("timeoutSecs"),
+        "tags": tuple(stated.get("tags", ())),
+    }
+
+
+def _text_or_none(stated: Json) -> str | None:
+    """A hash that is no text is one that cannot match."""
+    return None if stated is None else str(stated)
+
+
+def _check_owner(stated: JsonObject, pointer: str, report: Report) -> None:
+    owners = [key for key in ("server", "source", "spec") if key in stated]
+    if len(owners) > 1:
+        report.problem(pointer, f"has {' and '.join(owners)}; a tool has one of them")
+    elif not owners:
+        report.problem(pointer, "needs a server (a server's name) or a source (a tool's name)")
+
+
+def _check_versions(stated: JsonObject, pointer: str, report: Report) -> None:
+    if "sourceVersionPin" in stated and "source" not in stated:
+        report.problem(f"{pointer}/sourceVersionPin", "only a tool with a source can pin it")
+
+
+def _defaults(stated: JsonObject, pointer: str, around: Surroundings) -> tuple[Any, str | None]:
+    """The values with variables filled in; and why the tool cannot be used, where one is unset."""
+    filled, unset = {}, []
+    for name, value in stated.items():
+        variables = Variables(around.environ, escapes=True)
+        filled[name] = variables.fill(value)
+        around.secrets |= variables.secrets
+        place = around.report.place(f"{pointer}/{escape(name)}")
+        unset += [_unset(missing, place) for missing in variables.missing]
+    if unset:
+        around.report.warn(pointer, f"this tool is disabled: {'; '.join(unset)}")
+    return filled, "; ".join(unset) or None
+
+
+def _unset(variable: str, place: str) -> str:
+    said = f"variable {variable} is not set ({place})"
+    if variable != variable.lower():
+        return said
+    template = "it looks like a template to be filled from the arguments, which a default is not"
+    return f"{said}; {template}: write $${{{variable}}} for the text itself"
+
+
+class SchemaReader:
+    """Reads the schemas of one file: references resolved, each bad one reported."""
+
+    def __init__(self, references: References, report: Report) -> None:
+        self._references = references
+        self._report = report
+        self.problem = report.problem
+
+    def read(self, schema: JsonObject | None, pointer: str) -> JsonObject | None:
+        if schema is None or not self.check(schema, pointer):
+            return None
+        try:
+            resolved = self._references.resolve(schema)
+        except BadReference as error:
+            self._report.problem(pointer, str(error))
+            return None
+        except RecursionError:
+            self._report.problem(pointer, "is nested too deeply")
+            return None
+        if next(refs_in(schema), None) is not None:
+            self._check_referenced(resolved, pointer)
+        return resolved if isinstance(resolved, dict) else {}
+
+    def _check_referenced(self, resolved: Json, pointer: str) -> None:
+        """A path that is wrong where it stands is wrong for all that refer to it."""
+        for _, sub in walk(resolved):
+            if "source_field" in sub:
+                self._check_path(sub["source_field"], pointer)
+
+    def check(self, schema: Json, pointer: str) -> bool:
+        """Are all its references and paths good? Reports those that are not."""
+        before = len(self._report.problems)
+        for below, sub in walk(schema):
+            if is_ours(sub.get("$ref")):
+                self._check_reference(sub["$ref"], f"{pointer}{below}/$ref")
+            if "source_field" in sub:
+                self._check_path(sub["source_field"], f"{pointer}{below}/source_field")
+        return len(self._report.problems) == before
+
+    def _check_reference(self, ref: str, pointer: str) -> None:
+        try:
+            self._references.check(ref)
+        except BadReference as error:
+            names = self._references.names()
+            mean = "" if ref in names else did_you_mean(ref, names)
+            self._report.problem(pointer, f"{error}{mean}")
+
+    def _check_path(self, path: Json, pointer: str) -> None:
+        if not isinstance(path, str):
+            self._report.problem(pointer, "must be a JSONPath")
+            return
+        try:
+            compile_path(path)
+        except BadPath as error:
+            self._report.problem(pointer, str(error))
+
+
+def _projection(stated: JsonObject, pointer: str, schemas: SchemaReader) -> Projection | None:
+    schema = schemas.read(stated.get("outputSchema"), f"{pointer}/outputSchema")
+    transform = stated.get("outputTransform")
+    if transform is not None:
+        return _transformation(transform, f"{pointer}/outputTransform", schema, schemas)
+    return None if schema is None else deferred_projection(schema)
+
+
+def _transformation(
+    transform: JsonObject, pointer: str, schema: JsonObject | None, schemas: SchemaReader
+) -> Projection | None:
+    mappings = transform.get("mappings")
+    if not isinstance(mappings, dict):
+        schemas.problem(f"{pointer}/mappings", "must be an object of mappings")
+        return None
+    apply = compile_mappings(mappings, f"{pointer}/mappings", schemas.problem)
+    return Projection(apply, without_source_fields(schema or {}))
+
+
+def _text_extraction(stated: JsonObject, pointer: str, report: Report) -> TextExtraction | None:
+    raw = stated.get("textExtraction")
+    if raw is None:
+        return None
+    before = len(report.problems)
+    renamed = {_EXTRACTION_NAMES.get(key, key): value for key, value in raw.items()}
+    read = read_fields(renamed, TEXT_EXTRACTION, pointer, report)
+    if "parser" not in read:
+        report.problem(pointer, "needs a parser")
+    for field, pattern in read.get("item_patterns", {}).items():
+        _check_pattern(pattern, f"{pointer}/item_patterns/{escape(field)}", report)
+    return compile_text_extraction(read) if len(report.problems) == before else None
+
+
+_EXTRACTION_NAMES = {"listField": "list_field", "itemPatterns": "item_patterns"}
+
+
+def _check_pattern(stated: Json, pointer: str, report: Report) -> None:
+    if isinstance(stated, str):
+        stated = {"regex": stated}
+    if not isinstance(stated, dict):
+        report.problem(pointer, "must be an object with a regex")
+        return
+    read = read_fields(stated, ITEM_PATTERN, pointer, report)
+    if "regex" not in read:
+        report.problem(pointer, "needs a regex")
+        return
+    wrong = check_pattern(read["regex"], read.get("multiline", False))
+    if wrong:
+        report.problem(f"{pointer}/regex", f"is no pattern for RE2: {wrong}")
+
+
+def _composition(stated: JsonObject, pointer: str, report: Report) -> Any:
+    spec = stated.get("spec")
+    return None if spec is None else parse_composition(spec, pointer, report.problem)

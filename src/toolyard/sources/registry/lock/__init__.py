@@ -1,0 +1,1 @@
+"""What was approved, and what has changed since."""

@@ -1,0 +1,1 @@
+"""The MCP endpoint over HTTP: three transports of two eras on one path."""

@@ -1,0 +1,287 @@
+"""The HTTP server's one ASGI app: guard, authenticate, route; both eras on one endpoint."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping, MutableMapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from toolyard.access.callers import Anyone, Authenticator, Unauthorized
+from toolyard.errors import INVALID_REQUEST, ProtocolError
+from toolyard.http.messages import (
+    TEXT_TYPE,
+    AsgiApp,
+    BodyTooLarge,
+    Disconnected,
+    Header,
+    Receive,
+    Scope,
+    Send,
+    body_at_hand,
+    read_body,
+    respond,
+)
+from toolyard.http.request_heads import HEAD, read_head
+from toolyard.protocol.jsonrpc import Message, Request
+from toolyard.protocol.modern import is_modern
+from toolyard.protocol.revisions import HANDSHAKE, MODERN
+from toolyard.telemetry import logger
+from toolyard.transports.answer import Edge
+from toolyard.transports.endpoint.exchange import Exchange
+from toolyard.transports.endpoint.guard import Guard
+from toolyard.transports.endpoint.modern import ModernEndpoint
+from toolyard.transports.endpoint.pair import PairEndpoint
+from toolyard.transports.endpoint.sessions import HttpSessions, Most
+from toolyard.transports.endpoint.streamable import LegacyEndpoint
+
+log = logger("http")
+HEALTH = "/healthz"  # says that the process lives, and nothing else, to everybody
+MESSAGES = "/messages"  # the POST half of the older pair
+JSON = "application/json"
+# Where a private route finds who is calling.
+CALLER = "toolyard.caller"
+Route = Callable[[Exchange], Awaitable[None]]
+
+
+@dataclass(frozen=True, slots=True)
+class HttpSettings:
+    max_body: int = 16 * 1024 * 1024
+    guard: Guard = field(default_factory=Guard)
+    authenticator: Authenticator = field(default_factory=Anyone)
+    max_sessions: int = 10_000
+    max_sessions_per_caller: int = 1_000
+
+
+class HttpTransport:
+    """An ASGI callable. Extra routes pass the same guard; a path that ends in / is a prefix.
+
+    Those in `extra` know themselves whom they answer (the page); those in `private` answer
+    whoever may use /mcp (/status), and find the caller in the scope.
+    """
+
+    def __init__(
+        self,
+        edge: Edge,
+        settings: HttpSettings,
+        extra: Mapping[str, AsgiApp] | None = None,
+        private: Mapping[str, AsgiApp] | None = None,
+    ) -> None:
+        self._edge = edge
+        self._settings = settings
+        self._extra = extra or {}
+        self._private = private or {}
+        most = Most(settings.max_sessions, settings.max_sessions_per_caller)
+        self.sessions = HttpSessions(edge, most)
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._legacy = LegacyEndpoint(edge, self.sessions)
+        self._modern = ModernEndpoint(edge)
+        self._pair = PairEndpoint(edge, self.sessions, self._tasks)
+        self._routes: Mapping[str, Mapping[str, Route]] = {
+            "/mcp": {"POST": self._post, "GET": self._get, "DELETE": self._delete},
+            "/mcp/": {"POST": self._post, "GET": self._get, "DELETE": self._delete},
+            "/sse": {"GET": self._pair.get},
+            MESSAGES: {"POST": self._post},
+        }
+
+    @property
+    def paths(self) -> frozenset[str]:
+        """Every route there is."""
+        return frozenset({HEALTH, *self._routes, *self._extra})
+
+    def __call__(self, scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
+        if scope["type"] != "http":
+            return _ignore()
+        head = scope.get(HEAD) or read_head(scope["headers"])
+        if head.route is None:
+            twice = not _ONLY_ONCE.isdisjoint(head.repeated)
+            head.route = _TWICE if twice else self._route(scope, head.headers)
+        answered: Awaitable[None] = head.route(
+            Exchange(scope, receive, send, head.headers, head.repeated)
+        )
+        return answered
+
+    # -- where a request goes: path, method and headers decide, and who is calling -------
+
+    def _route(self, scope: Scope, headers: Mapping[str, str]) -> Route:
+        guard = self._settings.guard
+        refusal = guard.refusal(headers)
+        if refusal is not None:
+            return _always(403, refusal.encode(), (TEXT_TYPE,))
+        if scope["method"] == "OPTIONS":
+            route = _always(204, b"", guard.preflight(headers))
+        else:
+            route = self._own_route(scope, headers)
+        return _with_cors(route, guard.cors(headers)) if "origin" in headers else route
+
+    def _own_route(self, scope: Scope, headers: Mapping[str, str]) -> Route:
+        path, method = scope["path"], scope["method"]
+        if path == HEALTH:
+            return _always(200, b"ok\n", (TEXT_TYPE,))
+        methods = self._routes.get(path)
+        if methods is None:
+            return self._route_extra
+        route = methods.get(method)
+        if route is None:
+            return _always(405, b"", ((b"allow", ", ".join(methods).encode()),))
+        refused = _refusal(headers) if method == "POST" else None
+        return self._admitted(route if refused is None else _refusing(*refused))
+
+    def _admitted(self, route: Route) -> Route:
+        everybody = self._settings.authenticator.everybody
+
+        def for_everybody(exchange: Exchange) -> Awaitable[None]:
+            assert everybody is not None
+            exchange.caller = everybody
+            return route(exchange)
+
+        async def for_those_we_know(exchange: Exchange) -> None:
+            if await self._admit(exchange):
+                await route(exchange)
+
+        return for_those_we_know if everybody is None else for_everybody
+
+    async def _route_extra(self, exchange: Exchange) -> None:
+        scope, send = exchange.scope, exchange.send
+        private = self._private.get(scope["path"])
+        extra = private or self._find_extra(scope["path"])
+        if extra is None:
+            await respond(send, 404, b"Not found: the MCP endpoint is /mcp\n", (TEXT_TYPE,))
+            return
+        if private is not None:
+            if not await self._admit(exchange):
+                return
+            scope[CALLER] = exchange.caller
+        await extra(scope, exchange.receive, send)
+
+    def _find_extra(self, path: str) -> AsgiApp | None:
+        if path in self._extra:
+            return self._extra[path]
+        for prefix, app in self._extra.items():
+            if prefix.endswith("/") and path.startswith(prefix):
+                return app
+        return None
+
+    async def _admit(self, exchange: Exchange) -> bool:
+        """Find out who is calling; 401 for everyone that we do not know."""
+        sent: list[str] = []
+        if "authorization" in exchange.headers:
+            raw = exchange.scope["headers"]
+            sent = [value.decode("latin-1") for name, value in raw if name == b"authorization"]
+        try:
+            exchange.caller = await self._settings.authenticator.caller(sent)
+        except Unauthorized as refused:
+            challenge = (b"www-authenticate", refused.challenge.encode("latin-1", "replace"))
+            error = ProtocolError(INVALID_REQUEST, "Unauthorized")
+            await exchange.refuse(refused.status, error, headers=(challenge,))
+            return False
+        return True
+
+    # -- what is done there ------------------------------------------------------------
+
+    def _post(self, exchange: Exchange) -> Awaitable[None]:
+        body = body_at_hand(exchange.receive)
+        if body is None or len(body) > self._settings.max_body:
+            return self._post_slowly(exchange, body)
+        return self._take(exchange, body)
+
+    async def _post_slowly(self, exchange: Exchange, body: bytes | None) -> None:
+        most = self._settings.max_body
+        try:
+            if body is not None:
+                raise BodyTooLarge
+            body = await read_body(exchange.receive, most)
+        except BodyTooLarge:
+            why = f"a body may have {most} bytes"
+            await exchange.refuse(413, ProtocolError(INVALID_REQUEST, "Body too large", why))
+        except Disconnected:
+            pass
+        else:
+            await self._take(exchange, body)
+
+    def _take(self, exchange: Exchange, body: bytes) -> Awaitable[None]:
+        message = self._edge.decode(body)
+        if exchange.scope["path"] == MESSAGES:
+            return self._pair.post(exchange, message)
+        if _speaks_modern(exchange, message):
+            return self._modern.post(exchange, message)
+        return self._legacy.post(exchange, message)
+
+    async def _get(self, exchange: Exchange) -> None:
+        if exchange.headers.get("mcp-protocol-version") in MODERN:
+            await respond(exchange.send, 405, b"", ((b"allow", b"POST"),))
+            return
+        await self._legacy.get(exchange)
+
+    async def _delete(self, exchange: Exchange) -> None:
+        if exchange.headers.get("mcp-protocol-version") in MODERN:
+            await respond(exchange.send, 405, b"", ((b"allow", b"POST"),))
+            return
+        await self._legacy.delete(exchange)
+
+    async def drain(self) -> None:
+        """End streams that wait for news, so that open connections finish; calls go on."""
+        self.sessions.end_idle()
+
+    def close(self) -> None:
+        """End every session, with its calls."""
+        self.sessions.close()
+
+
+def _speaks_modern(exchange: Exchange, message: Message | list[Message]) -> bool:
+    """Body first: the envelope decides, then `initialize`, then the headers."""
+    params = getattr(message, "params", None)  # which responses and batches have not
+    if params is not None and is_modern(params):
+        return True
+    version = exchange.headers.get("mcp-protocol-version")
+    if version is None or version in HANDSHAKE or isinstance(message, list):
+        return False
+    if isinstance(message, Request) and message.method == "initialize":
+        return version in MODERN
+    return "mcp-session-id" not in exchange.headers
+
+
+def _refusal(headers: Mapping[str, str]) -> tuple[int, ProtocolError] | None:
+    """Why the body of a POST is not even read."""
+    content_type = headers.get("content-type", "")
+    if content_type != JSON and content_type.partition(";")[0].strip().lower() != JSON:
+        return 415, ProtocolError(INVALID_REQUEST, "Content-Type must be application/json")
+    accept = headers.get("accept", "*/*").lower()
+    if not ("*/*" in accept or "application/" in accept or "text/event-stream" in accept):
+        wanted = "Accept must list application/json and text/event-stream"
+        return 406, ProtocolError(INVALID_REQUEST, wanted)
+    return None
+
+
+async def _ignore() -> None:
+    """What is not HTTP is none of ours."""
+
+
+def _always(status: int, body: bytes, headers: tuple[Header, ...]) -> Route:
+    return lambda exchange: respond(exchange.send, status, body, headers)
+
+
+# Which of them would be meant? Whoever stands before us may have read the other one.
+_ONLY_ONCE = frozenset({"host", "origin", "content-type", "mcp-session-id"})
+_TWICE = _always(400, b"A header may not be repeated\n", (TEXT_TYPE,))
+
+
+def _refusing(status: int, error: ProtocolError) -> Route:
+    return lambda exchange: exchange.refuse(status, error)
+
+
+def _with_cors(route: Route, headers: tuple[Header, ...]) -> Route:
+    def answer(exchange: Exchange) -> Awaitable[None]:
+        exchange.send = _with_headers(exchange.send, headers)
+        return route(exchange)
+
+    return answer
+
+
+def _with_headers(send: Send, more: tuple[Header, ...]) -> Send:
+    async def wrapped(message: MutableMapping[str, Any]) -> None:
+        if message["type"] == "http.response.start":
+            message = {**message, "headers": [*message["headers"], *more]}
+        await send(message)
+
+    return wrapped

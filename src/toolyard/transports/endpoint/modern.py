@@ -1,0 +1,79 @@
+"""Streamable HTTP of 2026-07-28: every POST stands alone; leaving the stream is cancelling."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable
+from dataclasses import dataclass
+
+from toolyard.errors import INVALID_REQUEST, ProtocolError
+from toolyard.http.messages import CANCEL_WHEN_LEFT
+from toolyard.protocol.headers import PARAM_PREFIX, check_routing, mismatch
+from toolyard.protocol.jsonrpc import (
+    Malformed,
+    Message,
+    Notification,
+    Request,
+    encode_error,
+)
+from toolyard.protocol.modern import Envelope, open_envelope
+from toolyard.protocol.revisions import LATEST
+from toolyard.protocol.shape import shape_error
+from toolyard.transports.answer import Edge, answer_modern, bug, encode, modern_call
+from toolyard.transports.channels import Wire
+from toolyard.transports.endpoint.exchange import MODERN_STATUS, Exchange
+from toolyard.transports.endpoint.reply import Reply
+
+_ROUTING = frozenset({"mcp-protocol-version", "mcp-method", "mcp-name"})
+
+
+@dataclass(slots=True)
+class ModernEndpoint:
+    edge: Edge
+
+    def post(self, exchange: Exchange, message: Message | list[Message]) -> Awaitable[None]:
+        if isinstance(message, Request):
+            return self._request(exchange, message)
+        if isinstance(message, Notification):
+            return exchange.accepted()
+        if isinstance(message, Malformed):
+            return exchange.refuse(400, message.error, message.id)
+        error = ProtocolError(INVALID_REQUEST, "Invalid Request", "one request a POST")
+        return exchange.refuse(400, error)
+
+    async def _request(self, exchange: Exchange, request: Request) -> None:
+        try:
+            envelope = _checked_envelope(exchange, request)
+        except ProtocolError as error:
+            await exchange.refuse(MODERN_STATUS.get(error.code, 200), error, request.id)
+            return
+        exchange.scope[CANCEL_WHEN_LEFT]()
+        reply = Reply(exchange.send)
+        call = modern_call(request, envelope, exchange.caller, exchange.headers)
+        token = call.meta.get("progressToken")
+        wire = Wire(reply.put, call.revision, token, lambda: call.log_level)
+        try:
+            answer = encode(self.edge, call, await answer_modern(self.edge, call, wire))
+            status = 200
+        except Exception as raised:
+            known = raised if isinstance(raised, ProtocolError) else bug(call.method)
+            told = shape_error(known, call.revision)
+            answer, status = encode_error(call.id, told), MODERN_STATUS.get(told.code, 200)
+        written = reply.finish(answer, status)
+        if written is not None:
+            await written
+
+
+def _checked_envelope(exchange: Exchange, request: Request) -> Envelope:
+    """The ladder: repeated headers, the envelope, headers against body, the version."""
+    if exchange.repeated:
+        _refuse_repeated(exchange.repeated)
+    envelope = open_envelope(request.params)
+    check_routing(exchange.headers, request.method, request.params, envelope.version)
+    if envelope.revision is not LATEST:  # raises for a version that we do not have
+        raise mismatch("unknown revision")
+    return envelope
+
+
+def _refuse_repeated(names: frozenset[str]) -> None:
+    if names & _ROUTING or any(name.startswith(PARAM_PREFIX) for name in names):
+        raise mismatch(f"{', '.join(sorted(names))} was sent more than once")

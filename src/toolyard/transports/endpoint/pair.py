@@ -1,0 +1,104 @@
+"""The HTTP+SSE transport of 2024-11-05: a stream to listen on, a path to post to."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+from urllib.parse import parse_qs
+
+from toolyard.errors import INVALID_REQUEST, RATE_LIMITED, ProtocolError
+from toolyard.http.messages import EVENT_HEADERS, KEEP_ALIVE, event
+from toolyard.http.waiting import while_connected
+from toolyard.protocol.jsonrpc import (
+    Malformed,
+    Message,
+    Notification,
+    Request,
+    Response,
+    encode_batch,
+    encode_error,
+)
+from toolyard.transports.answer import Edge
+from toolyard.transports.endpoint.exchange import Exchange
+from toolyard.transports.endpoint.reply import KEEP_ALIVE_AFTER
+from toolyard.transports.endpoint.sessions import HttpSession, HttpSessions
+from toolyard.transports.endpoint.streamable import opening
+from toolyard.transports.sessions import answer_batch
+
+# A POST is accepted before it is answered: nothing else would stop whoever sends on and on.
+MOST_WAITING = 1000
+
+
+@dataclass(slots=True)
+class PairEndpoint:
+    edge: Edge
+    sessions: HttpSessions
+    tasks: set[asyncio.Task[None]]
+
+    async def get(self, exchange: Exchange) -> None:
+        try:
+            self.edge.count(opening(exchange, {}))
+        except ProtocolError as error:
+            await exchange.refuse(429, error)
+            return
+        session = self.sessions.open(exchange.caller)
+        session.followers += 1
+        await exchange.send(
+            {"type": "http.response.start", "status": 200, "headers": list(EVENT_HEADERS)}
+        )
+        root = exchange.scope.get("root_path", "")
+        address = f"{root}/messages?session_id={session.id}".encode()
+        await self._body(exchange, event(address, name="endpoint"))
+        try:
+            await while_connected(self._events(exchange, session), exchange.receive)
+        finally:
+            self.sessions.end(session)
+        await exchange.send({"type": "http.response.body", "body": b""})
+
+    async def _events(self, exchange: Exchange, session: HttpSession) -> None:
+        async for item in session.general.follow(idle=KEEP_ALIVE_AFTER):
+            if item is None:
+                await self._body(exchange, KEEP_ALIVE)
+                continue
+            number, message = item
+            await self._body(exchange, event(message))
+            session.general.forget(number)
+
+    async def _body(self, exchange: Exchange, chunk: bytes) -> None:
+        await exchange.send({"type": "http.response.body", "body": chunk, "more_body": True})
+
+    async def post(self, exchange: Exchange, message: Message | list[Message]) -> None:
+        query = parse_qs(exchange.scope.get("query_string", b"").decode("latin-1"))
+        session = self.sessions.find(query.get("session_id", [""])[0], exchange.caller)
+        if session is None:
+            await exchange.refuse(404, ProtocolError(INVALID_REQUEST, "Session not found"))
+            return
+        if len(self.tasks) >= MOST_WAITING:
+            why = "Too many requests wait for their answers"
+            await exchange.refuse(503, ProtocolError(RATE_LIMITED, why))
+            return
+        task = asyncio.get_running_loop().create_task(self._deliver(session, message))
+        self.tasks.add(task)
+        task.add_done_callback(self.tasks.discard)
+        await exchange.accepted()
+
+    async def _deliver(self, session: HttpSession, message: Message | list[Message]) -> None:
+        answer: bytes | None = None
+        if isinstance(message, list):
+            answer = await self._batch(session, message)
+        elif isinstance(message, Request):
+            answer = await session.handshake.answer(message)
+        elif isinstance(message, Notification):
+            await session.handshake.hear(message)
+        elif isinstance(message, Response):
+            session.handshake.settle(message)
+        elif isinstance(message, Malformed):
+            answer = encode_error(message.id, message.error)
+        if answer is not None:
+            session.general.put(answer)
+
+    async def _batch(self, session: HttpSession, messages: list[Message]) -> bytes | None:
+        if not (session.handshake.revision.batches or self.edge.batches):
+            return encode_error(None, ProtocolError(INVALID_REQUEST, "Invalid Request", "batch"))
+        answers = await answer_batch(session.handshake, messages)
+        return encode_batch(answers) if answers else None

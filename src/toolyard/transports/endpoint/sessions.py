@@ -1,0 +1,159 @@
+"""Handshake sessions over HTTP: their streams, what is kept for replay, when they end."""
+
+from __future__ import annotations
+
+import secrets
+from collections import OrderedDict
+from itertools import takewhile
+from time import monotonic
+from typing import NamedTuple
+
+from toolyard.http.messages import Send
+from toolyard.protocol.call import Caller
+from toolyard.protocol.jsonrpc import RequestId
+from toolyard.transports.answer import Edge
+from toolyard.transports.endpoint.outbox import Outbox, parse_event_id
+from toolyard.transports.endpoint.replay import Ledger, Replay
+from toolyard.transports.endpoint.reply import Reply
+from toolyard.transports.sessions import HandshakeSession
+
+_KEPT_MESSAGES = 1000
+GENERAL = "g"
+
+
+class HttpSession:
+    """One session and its streams: one a request, and a general one for all else."""
+
+    def __init__(self, edge: Edge, caller: Caller, ledger: Ledger) -> None:
+        self.id = secrets.token_urlsafe(24)
+        self.handshake = HandshakeSession(edge, self.id, caller, self)
+        self.general = Outbox(GENERAL, _KEPT_MESSAGES, ledger.bounds.replay_session)
+        self._replies: dict[RequestId, Reply] = {}
+        self._replay = Replay(ledger)
+        self._count = 0
+        self.last_used = 0.0
+        self.followers = 0
+
+    def open_reply(self, request_id: RequestId, send: Send) -> Reply:
+        self._count += 1
+        reply = Reply(send, self._count, primed=self.handshake.revision.resumable_priming)
+        self._replies.setdefault(request_id, reply)
+        return reply
+
+    def close_reply(self, request_id: RequestId, reply: Reply) -> None:
+        if self._replies.get(request_id) is reply:
+            del self._replies[request_id]
+
+    # What a handshake session needs of its transport.
+    def send(self, message: bytes, related: RequestId | None) -> None:
+        reply = self._replies.get(related) if related is not None else None
+        if reply is None:
+            self.general.put(message)
+            return
+        self._replay.keep(reply.outbox)
+        reply.put(message)
+
+    def end(self, related: RequestId) -> None:
+        reply = self._replies.get(related)
+        if reply is not None and self.handshake.revision.resumable_priming:
+            self._replay.keep(reply.outbox)
+            reply.detach()
+
+    def resume(self, event_id: str) -> tuple[Outbox, int] | None:
+        """The stream that an event id belongs to, and the number to go on after."""
+        parsed = parse_event_id(event_id)
+        if parsed is None:
+            return None
+        stream, number = parsed
+        outbox = self.general if stream == GENERAL else self._replay.find(stream)
+        return (outbox, number) if outbox is not None else None
+
+    @property
+    def in_use(self) -> bool:
+        return self.handshake.busy or self.followers > 0
+
+    def close(self) -> None:
+        self.handshake.close()
+        self.general.close()
+        self._replay.close()
+
+
+class Most(NamedTuple):
+    """How many sessions there may be."""
+
+    in_all: int = 10_000
+    per_caller: int = 1_000
+
+
+MOST = Most()
+
+
+class HttpSessions:
+    """All sessions, by id; a session is found by the caller that opened it and nobody else."""
+
+    def __init__(self, edge: Edge, most: Most = MOST, idle_limit: float = 3600) -> None:
+        self._edge = edge
+        self._idle_limit = idle_limit
+        self._most = most
+        self._ledger = Ledger(edge.bounds)
+        self._sessions: dict[str, HttpSession] = {}
+        # By caller, the one that was used least recently first.
+        self._of: dict[str, OrderedDict[str, HttpSession]] = {}
+
+    def __len__(self) -> int:
+        return len(self._sessions)
+
+    def open(self, caller: Caller) -> HttpSession:
+        self._make_room(caller)
+        session = HttpSession(self._edge, caller, self._ledger)
+        session.last_used = monotonic()
+        self._sessions[session.id] = session
+        self._of.setdefault(caller.id, OrderedDict())[session.id] = session
+        return session
+
+    def find(self, session_id: str, caller: Caller) -> HttpSession | None:
+        session = self._sessions.get(session_id)
+        if session is None or session.handshake.caller.id != caller.id:
+            return None
+        session.last_used = monotonic()
+        self._of[caller.id].move_to_end(session_id)
+        return session
+
+    def end(self, session: HttpSession) -> None:
+        if self._sessions.pop(session.id, None) is not None:
+            caller = session.handshake.caller.id
+            del self._of[caller][session.id]
+            if not self._of[caller]:
+                del self._of[caller]
+        session.close()
+
+    def _make_room(self, caller: Caller) -> None:
+        """End what nobody has used for long; then his own oldest, or that of who has most."""
+        oldest = monotonic() - self._idle_limit
+        for own in tuple(self._of.values()):
+            for session in _unused(own, oldest):
+                self.end(session)
+        own = self._of.get(caller.id, OrderedDict())
+        if len(own) >= self._most.per_caller:
+            self._end_oldest(own)
+        elif len(self._sessions) >= self._most.in_all:
+            self._end_oldest(max(self._of.values(), key=len))
+
+    def _end_oldest(self, own: OrderedDict[str, HttpSession]) -> None:
+        """The one that has been without use for longest; if all are in use, the oldest."""
+        idle = next((session for session in own.values() if not session.in_use), None)
+        self.end(idle or next(iter(own.values())))
+
+    def end_idle(self) -> None:
+        """Nothing new will come: end the streams that only wait for news."""
+        for session in tuple(self._sessions.values()):
+            session.general.close()
+
+    def close(self) -> None:
+        for session in tuple(self._sessions.values()):
+            self.end(session)
+
+
+def _unused(own: OrderedDict[str, HttpSession], oldest: float) -> list[HttpSession]:
+    waiting = takewhile(lambda session: session.last_used < oldest, own.values())
+    return [session for session in waiting if not session.in_use]

@@ -1,0 +1,186 @@
+"""Streamable HTTP of the handshake revisions: sessions, event streams, resumption."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable
+from contextlib import aclosing
+from dataclasses import dataclass
+
+from toolyard.errors import INVALID_REQUEST, ProtocolError
+from toolyard.http.messages import EVENT_HEADERS, JSON_TYPE, KEEP_ALIVE, event, respond
+from toolyard.http.waiting import while_connected
+from toolyard.protocol.call import Call, JsonObject
+from toolyard.protocol.jsonrpc import (
+    Malformed,
+    Message,
+    Notification,
+    Request,
+    Response,
+    encode_batch,
+)
+from toolyard.protocol.revisions import HANDSHAKE, LATEST_HANDSHAKE
+from toolyard.transports.answer import Edge
+from toolyard.transports.endpoint.exchange import Exchange
+from toolyard.transports.endpoint.outbox import Outbox, priming
+from toolyard.transports.endpoint.reply import KEEP_ALIVE_AFTER, RETRY_MS
+from toolyard.transports.endpoint.sessions import HttpSession, HttpSessions
+from toolyard.transports.sessions import answer_batch
+
+
+class NoSession(Exception):
+    """The request belongs to no session that we have."""
+
+    def __init__(self, status: int, why: str) -> None:
+        super().__init__(why)
+        self.status = status
+        self.error = ProtocolError(INVALID_REQUEST, why)
+
+
+@dataclass(slots=True)
+class LegacyEndpoint:
+    edge: Edge
+    sessions: HttpSessions
+
+    def post(self, exchange: Exchange, message: Message | list[Message]) -> Awaitable[None]:
+        if isinstance(message, Malformed):
+            return exchange.refuse(400, message.error, message.id)
+        if isinstance(message, Request) and message.method == "initialize":
+            return self._initialize(exchange, message)
+        try:
+            session = self._session(exchange)
+        except NoSession as no:
+            request_id = message.id if isinstance(message, Request) else None
+            return exchange.refuse(no.status, no.error, request_id)
+        if isinstance(message, Request):
+            return self._request(exchange, session, message)
+        if isinstance(message, list):
+            return self._batch(exchange, session, message)
+        return self._hear(exchange, session, message)
+
+    async def _initialize(self, exchange: Exchange, request: Request) -> None:
+        try:
+            self.edge.count(opening(exchange, request.params))
+        except ProtocolError as error:
+            await exchange.refuse(429, error, request.id)
+            return
+        session = self.sessions.open(exchange.caller)
+        answer = await session.handshake.answer(request)
+        if not session.handshake.greeted.done:
+            self.sessions.end(session)
+            await respond(exchange.send, 200, answer or b"", (JSON_TYPE,))
+            return
+        session_header = (b"mcp-session-id", session.id.encode())
+        await respond(exchange.send, 200, answer or b"", (JSON_TYPE, session_header))
+
+    def _session(self, exchange: Exchange) -> HttpSession:
+        """The session that the headers name. Raises NoSession."""
+        session_id = exchange.headers.get("mcp-session-id")
+        if session_id is None:
+            raise NoSession(400, "Mcp-Session-Id header is missing")
+        session = self.sessions.find(session_id, exchange.caller)
+        if session is None:
+            raise NoSession(404, "Session not found")
+        version = exchange.headers.get("mcp-protocol-version")
+        if version is not None and version not in HANDSHAKE:
+            raise NoSession(400, f"Unsupported MCP-Protocol-Version: {version}")
+        return session
+
+    async def _hear(
+        self, exchange: Exchange, session: HttpSession, message: Notification | Response
+    ) -> None:
+        if isinstance(message, Notification):
+            await session.handshake.hear(message)
+        else:
+            session.handshake.settle(message)
+        await exchange.accepted()
+
+    async def _request(self, exchange: Exchange, session: HttpSession, request: Request) -> None:
+        """A client that is cut off has not cancelled: the call goes on and can be resumed."""
+        reply = session.open_reply(request.id, exchange.send)
+        try:
+            answer = await session.handshake.answer(request)
+        finally:
+            session.close_reply(request.id, reply)
+        if answer is None and session.handshake.closed and not reply.streaming:
+            await exchange.refuse(404, ProtocolError(INVALID_REQUEST, "Session ended"), request.id)
+            return
+        written = reply.finish(answer)
+        if written is not None:
+            await written
+
+    async def _batch(
+        self, exchange: Exchange, session: HttpSession, messages: list[Message]
+    ) -> None:
+        revision = session.handshake.revision
+        if not (revision.batches or self.edge.batches):
+            why = f"Batch arrays are not allowed for protocol {revision}"
+            await exchange.refuse(400, ProtocolError(INVALID_REQUEST, "Invalid Request", why))
+            return
+        answers = await answer_batch(session.handshake, messages)
+        if answers:
+            await respond(exchange.send, 200, encode_batch(answers), (JSON_TYPE,))
+        else:
+            await exchange.accepted()
+
+    async def get(self, exchange: Exchange) -> None:
+        """A stream for what belongs to no request, or the rest of one that broke off."""
+        try:
+            session = self._session(exchange)
+        except NoSession as no:
+            await exchange.refuse(no.status, no.error)
+            return
+        last = exchange.headers.get("last-event-id")
+        general = session.general
+        resumed = session.resume(last) if last is not None else (general, general.delivered)
+        if resumed is None:
+            why = "Last-Event-ID names no stream of this session"
+            await exchange.refuse(404, ProtocolError(INVALID_REQUEST, why))
+            return
+        outbox, after = resumed
+        session.followers += 1
+        try:
+            await stream(
+                exchange, outbox, after, primed=session.handshake.revision.resumable_priming
+            )
+        finally:
+            session.followers -= 1
+
+    async def delete(self, exchange: Exchange) -> None:
+        try:
+            session = self._session(exchange)
+        except NoSession as no:
+            await exchange.refuse(no.status, no.error)
+        else:
+            self.sessions.end(session)
+            await respond(exchange.send, 204)
+
+
+def opening(exchange: Exchange, params: JsonObject) -> Call:
+    """What opens a session, as a call that can be counted."""
+    return Call("initialize", params, LATEST_HANDSHAKE, caller=exchange.caller)
+
+
+async def stream(exchange: Exchange, outbox: Outbox, after: int, *, primed: bool) -> None:
+    """Send the messages of a stream as events until it ends or the client leaves."""
+    await exchange.send(
+        {"type": "http.response.start", "status": 200, "headers": list(EVENT_HEADERS)}
+    )
+    # At once: proxies may hold the head back until there is a byte of the body.
+    first = priming(outbox.event_id(after), RETRY_MS) if primed else KEEP_ALIVE
+    await _body(exchange, first)
+    await while_connected(_events(exchange, outbox, after), exchange.receive)
+    await exchange.send({"type": "http.response.body", "body": b""})
+
+
+async def _events(exchange: Exchange, outbox: Outbox, after: int) -> None:
+    async with aclosing(outbox.follow(after, idle=KEEP_ALIVE_AFTER)) as items:
+        async for item in items:
+            if item is None:
+                await _body(exchange, KEEP_ALIVE)
+            else:
+                number, message = item
+                await _body(exchange, event(message, outbox.event_id(number)))
+
+
+async def _body(exchange: Exchange, chunk: bytes) -> None:
+    await exchange.send({"type": "http.response.body", "body": chunk, "more_body": True})

@@ -1,0 +1,1 @@
+"""The way to an upstream: a child's pipes, HTTP, or an event stream."""

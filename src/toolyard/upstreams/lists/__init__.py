@@ -1,0 +1,1 @@
+"""What upstreams list, kept current."""

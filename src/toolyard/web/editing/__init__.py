@@ -1,0 +1,1 @@
+"""Registry files, edited from the page."""

@@ -1,0 +1,122 @@
+"""A registry file with other `tools` and `schemas`: nothing else in it can change. Pure.
+
+No request may name a command to run: server objects and new variables are refused.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from toolyard.files.places import line_of, places
+from toolyard.protocol.call import Json
+
+SECTIONS = {"tools": "[]", "schemas": "{}"}
+_VARIABLE = re.compile(r"(?<!\$)\$\{[^}]*\}?")
+
+
+class RefusedEdit(Exception):
+    """Why the page may not save this."""
+
+    def __init__(self, message: str, section: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.section = section
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    text: str
+    line: int  # of its first character in the file, counted from 1
+
+
+def sections(text: str) -> dict[str, Section]:
+    """The two parts that can be edited, as they are written."""
+    found = places(text)
+    taken = {}
+    for name, empty in SECTIONS.items():
+        span = found.get(f"/{name}")
+        if span is None:
+            taken[name] = Section(empty, line_of(text, found[""].end))
+        else:
+            taken[name] = Section(text[span.start : span.end], line_of(text, span.start))
+    return taken
+
+
+def edited(text: str, parts: Mapping[str, str]) -> str:
+    """The file with these parts in place of its own; comments elsewhere stay as they are."""
+    for name, part in parts.items():
+        text = _with(text, name, _closed(part))
+    return text
+
+
+def _closed(part: str) -> str:
+    """A comment at the end must not swallow what follows in the file."""
+    last = part.rstrip().rpartition("\n")[2]
+    return f"{part.strip()}\n" if "//" in last else part.strip()
+
+
+def _with(text: str, name: str, part: str) -> str:
+    found = places(text)
+    span = found.get(f"/{name}")
+    if span is not None:
+        return text[: span.start] + part + text[span.end :]
+    end = found[""].end - 1
+    comma = "," if any(pointer.count("/") == 1 for pointer in found) else ""
+    before = text[:end].rstrip().removesuffix(",") if comma else text[:end]
+    return f'{before}{comma}\n  "{name}": {part}\n{text[end:]}'
+
+
+def check_edit(before: Json, after: Json) -> None:
+    """Raises RefusedEdit where more has changed than the page may change."""
+    if _others(before) != _others(after):
+        raise RefusedEdit("only tools and schemas can be changed here")
+    for tool in after.get("tools") or []:
+        if isinstance(tool, dict):
+            _check_tool(tool)
+    for owner, variable in _variables(after) - _variables(before):
+        raise RefusedEdit(
+            f"{variable} is new in {owner}: variables are added in the file, never by the page",
+            "schemas" if owner == "schemas" else "tools",
+        )
+
+
+def _check_tool(tool: Mapping[str, Json]) -> None:
+    if isinstance(tool.get("server"), dict):
+        raise RefusedEdit(
+            f"tool {tool.get('name')!r} has a server of its own: servers are named in the "
+            "file, never by the page",
+            "tools",
+        )
+    if isinstance(tool.get("source"), dict):
+        raise RefusedEdit(
+            f"the source of tool {tool.get('name')!r} is an object: that is another format, "
+            "which would change what the whole file means",
+            "tools",
+        )
+
+
+def _others(registry: Json) -> dict[str, Json]:
+    return {key: value for key, value in registry.items() if key not in SECTIONS}
+
+
+def _variables(registry: Json) -> set[tuple[str, str]]:
+    """Each variable, with the tool whose entry it stands in."""
+    found = {("schemas", one) for one in _mentioned(registry.get("schemas"))}
+    for tool in registry.get("tools") or []:
+        owner = str(tool.get("name")) if isinstance(tool, dict) else ""
+        found |= {(owner, one) for one in _mentioned(tool)}
+    return found
+
+
+def _mentioned(value: Json) -> Iterator[str]:
+    todo = [value]
+    while todo:
+        part = todo.pop()
+        if isinstance(part, str):
+            yield from _VARIABLE.findall(part)
+        elif isinstance(part, dict):
+            todo += [*part, *part.values()]
+        elif isinstance(part, list):
+            todo += part

@@ -1,0 +1,1 @@
+"""The last calls, kept for whoever looks."""

@@ -1,0 +1,67 @@
+"""One request to the page's API, and the ways it is answered."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import orjson
+
+from toolyard.http.messages import (
+    JSON_TYPE,
+    BodyTooLarge,
+    Header,
+    Receive,
+    Send,
+    read_body,
+    respond,
+)
+from toolyard.protocol.call import Json, JsonObject
+from toolyard.web.encode import encoded
+
+MAX_BODY = 16 * 1024 * 1024
+SECURITY: tuple[Header, ...] = (
+    (
+        b"content-security-policy",
+        b"default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
+        b"img-src 'self' data:; media-src data:; base-uri 'none'; form-action 'none'; "
+        b"frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'",
+    ),
+    (b"x-content-type-options", b"nosniff"),
+    (b"x-frame-options", b"DENY"),
+    (b"referrer-policy", b"no-referrer"),
+    (b"cross-origin-resource-policy", b"same-origin"),
+    (b"cross-origin-opener-policy", b"same-origin"),
+)
+PRIVATE: tuple[Header, ...] = (JSON_TYPE, (b"cache-control", b"no-store"), *SECURITY)
+
+
+class Refused(Exception):
+    """The status and the words of a refusal."""
+
+    def __init__(self, status: int, message: str, **more: Json) -> None:
+        super().__init__(message)
+        self.status = status
+        self.body = {"error": message, **more}
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    receive: Receive
+    send: Send
+    query: Mapping[str, str]
+    rest: tuple[str, ...]  # the path's parts after the route's own
+
+    async def json(self) -> JsonObject:
+        try:
+            body = orjson.loads(await read_body(self.receive, MAX_BODY))
+        except BodyTooLarge:
+            raise Refused(413, f"a body may have {MAX_BODY} bytes") from None
+        except ValueError:
+            raise Refused(400, "the body is not JSON") from None
+        if not isinstance(body, dict):
+            raise Refused(400, "the body is not an object")
+        return body
+
+    async def answer(self, value: Json) -> None:
+        await respond(self.send, 200, encoded(value), PRIVATE)

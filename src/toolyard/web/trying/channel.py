@@ -1,0 +1,71 @@
+"""How a call that the page started talks back: as events, and questions to whoever looks."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+
+from toolyard.errors import ToolError
+from toolyard.protocol.asking.answers import judged
+from toolyard.protocol.call import Json, JsonObject, Questions
+from toolyard.web.stream import Events
+
+PATIENCE = 600.0
+
+
+class WrongAnswers(Exception):
+    """What is wrong with each answer that does not fit its question."""
+
+    def __init__(self, wrong: Mapping[str, str]) -> None:
+        super().__init__("; ".join(wrong.values()))
+        self.wrong = wrong
+
+
+class PageChannel:
+    session = None
+
+    def __init__(self, events: Events) -> None:
+        self._events = events
+        self._answers: asyncio.Future[JsonObject] | None = None
+        self._questions: Questions = {}
+        self._one_at_a_time = asyncio.Lock()
+
+    def notify(self, method: str, params: JsonObject) -> None:
+        self._events.push("notification", {"method": method, "params": params})
+
+    def progress(
+        self, progress: float, total: float | None = None, message: str | None = None
+    ) -> None:
+        said = {"progress": progress, "total": total, "message": message}
+        self._events.push("progress", said)
+
+    def log(self, level: str, data: Json, logger: str | None = None) -> None:
+        self._events.push("log", {"level": level, "data": data, "logger": logger})
+
+    async def ask(self, questions: Questions, timeout: float | None = None) -> JsonObject:
+        async with self._one_at_a_time:
+            self._answers = asyncio.get_running_loop().create_future()
+            self._questions = questions
+            self._events.push("questions", dict(questions))
+            try:
+                async with asyncio.timeout(timeout or PATIENCE):
+                    return await self._answers
+            except TimeoutError:
+                self._events.push("questions", {})
+                raise ToolError("nobody answered the question in the page in time") from None
+            finally:
+                self._answers = None
+
+    def answer(self, answers: JsonObject) -> bool:
+        """False where nothing was asked. Raises WrongAnswers, and goes on waiting."""
+        if self._answers is None or self._answers.done():
+            return False
+        verdicts = {key: judged(one, answers.get(key)) for key, one in self._questions.items()}
+        wrong = {key: one.wrong for key, one in verdicts.items() if one.wrong is not None}
+        if wrong:
+            raise WrongAnswers(wrong)
+        self._answers.set_result({key: one.answer for key, one in verdicts.items()})
+        return True
+
+    def close_stream(self) -> None:
+        """The page has no other way to come back."""

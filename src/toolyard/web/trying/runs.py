@@ -1,0 +1,100 @@
+"""Calls that the page starts: an event stream each, answered and cancelled by its id."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from dataclasses import dataclass, field
+from time import perf_counter
+
+from toolyard.errors import ProtocolError
+from toolyard.protocol.call import Json, JsonObject
+from toolyard.web.recording.hops import Hop, observers
+from toolyard.web.stream import Events
+from toolyard.web.trying.channel import PageChannel
+from toolyard.web.trying.stages import Clocked, decoded, stages
+from toolyard.web.views.privacy import without_secrets
+from toolyard.web.window import Window
+
+# What the page may call: what any client may. None of them names a command.
+METHODS = frozenset(
+    {
+        *("tools/call", "tools/list", "prompts/get", "prompts/list", "resources/read"),
+        *("resources/list", "resources/templates/list", "completion/complete"),
+    }
+)
+
+
+@dataclass(slots=True)
+class Run:
+    id: str
+    events: Events
+    channel: PageChannel
+    hops: list[Hop] = field(default_factory=list)
+    task: asyncio.Task[None] | None = None
+
+    def cancel(self) -> None:
+        if self.task is not None:
+            self.task.cancel()
+
+
+class Runs:
+    def __init__(self, window: Window) -> None:
+        self._window = window
+        self._running: dict[str, Run] = {}
+
+    def find(self, run_id: str) -> Run | None:
+        return self._running.get(run_id)
+
+    def start(self, method: str, params: JsonObject) -> Run:
+        events = Events()
+        run = Run(secrets.token_hex(8), events, PageChannel(events))
+        self._running[run.id] = run
+        events.push("started", {"id": run.id})
+        run.task = asyncio.get_running_loop().create_task(self._perform(run, method, params))
+        run.task.add_done_callback(lambda _: self._ended(run))
+        return run
+
+    def _ended(self, run: Run) -> None:
+        self._running.pop(run.id, None)
+        run.events.end()
+
+    async def _perform(self, run: Run, method: str, params: JsonObject) -> None:
+        observers.set((run.hops,))
+        began = perf_counter()
+        try:
+            result = decoded(await self._window.call(method, params, run.channel))
+        except ProtocolError as error:
+            said = {"code": error.code, "message": error.message, "data": error.data}
+            run.events.push("failed", {**said, "ms": _ms_since(began)})
+            return
+        except asyncio.CancelledError:
+            run.events.push("cancelled", {"ms": _ms_since(began)})
+            raise
+        ended = Clocked(began, perf_counter())
+        run.events.push("result", self._told(run, params, result, ended))
+
+    def _told(self, run: Run, params: JsonObject, result: JsonObject, clocked: Clocked) -> Json:
+        given = params.get("arguments", params)
+        taken = stages(given, run.hops, result, clocked)
+        for stage in taken[1:-1]:
+            if stage["value"] in (given, result):
+                stage["same"] = True
+                del stage["value"]
+            else:
+                # What the client neither sent nor gets may hold values of variables.
+                hidden = self._window.secrets()
+                stage["value"] = without_secrets(stage["value"], hidden, frozenset())
+        del taken[-1]["value"]  # it is the result itself
+        ms = round((clocked.ended - clocked.began) * 1000, 3)
+        return {"result": result, "stages": taken, "ms": ms}
+
+    async def close(self) -> None:
+        running = [run.task for run in self._running.values() if run.task is not None]
+        for task in running:
+            task.cancel()
+        await asyncio.gather(*running, return_exceptions=True)
+
+
+def _ms_since(began: float) -> float:
+    return round((perf_counter() - began) * 1000, 3)

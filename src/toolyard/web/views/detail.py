@@ -1,0 +1,72 @@
+"""One entry in full: what its source says, what clients see, and where each part comes from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+
+from toolyard.catalog.entries import Tool
+from toolyard.catalog.kinds import KINDS, Kind
+from toolyard.catalog.snapshot import Catalog, Listed
+from toolyard.protocol.call import JsonObject
+from toolyard.web.views.listing import is_projected
+from toolyard.web.views.owners import owner_named, owner_of, source_of
+from toolyard.web.views.sizes import tokens_in
+from toolyard.web.window import Layer, Window
+
+PARTS = ("title", "description", "inputSchema", "outputSchema", "annotations", "icons", "_meta")
+
+
+def detail(window: Window, catalog: Catalog, kind: str, name: str) -> JsonObject | None:
+    """None where there is no such entry."""
+    if kind not in KINDS:
+        return None
+    entries: Mapping[str, Listed] = getattr(catalog, _known(kind))
+    entry = entries.get(name)
+    if entry is None:
+        return None
+    seen: JsonObject = {
+        "kind": kind,
+        "name": name,
+        "definition": entry.definition,
+        "origin": asdict(entry.origin),
+        "owner": owner_named(entry.origin),
+        "extra": _shown(entry.extra),
+        "tokens": tokens_in(entry.definition),
+        "completes": name in catalog.completions or entry.name in catalog.completions,
+    }
+    return {**seen, **_of_tool(window, catalog, entry)} if isinstance(entry, Tool) else seen
+
+
+def _known(kind: str) -> Kind:
+    return next(one for one in KINDS if one == kind)
+
+
+def _of_tool(window: Window, catalog: Catalog, tool: Tool) -> JsonObject:
+    layers = window.layers(tool)
+    return {
+        "owner": owner_of(tool, catalog.tools),
+        "source": source_of(tool),
+        "projected": is_projected(tool),
+        "hidden": sorted(tool.hidden),
+        "requires": list(tool.requires),
+        "unavailable": tool.unavailable,
+        "layers": [asdict(layer) for layer in layers],
+        "parts": _parts(tool, layers),
+        "virtual": [one.name for one in catalog.tools.values() if source_of(one) == tool.name],
+    }
+
+
+def _parts(tool: Tool, layers: Sequence[Layer]) -> JsonObject:
+    """For each part of the definition, the nearest layer that declares it."""
+    found = {}
+    for part in PARTS:
+        if part in tool.definition:
+            owner = next((layer.label for layer in layers if part in layer.definition), None)
+            found[part] = owner
+    return found
+
+
+def _shown(extra: Mapping[str, object]) -> JsonObject:
+    """What the file said besides; `defaults` may hold values of variables."""
+    return {key: value for key, value in extra.items() if key != "defaults" and value is not None}
