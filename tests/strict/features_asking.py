@@ -117,6 +117,24 @@ def compare_question(pairing: Pairing, form: str) -> None:
         same(params["tools"], [asking.WEATHER], "its tools")
 
 
+async def refuses_to_sample(pairing: Pairing) -> None:
+    """A person who says no: the server that asked gets the error that the client answered."""
+    refusal = {"code": -1, "message": "User rejected sampling request", "data": {"by": "Ann"}}
+
+    def refuse(params: JsonObject) -> JsonObject:
+        raise Failed(refusal)
+
+    pairing.client.answers["sampling/createMessage"] = refuse
+    try:
+        await pairing.said("sample", form="text")
+    except Told as told:
+        if pairing.up.revision == MODERN:
+            raise
+        same(json.loads(str(told).partition(": ")[2]), refusal, "the refusal")
+        return
+    raise Lost("answered")
+
+
 async def tells_roots(pairing: Pairing) -> None:
     pairing.client.answers["roots/list"] = lambda params: ROOTS
     same(await pairing.parsed("roots"), ROOTS, "roots")
@@ -184,7 +202,10 @@ async def withdraws(pairing: Pairing) -> None:
     try:
         await pairing.said("impatient")
         id = client.questions[0]["id"]
-        await client.hears("notifications/cancelled", lambda gone: gone["requestId"] == id)
+        gone = await client.hears(
+            "notifications/cancelled", lambda params: params["requestId"] == id
+        )
+        same(gone.get("reason"), "nobody waits", "the reason")
     finally:
         client.silent = False
 
@@ -205,6 +226,7 @@ ASKING: dict[str, Check] = {
     "sampling, many blocks asked": samples("many"),
     "sampling, many blocks answered": samples("text", "many", "2025-11-25"),
     "sampling with tools": samples("tools", "tools"),
+    "sampling, refused": Check(refuses_to_sample, clients=HANDSHAKE),
     "roots": Check(tells_roots),
     "roots/list_changed": Check(tells_changed_roots, clients=HANDSHAKE),
     "two questions": Check(asks_twice),

@@ -65,6 +65,7 @@ NECESSARY = (
     Loss("sampling, many blocks asked", TO_JUNE, FROM_NOVEMBER, "one block before 2025-11-25"),
     Loss("sampling, many blocks answered", FROM_NOVEMBER, TO_JUNE, "one block before 2025-11-25"),
     Loss("sampling with tools", TO_JUNE, FROM_NOVEMBER, "no tools before 2025-11-25"),
+    Loss("sampling, refused", TO_NOVEMBER, NEWEST, "2026-07-28 has no error as an answer"),
     Loss("roots/list_changed", TO_NOVEMBER, NEWEST, "2026-07-28 asks for roots each time"),
     Loss(
         "reason of a cancellation",
