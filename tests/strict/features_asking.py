@@ -39,6 +39,22 @@ def elicits(action: str) -> Check:
     return Check(run, ELICITING)
 
 
+def chooses(form: str, chosen: Json) -> Check:
+    """Choices with titles can be said in 2025-06-18 too, in the older way."""
+
+    async def run(pairing: Pairing) -> None:
+        answer = {"action": "accept", "content": {"colour": chosen}}
+        pairing.client.answers["elicitation/create"] = lambda params: answer
+        same(await pairing.parsed("choose", form=form), answer, "the answer")
+        (question,) = pairing.client.questions
+        asked = question["params"]["requestedSchema"]["properties"]["colour"]
+        older = {"type": "string", "enum": ["r", "b"], "enumNames": ["Red", "Blue"]}
+        expected = asking.CHOICES[form] if pairing.us.revision >= NEWEST[0] else older
+        same(asked, expected, "the choice")
+
+    return Check(run, NEWEST, NEWEST if form == "several" else ("2024-11-05", MODERN))
+
+
 async def elicits_by_url(pairing: Pairing) -> None:
     pairing.client.answers["elicitation/create"] = lambda params: {"action": "accept"}
     same(await pairing.parsed("url"), {"action": "accept"}, "the answer")
@@ -214,6 +230,8 @@ ASKING: dict[str, Check] = {
     "elicitation, accepted": elicits("accept"),
     "elicitation, declined": elicits("decline"),
     "elicitation, cancelled": elicits("cancel"),
+    "elicitation, titled choices": chooses("titled", "r"),
+    "elicitation, several choices": chooses("several", ["r", "b"]),
     "elicitation by URL": Check(elicits_by_url, NEWEST),
     "elicitation/complete": Check(completes_a_url, ("2025-11-25", "2025-11-25")),
     "URL required first": Check(requires_a_url, ("2025-11-25", "2025-11-25")),

@@ -43,6 +43,8 @@ OLDEST = (FIRST, FIRST)
 NECESSARY = (
     Loss("audio block", OLDEST, FROM_MARCH, "no audio before 2025-03-26: text in its place"),
     Loss("link block", TO_MARCH, FROM_JUNE, "no links before 2025-06-18: text in its place"),
+    Loss("audio in a prompt", OLDEST, FROM_MARCH, "no audio before 2025-03-26: text in its place"),
+    Loss("link in a prompt", TO_MARCH, FROM_JUNE, "no links before 2025-06-18: text in its place"),
     Loss("structured content", TO_MARCH, FROM_JUNE, "none before 2025-06-18: the text alone"),
     Loss(
         "structured content of any kind",
@@ -55,6 +57,9 @@ NECESSARY = (
     *(
         Loss(f"elicitation, {end}", TO_MARCH, FROM_JUNE, "no elicitation before 2025-06-18")
         for end in ("accepted", "declined", "cancelled")
+    ),
+    Loss(
+        "elicitation, titled choices", TO_MARCH, FROM_NOVEMBER, "no elicitation before 2025-06-18"
     ),
     Loss("elicitation by URL", TO_JUNE, FROM_NOVEMBER, "no URLs before 2025-11-25"),
     Loss("elicitation/complete", TO_JUNE, NOVEMBER, "no URLs before 2025-11-25"),
