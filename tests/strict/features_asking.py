@@ -40,19 +40,26 @@ def elicits(action: str) -> Check:
 
 
 def chooses(form: str, chosen: Json) -> Check:
-    """Choices with titles can be said in 2025-06-18 too, in the older way."""
+    """In 2025-06-18: titles in the older way, and several choices as a yes or no for each."""
 
     async def run(pairing: Pairing) -> None:
+        def choose(params: JsonObject) -> JsonObject:
+            fields = params["requestedSchema"]["properties"]
+            content = {"colour": chosen} if "colour" in fields else dict.fromkeys(fields, True)
+            return {"action": "accept", "content": content}
+
+        pairing.client.answers["elicitation/create"] = choose
         answer = {"action": "accept", "content": {"colour": chosen}}
-        pairing.client.answers["elicitation/create"] = lambda params: answer
         same(await pairing.parsed("choose", form=form), answer, "the answer")
         (question,) = pairing.client.questions
+        if form == "several" and pairing.us.revision < NEWEST[0]:
+            return
         asked = question["params"]["requestedSchema"]["properties"]["colour"]
         older = {"type": "string", "enum": ["r", "b"], "enumNames": ["Red", "Blue"]}
         expected = asking.CHOICES[form] if pairing.us.revision >= NEWEST[0] else older
         same(asked, expected, "the choice")
 
-    return Check(run, NEWEST, NEWEST if form == "several" else ("2024-11-05", MODERN))
+    return Check(run, NEWEST)
 
 
 async def elicits_by_url(pairing: Pairing) -> None:

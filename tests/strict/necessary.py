@@ -61,6 +61,12 @@ NECESSARY = (
     Loss(
         "elicitation, titled choices", TO_MARCH, FROM_NOVEMBER, "no elicitation before 2025-06-18"
     ),
+    Loss(
+        "elicitation, several choices",
+        TO_MARCH,
+        FROM_NOVEMBER,
+        "no elicitation before 2025-06-18",
+    ),
     Loss("elicitation by URL", TO_JUNE, FROM_NOVEMBER, "no URLs before 2025-11-25"),
     Loss("elicitation/complete", TO_JUNE, NOVEMBER, "no URLs before 2025-11-25"),
     Loss("elicitation/complete", NEWEST, NOVEMBER, "2026-07-28 has no such notification"),
