@@ -16,7 +16,7 @@ from toolyard.protocol.client import (
     key_of,
     told_in,
 )
-from toolyard.protocol.guise import PLAIN, PLAIN_HANDSHAKE, Guise, guise_of
+from toolyard.protocol.guise import Guise, guise_of
 from toolyard.protocol.revisions import ALL
 
 R24, R03, R06, R11, R26 = ALL.values()
@@ -119,9 +119,9 @@ def test_clients_that_can_do_the_same_have_the_same_key(capabilities: Any, key: 
 @pytest.mark.parametrize(
     ("revision", "client", "guise"),
     [
-        (R26, UNKNOWN, PLAIN),
-        (R24, UNKNOWN, PLAIN_HANDSHAKE),
-        (R26, Client({"name": "c"}, {}), PLAIN),
+        (R26, UNKNOWN, Guise(True, {}, "")),
+        (R24, UNKNOWN, Guise(False, {}, "")),
+        (R26, Client({"name": "c"}, {}), Guise(True, {}, "")),
         (R11, Client({}, {"roots": {}}), Guise(False, {"roots": {}}, '{"roots":{}}')),
         (R26, Client({}, {"roots": {}, "tasks": {}}, "k"), Guise(True, {"roots": {}}, "k")),
     ],

@@ -48,6 +48,7 @@ NOT_KNOWN = "Supported: 2025-11-25,2025-06-18,2025-03-26,2024-11-05"
         ({"protocolVersion": "2026-07-28"}, "2025-11-25", "2026-07-28"),
         ({"protocolVersion": "soon"}, "2025-11-25", "soon"),
         ({"protocolVersion": 7}, "2025-11-25", "7"),
+        ({"protocolVersion": ["2025-11-25"]}, "2025-11-25", "['2025-11-25']"),
     ],
 )
 def test_the_revision_is_negotiated_or_refused_as_the_manner_is(

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from toolyard.protocol.identity import UI_EXTENSION, Identity
+from toolyard.protocol.identity import Identity
 from toolyard.protocol.revisions import ALL, LIKE_MCP_BASH
 
 R24, R03, R06, R11, R26 = ALL.values()
@@ -53,6 +53,7 @@ def test_what_it_can_do(revision: Any, heard: Any) -> None:
     assert EVERYTHING.capabilities_for(revision, {}) == heard
 
 
+UI_EXTENSION = "io.modelcontextprotocol/ui"
 PAGES = {UI_EXTENSION: {"mimeTypes": ["text/html;profile=mcp-app"]}}
 
 
