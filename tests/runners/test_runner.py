@@ -16,9 +16,8 @@ from tests.runners.yard import (
     make_yard,
     run,
     text_of,
-    until_dead,
-    until_exists,
 )
+from tests.until import until_dead, until_exists
 from toolyard.protocol.call import JsonObject, Questions
 from toolyard.runners.deadline import Limit
 from toolyard.runners.environ import ISOLATED, kept

@@ -7,6 +7,7 @@ import socket
 
 import pytest
 
+from tests.until import until
 from tests.upstreams.fake_http import FakeHttp, Handle, Request, fake_http
 from toolyard.net.http_client import (
     MAX_IDLE,
@@ -230,9 +231,7 @@ async def test_after_a_crowd_few_connections_are_kept() -> None:
     client = HttpClient()
     async with fake_http(together(40)) as server:
         await asyncio.gather(*(fetch(client, server) for _ in range(40)))
-        async with asyncio.timeout(10):
-            while server.open > MAX_IDLE:
-                await asyncio.sleep(0.05)
+        await until(lambda: server.open <= MAX_IDLE)
         assert server.open == MAX_IDLE
         await client.close()
 
