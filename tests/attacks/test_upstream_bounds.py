@@ -15,7 +15,7 @@ from tests.upstreams.conftest import MakePool
 from tests.upstreams.conftest import make_pool as make_pool
 from tests.upstreams.conftest import no_process_is_left as no_process_is_left
 from tests.upstreams.fake_http import FakeHttp, Handshake, Request, fake_http, modern
-from tests.upstreams.seam import QUICK, call_tool, fake
+from tests.upstreams.seam import QUICK, RecordingChannel, call_tool, fake
 from toolyard.errors import ProtocolError, UpstreamError
 from toolyard.protocol.codec import MAX_CONTAINERS, loads
 from toolyard.upstreams.definition import ServerDefinition
@@ -66,6 +66,33 @@ async def test_an_event_that_never_ends_is_given_up_outside_of_calls(make_pool: 
             await ended.wait()
         await call_tool(pool, "echo")
         await pool.close()
+
+
+async def test_a_flood_of_events_is_read_no_faster_than_it_may_come(make_pool: MakePool) -> None:
+    log = {
+        "jsonrpc": "2.0",
+        "method": "notifications/message",
+        "params": {"level": "error", "data": "x"},
+    }
+
+    async def flood(request: Request) -> None:
+        request.open_events()
+        for _ in range(600):
+            request.event(log)
+        answer = {"resultType": "complete", "content": []}
+        request.event({"jsonrpc": "2.0", "id": request.json["id"], "result": answer})
+        request.close_events()
+
+    limits = replace(QUICK, unasked=100.0, told=20.0)
+    async with fake_http(modern(on_call=flood)) as server:
+        pool = make_pool(at(server), limits=limits)
+        channel = RecordingChannel()
+        began = time.monotonic()
+        await call_tool(pool, "echo", channel=channel)
+        took = time.monotonic() - began
+        await pool.close()
+    assert took >= 0.9  # 500 at once, the others at 100 a second
+    assert 100 <= len(channel.logged) <= 20 * (BURST + took + 1)
 
 
 def test_an_event_may_be_as_long_as_a_message_in_all_its_lines() -> None:

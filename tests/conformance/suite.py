@@ -77,17 +77,17 @@ class Report:
         assert complete, f"{len(passed)} of {wanted} pass\n{self}\n{'' if lacking else self.log}"
 
 
-async def run(url: str, revision: str) -> Report:
+async def run(url: str, revision: str, within: float = WITHIN) -> Report:
     """Every server scenario of a revision, on that revision's wire."""
     await asyncio.to_thread(install)
     with tempfile.TemporaryDirectory(prefix="conformance-") as folder:
-        log = await run_suite(url, revision, Path(folder))
+        log = await run_suite(url, revision, Path(folder), within)
         checks = dict(all_checks(Path(folder)))
     names = SUMMARY.findall(COLOURS.sub("", log))
     return Report(revision, tuple(judged(name, checks.get(name)) for name in names), log)
 
 
-async def run_suite(url: str, revision: str, folder: Path) -> str:
+async def run_suite(url: str, revision: str, folder: Path, within: float) -> str:
     options = ("--url", url, "--suite", "all", "--spec-version", revision, "--output-dir", folder)
     process = await asyncio.create_subprocess_exec(
         BIN / "node",
@@ -98,7 +98,7 @@ async def run_suite(url: str, revision: str, folder: Path) -> str:
         stderr=asyncio.subprocess.STDOUT,
     )
     try:
-        async with asyncio.timeout(WITHIN):
+        async with asyncio.timeout(within):
             output, _ = await process.communicate()
     finally:
         if process.returncode is None:

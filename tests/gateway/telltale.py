@@ -18,6 +18,7 @@ OPTIONS: JsonObject = json.loads(sys.argv[1])
 PREFIX = "io.modelcontextprotocol/"
 NOTE = "note://1"
 NUMBER = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
+GREET = {"name": "greet", "arguments": [{"name": "city", "required": True}]}
 CAPABILITIES = OPTIONS.get(
     "capabilities",
     {"tools": {"listChanged": True}, "resources": {"subscribe": True}, "prompts": {}},
@@ -166,7 +167,8 @@ METHODS: dict[str, Callable[[JsonObject], JsonObject]] = {
     "resources/templates/list": lambda message: listed(message, resourceTemplates=[]),
     "resources/subscribe": subscribe,
     "resources/unsubscribe": unsubscribe,
-    "prompts/list": lambda message: listed(message, prompts=[{"name": "greet"}]),
+    "prompts/list": lambda message: listed(message, prompts=[GREET]),
+    "prompts/get": lambda message: {"description": "greeted", "messages": []},
 }
 if "completes" in OPTIONS:
     METHODS["completion/complete"] = lambda message: {"completion": {"values": ["paris"]}}

@@ -14,7 +14,7 @@ import pytest
 
 from tests.peers.raw import JsonObject, RawClient
 from tests.peers.raw_http import HttpClient, over_http
-from tests.peers.serving import serving
+from tests.peers.serving import serving, spawned, toolyard
 from tests.until import until
 
 TELLTALE = str(Path(__file__).with_name("telltale.py"))
@@ -290,6 +290,23 @@ async def test_a_server_of_2024_11_05_is_asked_for_completions(
 async def test_the_server_decides_about_arguments_of_its_own_tools(tmp_path: Path) -> None:
     async with gateway(tmp_path) as before:
         assert await said(await before.client(HANDSHAKE), "coerce", {"n": "3"}) == {"n": "3"}
+
+
+async def test_the_server_decides_about_arguments_of_its_own_prompts(tmp_path: Path) -> None:
+    async with gateway(tmp_path) as before:
+        client = await before.client(HANDSHAKE)
+        got = await client.result("prompts/get", {"name": "greet", "arguments": {}})
+    assert got["description"] == "greeted"
+
+
+async def test_the_lock_holds_what_is_listed_to_clients_that_can_be_asked(tmp_path: Path) -> None:
+    async with gateway(tmp_path, eras=["handshake"]):
+        pass
+    command = toolyard("registry", "lock", "--registry", str(tmp_path / "registry.json"))
+    async with spawned(command) as running:
+        assert await running.process.wait() == 0
+    locked = json.loads((tmp_path / "registry.lock.json").read_text())
+    assert {"whoami", *ASKING} <= locked["tools"].keys()
 
 
 async def test_arguments_are_checked_where_the_registry_asks(tmp_path: Path) -> None:

@@ -101,11 +101,12 @@ async def test_a_nul_in_an_argument_is_said_to_be(yard: Yard) -> None:
 async def test_where_no_run_folder_can_be_made_it_is_said(a_yard: MakeYard) -> None:
     yard = a_yard(max_concurrent=1)
     (yard.root / "tmp").rmdir()
+    (yard.root / "tmp").write_text("a missing folder would be made")
     tool = yard.bash("a.sh", "echo a")
     for _ in range(2):
         with pytest.raises(ToolError, match=f"{yard.root}/tmp"):
             await run(tool)
-    (yard.root / "tmp").mkdir()
+    (yard.root / "tmp").unlink()
     assert text_of(await run(tool)) == "a"
 
 

@@ -18,6 +18,8 @@ MAX_CONTAINERS = 1_000_000
 PART = 500
 # Fewer bytes cannot be nested deeper: each level opens and closes.
 _SHALLOW = 2 * MAX_DEPTH
+# Nor can fewer bytes hold more of them.
+_MANY = 2 * MAX_CONTAINERS
 _BOM = b"\xef\xbb\xbf"
 _ONLY_DIGITS = bytes(48 if 48 <= byte <= 57 else 32 for byte in range(256))
 _NEITHER_BRACKETS_NOR_QUOTES = bytes(byte for byte in range(256) if byte not in b'[]{}"')
@@ -50,7 +52,7 @@ def loads(data: bytes) -> Json:
 
 def exact(data: bytes) -> Json:
     """Parse JSON text: exact integers, at most MAX_DEPTH levels. Raises ValueError."""
-    if len(data) > 2 * MAX_CONTAINERS and _too_many(data):
+    if len(data) > _MANY and _too_many(data):
         raise TooMany(f"More than {MAX_CONTAINERS:,} objects and lists")
     try:
         value = orjson.loads(data)
