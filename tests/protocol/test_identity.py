@@ -30,7 +30,6 @@ STILL: dict[str, Any] = {"tools": {}, "resources": {"subscribe": True}, "prompts
         (R11, {"name", "version", "title", "description", "websiteUrl", "icons"}),
         (R26, {"name", "version", "title", "description", "websiteUrl", "icons"}),
     ],
-    ids=str,
 )
 def test_its_name_and_more(revision: Any, heard: set[str]) -> None:
     info = EVERYTHING.info_for(revision)
