@@ -7,11 +7,15 @@ import os
 import signal
 import time
 
+import pytest
+
 from tests.gateway.yard import ECHO, Yard
 from tests.peers.raw import over_stdio
 from tests.peers.raw_http import over_http
 from tests.peers.serving import Running, serving, toolyard
 from tests.until import until
+
+pytestmark = pytest.mark.long
 
 DRAIN = {"MCPBASH_SHUTDOWN_TIMEOUT": "1"}
 

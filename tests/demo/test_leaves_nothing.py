@@ -9,9 +9,13 @@ import signal
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from tests.peers.raw import StdioClient, over_stdio
 from tests.peers.serving import toolyard
 from tests.until import until
+
+pytestmark = pytest.mark.long
 
 CALLS = 1000
 AT_ONCE = 16

@@ -15,6 +15,8 @@ from tests.peers.raw_http import HttpClient, over_http
 from tests.peers.serving import serving
 from tests.until import until
 
+pytestmark = pytest.mark.long
+
 Json = Any
 
 

@@ -15,6 +15,8 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
 
+import pytest
+
 from tests.gateway.faulty import Faulty, Remote
 from tests.gateway.yard import Yard
 from tests.peers.raw import MODERN
@@ -23,6 +25,8 @@ from tests.peers.serving import Listening, serving
 from tests.processes import alive, processes
 from tests.until import until, until_dead
 from tests.upstreams.fake_http import fake_http
+
+pytestmark = pytest.mark.long
 
 Json = Any
 EVERY = 0.02

@@ -17,6 +17,8 @@ from tests.peers.serving import environment, serving
 from tests.processes import alive
 from tests.until import until, until_dead, until_exists
 
+pytestmark = pytest.mark.long
+
 # Deaf to signals and to the end of its input, and so is its child; another one is in no group
 # of ours, and knows nothing of our environment.
 DEAF = r"""

@@ -18,6 +18,8 @@ from tests.peers.raw_http import over_http
 from tests.peers.serving import serving
 from tests.until import until
 
+pytestmark = pytest.mark.long
+
 Json = Any
 HELLO = "echo hello"
 

@@ -26,6 +26,7 @@ Gateways = Mapping[str, Listening]
 PAIRS = [(MODERN, HANDSHAKE), (HANDSHAKE, MODERN), (MODERN, MODERN), (HANDSHAKE, HANDSHAKE)]
 every_pair = pytest.mark.parametrize(("client", "upstream"), PAIRS)
 pytestmark = [
+    pytest.mark.long,
     pytest.mark.asyncio(loop_scope="module"),
     # The SDK's word for what only the handshake era has.
     pytest.mark.filterwarnings("ignore::mcp.shared.exceptions.MCPDeprecationWarning"),

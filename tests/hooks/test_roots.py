@@ -14,6 +14,8 @@ from tests.peers.raw_http import HttpClient, over_http
 from tests.peers.serving import serving
 from tests.until import until
 
+pytestmark = pytest.mark.long
+
 CAN: dict[str, Any] = {"roots": {"listChanged": True}}
 TELL = (
     'printf \'{"count":%s,"paths":"%s","all":%s}\' '

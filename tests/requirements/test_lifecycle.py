@@ -9,6 +9,8 @@ import pytest
 
 from tests.requirements.conftest import Folder, Serve
 
+pytestmark = pytest.mark.long
+
 HELLO: dict[str, Any] = {
     "protocolVersion": "2025-11-25",
     "capabilities": {},

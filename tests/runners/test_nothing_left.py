@@ -27,6 +27,8 @@ from tests.runners.yard import (
 from tests.until import until, until_dead, until_exists
 from toolyard.errors import ToolError
 
+pytestmark = pytest.mark.long
+
 SERVER = """
 import asyncio, sys
 from pathlib import Path

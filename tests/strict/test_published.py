@@ -43,6 +43,8 @@ from tests.strict.test_matrix import connected
 from tests.until import until
 from tests.upstreams import real
 
+pytestmark = pytest.mark.long
+
 LISTS = {
     "tools/list": ("tools", "name"),
     "prompts/list": ("prompts", "name"),

@@ -16,6 +16,8 @@ from toolyard.protocol import codec, jsonrpc
 from toolyard.protocol.codec import MAX_DEPTH
 from toolyard.protocol.jsonrpc import Malformed, decode
 
+pytestmark = pytest.mark.long
+
 PROGRAM = [sys.executable, "-m", "tests.peers.inmemory", "stdio"]
 FINE = '{"jsonrpc":"2.0","id":99,"method":"ping"}'
 

@@ -29,6 +29,8 @@ from toolyard.errors import UpstreamError
 from toolyard.upstreams.definition import ServerDefinition
 from toolyard.upstreams.pool import Pool
 
+pytestmark = pytest.mark.long
+
 
 async def went_down(pool: Pool, work: object) -> None:
     """Do something that ends the upstream, and wait until the pool knows."""

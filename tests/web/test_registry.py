@@ -15,7 +15,7 @@ from tests.until import until
 from tests.web.browser import show, window
 from tests.web.gateway import SECRET, Opened, opened
 
-pytestmark = pytest.mark.asyncio(loop_scope="module")
+pytestmark = [pytest.mark.long, pytest.mark.asyncio(loop_scope="module")]
 
 
 async def file_of(yard: Opened) -> dict[str, Any]:
