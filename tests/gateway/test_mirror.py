@@ -243,9 +243,11 @@ async def test_an_update_of_one_clients_process_does_not_reach_another_client(
         await said(bob, "whoami")
         assert not [one for one in bob.notifications if "updated" in one["method"]]
         await ann.result("resources/unsubscribe", {"uri": "note://1"})
-        async with asyncio.timeout(5):
-            while (await said(ann, "touch"))["watched"]:
-                pass
+
+        async def is_let_go() -> bool:
+            return not (await said(ann, "touch"))["watched"]
+
+        await until(is_let_go)
 
 
 # -- roots -----------------------------------------------------------------------------------
