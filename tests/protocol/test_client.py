@@ -8,7 +8,6 @@ import pytest
 
 from toolyard.protocol.client import (
     ABLE,
-    TASKS_EXTENSION,
     UNKNOWN,
     Client,
     elicitation_modes,
@@ -20,6 +19,7 @@ from toolyard.protocol.guise import Guise, guise_of
 from toolyard.protocol.revisions import ALL
 
 R24, R03, R06, R11, R26 = ALL.values()
+TASKS_EXTENSION = "io.modelcontextprotocol/tasks"
 URL_ONLY: Any = {"elicitation": {"url": {}}}
 BOTH: Any = {"elicitation": {"form": {}, "url": {}}}
 
@@ -52,6 +52,9 @@ def test_the_ways_to_elicit(capabilities: Any, modes: set[str]) -> None:
         ({"sampling": {}}, "roots/list", False),
         ({"elicitation": {}}, "elicitation/create", True),
         (URL_ONLY, "elicitation/create", False),
+        (ABLE.capabilities, "elicitation/create", True),
+        (ABLE.capabilities, "sampling/createMessage", True),
+        (ABLE.capabilities, "roots/list", True),
         (ABLE.capabilities, "tools/call", False),
     ],
 )
@@ -132,7 +135,13 @@ def test_what_a_client_looks_like_to_a_server(revision: Any, client: Client, gui
 
 @pytest.mark.parametrize(
     ("capabilities", "can"),
-    [({}, False), ({"experimental": {}}, False), ({"roots": {}}, True), ({"sampling": {}}, True)],
+    [
+        ({}, False),
+        ({"experimental": {}}, False),
+        ({"roots": {}}, True),
+        ({"sampling": {}}, True),
+        ({"elicitation": {}}, True),
+    ],
 )
 def test_who_can_be_asked_has_a_connection_alone(capabilities: Any, can: bool) -> None:
     assert Guise(True, capabilities, "").can_be_asked is can

@@ -77,6 +77,12 @@ IN = "in a sampling message"
         (R06, SAMPLE, sampled(USE), f"a client of 2025-06-18 {CANNOT} tool_use {IN}"),
         (R24, SAMPLE, sampled(AUDIO), f"a client of 2024-11-05 {CANNOT} audio {IN}"),
         (R24, SAMPLE, sampled(None), f"a client of 2024-11-05 {CANNOT} something unnamed {IN}"),
+        (
+            R24,
+            SAMPLE,
+            sampled({"type": ["text"]}),
+            f"a client of 2024-11-05 {CANNOT} ['text'] {IN}",
+        ),
         (R24, SAMPLE, {"messages": [7]}, f"a client of 2024-11-05 {CANNOT} something unnamed {IN}"),
     ],
 )

@@ -34,6 +34,7 @@ def switch(title: str, about: str, **more: Any) -> dict[str, Any]:
             {**TEXT, "description": "Who", "default": "Ann"},
             {**TEXT, "description": "Who (default: Ann)"},
         ),
+        ({"type": "number", "minimum": 0}, {"type": "number", "minimum": 0}),
         ({**TEXT, "enum": ["a"]}, {**TEXT, "enum": ["a"]}),
         (
             {**TEXT, "oneOf": [{"const": "a", "title": "A"}, {"const": "b"}]},
@@ -77,6 +78,7 @@ def test_a_choice_of_several_becomes_switches(field: Any, switches: Any) -> None
         ({"f": {"type": ["string", "null"]}}, "it has no fields of type"),
         ({"f": {"type": "array"}}, "it has no lists but of given choices"),
         ({"f": {"type": "array", "items": {"enum": [1]}}}, "it has no lists but of given choices"),
+        ({"f": {**TEXT, "oneOf": ["a"]}}, "it has no lists but of given choices"),
         ({"f": {**TEXT, "oneOf": []}}, "it has no lists but of given choices"),
         ({"f": {**TEXT, "oneOf": [{"const": 1}]}}, "it has no lists but of given choices"),
         ({"f": {**DAYS, "minItems": 1}}, "it cannot bound how many are chosen"),

@@ -57,6 +57,12 @@ HI = text("hi")
         (R03, {"content": [AUDIO, LINK]}, {"content": [AUDIO, text("A: file:///a")]}),
         (R24, {"content": [AUDIO]}, {"content": [text(AUDIO_NOTE)]}),
         (R24, {"content": [{"type": "resource_link"}]}, {"content": [text("resource: ")]}),
+        (R24, {"content": [{**LINK, "title": ""}]}, {"content": [text("a: file:///a")]}),
+        (
+            R24,
+            {"content": [{"type": "audio"}]},
+            {"content": [text("[audio, unknown type: this client cannot take it]")]},
+        ),
         (R24, {"content": [{"type": "video"}, 7]}, {"content": [{"type": "video"}, 7]}),
         (R24, {"content": [{"type": ["audio"]}]}, {"content": [{"type": ["audio"]}]}),
         # And so are annotations.
