@@ -28,6 +28,7 @@ from toolyard.protocol.headers import (
         (-1.5, "-1.5"),
         (True, "true"),
         (False, "false"),
+        ("=?base64?YQ==", "=?base64?YQ=="),
         # What a header cannot carry, or would lose, goes packed.
         ("", "=?base64??="),
         (" a", "=?base64?IGE=?="),
@@ -60,7 +61,9 @@ def test_a_header_stands_for_a_text(header: str, text: str) -> None:
     assert decode_value(header) == text
 
 
-@pytest.mark.parametrize("header", ["=?base64?YQ?=", "=?base64?%%%%?=", "=?base64?/w==?="])
+@pytest.mark.parametrize(
+    "header", ["=?base64?YQ?=", "=?base64?Y Q==?=", "=?base64?%%%%?=", "=?base64?/w==?="]
+)
 def test_what_is_packed_wrongly_is_refused(header: str) -> None:
     refused = outcome(decode_value, header)
     assert refused == (
@@ -101,6 +104,18 @@ LITERAL = "=?base64?YWRk?="
         (CALL, "tools/call", {"name": "Add"}, "mcp-name header value 'add' does not match"),
         (READING, "resources/read", {"uri": "b"}, "mcp-name header value 'file:///a'"),
         ({**LISTING, "mcp-method": "tasks/get"}, "tasks/get", {"taskId": "t"}, "the mcp-name"),
+        (
+            {**LISTING, "mcp-method": "tasks/update"},
+            "tasks/update",
+            {"taskId": "t"},
+            "the mcp-name",
+        ),
+        (
+            {**LISTING, "mcp-method": "tasks/cancel"},
+            "tasks/cancel",
+            {"taskId": "t"},
+            "the mcp-name",
+        ),
         ({**LISTING, "mcp-method": "prompts/get"}, "prompts/get", {"name": "p"}, "the mcp-name"),
         # A tool may be called like a packed header; its header is packed once more then.
         ({**CALL, "mcp-name": LITERAL}, "tools/call", {"name": LITERAL}, "mcp-name header"),
