@@ -1,4 +1,4 @@
-"""JSON text in, values out. What is nested and what is huge is in attacks/."""
+"""JSON text in, values out. How long it takes with what is hostile is in attacks/."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 import orjson
 import pytest
 
-from tests.protocol.outcome import outcome
+from tests.protocol.outcome import Refusal, outcome
 from toolyard.protocol.codec import PART, dumps, exact, in_parts, loads
 
 ENORMOUS = 10**400
@@ -61,6 +61,36 @@ def test_what_is_not_json_is_a_parse_error(data: bytes) -> None:
     assert (refused.code, refused.message) == (-32700, "Parse error")
     with pytest.raises(ValueError, match=r".+"):
         exact(data)
+
+
+def nested(levels: int, inside: bytes = b"") -> bytes:
+    return b"[" * levels + inside + b"]" * levels
+
+
+TOO_DEEP = Refusal(-32600, "Nested deeper than 200 levels")
+
+
+@pytest.mark.parametrize(
+    ("data", "refused"),
+    [
+        (nested(200), None),
+        (nested(201), TOO_DEEP),
+        (b'{"a":' * 201 + b"1" + b"}" * 201, TOO_DEEP),
+        # One level may have many, one after the other, and one of them may be deep.
+        (b"[" + b",".join([b"[]"] * 300) + b"]", None),
+        (b"[" + b",".join([b"[]"] * 300) + b"," + nested(199) + b"]", None),
+        (b"[" + b",".join([b"[]"] * 300) + b"," + nested(200) + b"]", TOO_DEEP),
+        # Brackets in texts are none.
+        (nested(200, b'"' + b"[" * 500 + b'"'), None),
+        (nested(200, b'"\\"' + b"[" * 500 + b'"'), None),
+        (nested(201, b'"' + b"]" * 500 + b'"'), TOO_DEEP),
+        (nested(100_000, b"1" + b"0" * 400), TOO_DEEP),
+    ],
+    ids=map(str, range(10)),
+)
+def test_depth_is_bounded(data: bytes, refused: Refusal | None) -> None:
+    said = outcome(loads, data)
+    assert (said if isinstance(said, Refusal) else None) == refused
 
 
 @pytest.mark.parametrize(

@@ -42,6 +42,9 @@ def test_there_are_five_and_one_of_them_is_modern() -> None:
         (lambda r: "subscriptions/listen" in r.methods, "----x"),
         (lambda r: "tools/call" in r.methods, "xxxxx"),
         (lambda r: "completion/complete" in r.methods, "xxxxx"),
+        (lambda r: "tools/list" in r.methods and "prompts/list" in r.methods, "xxxxx"),
+        (lambda r: "resources/list" in r.methods, "xxxxx"),
+        (lambda r: "resources/templates/list" in r.methods, "xxxxx"),
         (lambda r: r.batches, "-x---"),
         (lambda r: r.version_header, "--xxx"),
         (lambda r: r.progress_message, "-xxxx"),
@@ -73,6 +76,7 @@ def test_there_are_five_and_one_of_them_is_modern() -> None:
         (lambda r: r.client_capabilities["roots"] == {"listChanged"}, "xxxx-"),
         (lambda r: "audio" in r.sampling_kinds, "-xxxx"),
         (lambda r: "tool_use" in r.sampling_kinds, "---xx"),
+        (lambda r: "tool_result" in r.sampling_kinds, "---xx"),
         (lambda r: r.sampling_lists, "---xx"),
     ],
 )
