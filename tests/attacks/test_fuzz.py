@@ -29,6 +29,8 @@ from toolyard.sources.registry.chain.overlay import lay_over
 from toolyard.sources.registry.format.load import read_registry
 from toolyard.upstreams.target import Targets
 
+pytestmark = pytest.mark.long
+
 Json = Any
 GROWTH = 24 * MIB
 METHODS = sorted(

@@ -10,6 +10,7 @@ from tests.strict.conversation import RpcError
 from tests.strict.features_blocks import block, in_a_prompt
 from tests.strict.pairing import Check, Lost, Pairing, Told, same
 from tests.strict.schema import MODERN, Json, JsonObject
+from tests.until import until
 
 SINCE = {
     "annotations": "2025-03-26",
@@ -261,13 +262,13 @@ def grows(what: str) -> Check:
         await pairing.client.hears(f"notifications/{what}/list_changed")
         key = "uri" if what == "resources" else "name"
         ending = f"grown_{pairing.tag}"
-        async with asyncio.timeout(5):
-            while True:
-                found = await pairing.client.listed(f"{what}/list", what)
-                names = [each[key] for each in found if pairing.place.name in each[key]]
-                if any(name.endswith(ending) for name in names):
-                    return
-                await asyncio.sleep(SETTLE)
+
+        async def has_grown() -> bool:
+            listed = await pairing.client.listed(f"{what}/list", what)
+            names = [each[key] for each in listed if pairing.place.name in each[key]]
+            return any(name.endswith(ending) for name in names)
+
+        await until(has_grown, 5)
 
     return Check(run)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 from typing import Any
 
@@ -11,6 +10,7 @@ from tests.strict.client import Failed
 from tests.strict.features import HANDSHAKE
 from tests.strict.pairing import Check, Lost, Pairing, Told, same
 from tests.strict.schema import MODERN, Json, JsonObject
+from tests.until import until
 
 ROOTS = {"roots": [{"uri": "file:///home/ann", "name": "Ann's"}, {"uri": "file:///srv"}]}
 SAMPLED: JsonObject = {
@@ -171,9 +171,11 @@ async def tells_changed_roots(pairing: Pairing) -> None:
         raise Told("it asks each time")
     before = (await pairing.parsed("heard")).count(method)
     await client.send({"jsonrpc": "2.0", "method": method})
-    async with asyncio.timeout(3):
-        while (await pairing.parsed("heard")).count(method) == before:
-            await asyncio.sleep(0.05)
+
+    async def told() -> bool:
+        return bool((await pairing.parsed("heard")).count(method) != before)
+
+    await until(told, 3)
     same((await pairing.parsed("heard")).count(method), before + 1, "how often it was told")
 
 
