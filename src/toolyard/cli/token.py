@@ -11,7 +11,7 @@ from typing import Any
 
 from toolyard.access.tokens import hash_of, new_token, read_tokens
 from toolyard.errors import ConfigError
-from toolyard.files.whole import alone_in, write_whole
+from toolyard.files.whole import alone_in, rewrite
 from toolyard.settings import FILE_NAME
 
 _UNITS = {"h": timedelta(hours=1), "d": timedelta(days=1), "w": timedelta(weeks=1)}
@@ -102,10 +102,8 @@ def _read(path: str) -> dict[str, Any]:
 
 
 def _write(path: str, content: dict[str, Any]) -> None:
-    """Whole or not at all, with the rights that the file had."""
-    mode = os.stat(path).st_mode & 0o777 if os.path.exists(path) else 0o600
     text = json.dumps(content, indent=2, ensure_ascii=False) + "\n"
     try:
-        write_whole(os.path.realpath(path), text.encode(), mode)
+        rewrite(path, text.encode())
     except OSError as error:
         raise ConfigError.at(path, f"cannot be written: {error.strerror}") from None
