@@ -11,6 +11,7 @@ from errno import EPERM
 from stat import S_ISDIR, S_ISLNK, S_ISREG
 from typing import NamedTuple
 
+from toolyard.files.beneath import is_below
 from toolyard.files.stamp import changed_at, path_changed_at
 from toolyard.sources.shortage import raise_if_short
 
@@ -176,10 +177,6 @@ class Walk:
     def _wanted(self, path: str) -> bool:
         """On the way to the path that the scan is narrowed to, or below it."""
         return is_below(path, self.only) or is_below(self.only, path)
-
-
-def is_below(path: str, folder: str) -> bool:
-    return path == folder or path.startswith(folder.rstrip("/") + "/")
 
 
 def is_plain(name: str) -> bool:

@@ -8,11 +8,11 @@ from __future__ import annotations
 import os
 from typing import NamedTuple
 
+from toolyard.files.beneath import is_below
 from toolyard.files.safety import why_unsafe
 from toolyard.protocol.codec import exact
 from toolyard.protocol.values import Json, JsonObject
 from toolyard.settings import Settings
-from toolyard.sources.project.discover.walk import is_below
 from toolyard.sources.project.layout import Project
 from toolyard.sources.shortage import raise_if_short
 
