@@ -9,7 +9,7 @@ import os
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from toolyard.errors import ConfigError, Problem
+from toolyard.errors import ConfigError, Problem, did_you_mean
 from toolyard.settings.knob import Knob
 from toolyard.settings.table import Settings, knobs
 
@@ -92,15 +92,9 @@ def _knob_named(key: str, place: str, pointer: str) -> Knob[Any]:
     for knob in knobs():
         if _folded(knob.name) == wanted:
             return knob
-    raise ConfigError.at(place, f"no setting named {key!r}{_hint(key)}", pointer)
+    near = did_you_mean(key, (knob.file_key for knob in knobs()), quote="'")
+    raise ConfigError.at(place, f"no setting named {key!r}{near}", pointer)
 
 
 def _folded(key: str) -> str:
     return key.replace("_", "").replace("-", "").lower()
-
-
-def _hint(key: str) -> str:
-    import difflib  # noqa: PLC0415 - only for an error message
-
-    near = difflib.get_close_matches(key, [knob.file_key for knob in knobs()], n=1)
-    return f" (did you mean {near[0]!r}?)" if near else ""

@@ -19,10 +19,9 @@ from toolyard.cli.registry.chosen import (
     scripts_of,
     secrets_of,
 )
-from toolyard.errors import ConfigError
+from toolyard.errors import ConfigError, did_you_mean
 from toolyard.protocol.call import JsonObject
 from toolyard.sources.registry.chain.parts import Anatomy, Part, anatomy, elsewhere_of
-from toolyard.sources.registry.format.report import did_you_mean
 from toolyard.sources.registry.masking import without_secrets
 from toolyard.web.views.sizes import tokens_in
 
