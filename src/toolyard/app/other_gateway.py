@@ -97,7 +97,7 @@ async def look_at(url: str, place: str | None) -> Other:
     try:
         raw = parse(await _read(other.place))
         if not isinstance(raw, dict):
-            raise ValueError("is no JSON object")
+            raise ValueError("is not a JSON object")
         converted = to_native(raw, os.getcwd())
     except (ValueError, OSError, FetchError) as error:
         return replace(other, why=f"its registry cannot be read from {other.place}: {error}")
