@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from toolyard.app.build import App
 from toolyard.catalog.snapshot import Catalog, assemble
 from toolyard.errors import Problem
+from toolyard.files.comments import parse
 from toolyard.files.whole import alone_in, rewrite
 from toolyard.protocol.call import Json, JsonObject
 from toolyard.sources.gateway import GatewaySource
 from toolyard.sources.registry import masking
 from toolyard.sources.registry.format.model import Registry
-from toolyard.sources.registry.format.text import parse
 from toolyard.web.editing.registries import Stale, stamp
 
 

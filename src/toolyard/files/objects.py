@@ -15,12 +15,16 @@ from toolyard.errors import ConfigError
 _BOM = b"\xef\xbb\xbf"
 
 
-def _decoded(data: bytes) -> Any:
-    return json.loads(data.decode(), parse_constant=_refuse)
-
-
 def _refuse(constant: str) -> NoReturn:
     raise ValueError(f"{constant} is not JSON")
+
+
+# Not orjson: settings are read with it, before anything heavy is imported.
+DECODER = json.JSONDecoder(parse_constant=_refuse)
+
+
+def _decoded(data: bytes) -> Any:
+    return DECODER.decode(data.decode())
 
 
 def read_object(path: str, remedy: str = "") -> dict[str, Any]:
@@ -55,10 +59,13 @@ def value_in(data: bytes, decode: Callable[[bytes], Any] = _decoded) -> Any:
     try:
         return decode(data.removeprefix(_BOM))
     except json.JSONDecodeError as error:
-        what = error.msg[0].lower() + error.msg[1:]
-        raise ValueError(f"line {error.lineno}, column {error.colno}: {what}") from None
+        raise ValueError(where_and_what(error)) from None
     except RecursionError:
         raise ValueError("it is nested too deeply") from None
+
+
+def where_and_what(error: json.JSONDecodeError) -> str:
+    return f"line {error.lineno}, column {error.colno}: {error.msg[0].lower()}{error.msg[1:]}"
 
 
 def _content(path: str, remedy: str = "") -> bytes:
