@@ -6,10 +6,10 @@ import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-import orjson
-
 from toolyard.app.build import App
 from toolyard.catalog.entries import Tool
+from toolyard.errors import ConfigError
+from toolyard.files.objects import read_object
 from toolyard.protocol.call import JsonObject
 from toolyard.sources.registry.format.model import Registry, ToolDefinition
 from toolyard.web.window import Layer
@@ -93,8 +93,6 @@ def of_script(tool: Tool) -> Iterator[Layer]:
 
 def _read(path: str) -> JsonObject | None:
     try:
-        with open(path, "rb") as stream:
-            value = orjson.loads(stream.read())
-    except (OSError, ValueError):
+        return read_object(path)
+    except ConfigError:
         return None
-    return value if isinstance(value, dict) else None

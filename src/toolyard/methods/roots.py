@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from toolyard.errors import ProtocolError, ToolError
+from toolyard.files.beneath import is_below
 from toolyard.protocol.call import Call, Channel, Handler, Json, Result, Session
-from toolyard.scripts.contract.embedded import is_below
 from toolyard.scripts.contract.environ import Roots, file_uri
 from toolyard.scripts.resources.files import path_of
 from toolyard.telemetry import logger
@@ -134,7 +134,7 @@ def _narrowed(items: list[dict[str, str]], allowed: tuple[str, ...]) -> Iterator
     """What lies in both: the client's root below ours, or ours below the client's."""
     for item in items:
         for path in allowed:
-            if is_below(item["path"], path):
+            if is_below(item["path"], os.path.realpath(path)):
                 yield item
                 break
             if is_below(path, item["path"]):

@@ -12,7 +12,7 @@ from toolyard.catalog.entries import Entries
 from toolyard.catalog.listing import Listing
 from toolyard.catalog.source import Source
 from toolyard.errors import ConfigError, Problem
-from toolyard.files.stamp import LOOK_EVERY, stamp
+from toolyard.files.stamp import LOOK_EVERY, Stamp, stamp
 from toolyard.sources.registry.chain.overlay import lay_over
 from toolyard.sources.registry.chain.targets import UpstreamTargets
 from toolyard.sources.registry.format.load import keeping, load_registry, read_registry
@@ -33,7 +33,7 @@ class Registries:
     """The registry files of one gateway, read and checked together; later ones lie on top."""
 
     files: tuple[Registry, ...]
-    stamps: tuple[object, ...]
+    stamps: tuple[Stamp | None, ...]
 
     @property
     def servers(self) -> tuple[ServerDefinition, ...]:
@@ -68,7 +68,7 @@ class RegistryFiles:
     environ: Mapping[str, str] = field(default_factory=lambda: os.environ)
     lock: str | None = None
 
-    def stamps(self) -> tuple[object, ...]:
+    def stamps(self) -> tuple[Stamp | None, ...]:
         return tuple(map(stamp, (*self.paths, *([self.lock] if self.lock else ()))))
 
     def load(self, scripts: Entries, instead: Mapping[str, bytes] | None = None) -> Registries:

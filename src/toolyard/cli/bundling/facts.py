@@ -13,6 +13,7 @@ from typing import Any
 import orjson
 
 from toolyard.errors import ConfigError
+from toolyard.files.objects import read_object, read_value
 from toolyard.protocol.call import JsonObject
 from toolyard.sources.project.layout import Project
 
@@ -41,10 +42,9 @@ def read_conf(project: Project) -> dict[str, str]:
 
 def read_server_meta(project: Project) -> dict[str, Any]:
     try:
-        content = orjson.loads(Path(project.server, "server.meta.json").read_bytes())
-    except (OSError, orjson.JSONDecodeError):
+        return read_object(os.path.join(project.server, "server.meta.json"))
+    except ConfigError:
         return {}
-    return content if isinstance(content, dict) else {}
 
 
 def facts_of(project: Project, conf: Mapping[str, str]) -> JsonObject:
@@ -65,7 +65,7 @@ def _from_conf(conf: Mapping[str, str], project: Project) -> JsonObject:
     }
     named = conf.get("MCPB_USER_CONFIG_FILE")
     if named:
-        said["user_config"] = _json_file(os.path.join(project.root, named))
+        said["user_config"] = read_value(os.path.join(project.root, named))
     return said
 
 
@@ -105,15 +105,6 @@ _FIELDS: Mapping[str, tuple[str, Callable[[str], Any]]] = {
     "USER_CONFIG_ENV_MAP": ("user_config_env_map", _pairs),
     "USER_CONFIG_ARGS_MAP": ("user_config_args_map", _pairs),
 }
-
-
-def _json_file(path: str) -> Any:
-    try:
-        return orjson.loads(Path(path).read_bytes())
-    except OSError as error:
-        raise ConfigError.at(path, f"cannot be read: {error.strerror}") from None
-    except orjson.JSONDecodeError as error:
-        raise ConfigError.at(path, f"is not JSON: {error}") from None
 
 
 def _author(stated: Any, conf: Mapping[str, str]) -> JsonObject:

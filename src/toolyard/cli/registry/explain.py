@@ -14,12 +14,11 @@ from toolyard.cli.client.arguments import json_object
 from toolyard.cli.client.terminal import TerminalChannel
 from toolyard.cli.output import pretty, print_json, table
 from toolyard.cli.registry.chosen import add_registry, opened, plan_for, secrets_of
-from toolyard.errors import ConfigError, ProtocolError, ToolError
+from toolyard.errors import ConfigError, ProtocolError, ToolError, did_you_mean
 from toolyard.methods.tools import check_arguments, refuse_unready
 from toolyard.protocol.asking.questions import asked_by
 from toolyard.protocol.call import Call, JsonObject
 from toolyard.protocol.revisions import LATEST
-from toolyard.sources.registry.format.report import did_you_mean
 from toolyard.sources.registry.masking import masked_values
 from toolyard.virtual.codec import decoded
 from toolyard.virtual.explain import explain

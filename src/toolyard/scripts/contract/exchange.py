@@ -14,6 +14,7 @@ import time
 from collections.abc import Callable, Mapping
 
 from toolyard.files.removing import remove, remove_folder, remove_unfinished
+from toolyard.files.stamp import changed_at
 
 STREAM = "stream.ndjson"
 ERROR, RESOURCES = "error.json", "resources.json"
@@ -80,7 +81,7 @@ class Exchange:
         self._fifo = os.open(f"{path}/{STREAM}", os.O_RDWR | os.O_NONBLOCK)
         try:
             self._inodes = inodes(path)
-            self._made_at = os.stat(path).st_mtime_ns
+            self._made_at = changed_at(os.stat(path))
             loop.add_reader(self._fifo, self._readable)
         except OSError:
             os.close(self._fifo)
@@ -126,7 +127,7 @@ class Exchange:
     def may_have_asked(self, now_ns: int) -> bool:
         """Has the folder changed since the last look, or so lately that a clock may hide it?"""
         try:
-            changed = os.stat(self.path).st_mtime_ns
+            changed = changed_at(os.stat(self.path))
         except OSError:
             return False
         seen, self._asked_at = self._asked_at, changed
@@ -151,7 +152,7 @@ class Exchange:
     def touched(self) -> bool:
         """Did somebody touch the stream since the last look, with nothing to be heard on it?"""
         self.drain()
-        seen, self._stream_at = self._stream_at, os.fstat(self._fifo).st_mtime_ns
+        seen, self._stream_at = self._stream_at, changed_at(os.fstat(self._fifo))
         spoke, self._spoke = self._spoke, False
         return seen not in (0, self._stream_at) and not spoke
 
@@ -187,7 +188,7 @@ class Exchange:
     def _is_as_new(self) -> bool:
         if self._dirty:
             return False
-        changed = os.stat(self.path).st_mtime_ns
+        changed = changed_at(os.stat(self.path))
         if changed == self._made_at and self._taken_at - changed > CLOCK_TICK:
             return True  # no entry came or went since it was made
         if inodes(self.path) != self._inodes:

@@ -1,18 +1,23 @@
-"""JSON as people write it: comments and trailing commas allowed. Knows nothing of registries."""
+"""JSON as people write it: comments and trailing commas allowed, every integer exact. Pure."""
 
 from __future__ import annotations
 
 import json
 import re
+from typing import Any
 
-from toolyard.protocol.call import Json
-from toolyard.virtual.codec import DECODER, loads
+from toolyard.files.exact import loads
+from toolyard.files.objects import DECODER, where_and_what
 
 _COMMENT = re.compile(r'("(?:\\.|[^"\\])*")|//[^\n]*|/\*.*?\*/', re.DOTALL)
 _TRAILING_COMMA = re.compile(r'("(?:\\.|[^"\\])*")|,(?=\s*[}\]])')
 
 
-def parse(data: bytes) -> Json:
+class Empty(ValueError):
+    """Nothing but comments and blanks."""
+
+
+def parse(data: bytes) -> Any:
     """Raises ValueError that says what is wrong, with line and column."""
     try:
         text = data.decode("utf-8-sig")
@@ -24,15 +29,14 @@ def parse(data: bytes) -> Json:
         return _relaxed(text)
 
 
-def _relaxed(text: str) -> Json:
+def _relaxed(text: str) -> Any:
     plain = _TRAILING_COMMA.sub(_blanked, _COMMENT.sub(_blanked, text))
     if not plain.strip():
-        raise ValueError("is empty; {} is a registry with nothing in it")
+        raise Empty("is empty")
     try:
         return DECODER.decode(plain)
     except json.JSONDecodeError as error:
-        said = error.msg[0].lower() + error.msg[1:]
-        raise ValueError(f"line {error.lineno}, column {error.colno}: {said}") from None
+        raise ValueError(where_and_what(error)) from None
     except RecursionError:
         raise ValueError("is nested too deeply") from None
 
