@@ -7,7 +7,7 @@ import json
 import os
 import sys
 from argparse import ArgumentParser, Namespace
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -16,7 +16,8 @@ from toolyard.access.oauth.accounts import Accounts
 from toolyard.access.oauth.browser import Headless
 from toolyard.access.oauth.store import MemoryStore
 from toolyard.errors import ProtocolError, ToolError
-from toolyard.protocol.call import Call, Client, Json, JsonObject, Questions, Session
+from toolyard.protocol.asking.rounds import answered
+from toolyard.protocol.call import Call, Client, Json, JsonObject, Questions, Result, Session
 from toolyard.protocol.revisions import LATEST
 from toolyard.upstreams.connections import client_of
 from toolyard.upstreams.definition import ServerDefinition
@@ -26,7 +27,6 @@ from toolyard.upstreams.setup import Setup
 
 DOCUMENT_URL = "https://conformance-test.local/client-metadata.json"
 ANYONE = Call("tools/call", {}, LATEST, Client({}, {"elicitation": {"form": {}}}))
-MOST_ROUNDS = 8
 # What a schema's type is filled with where it gives no default.
 _SAMPLES: Mapping[str, Json] = {
     "string": "text",
@@ -95,15 +95,12 @@ async def _read_the_rest(pool: Pool, prompts: Any, resources: Any) -> None:
 
 async def _call(pool: Pool, name: str, arguments: JsonObject) -> None:
     """One call, with as many rounds as the server asks questions in."""
-    channel, call = Answering(), ANYONE
-    target = pool.targets.tool("peer", name)
-    for _ in range(MOST_ROUNDS):
-        result = await target.call(arguments, call, channel)
-        assert isinstance(result, dict)
-        if result.get("resultType") != "input_required":
-            return
-        answers = await channel.ask(result.get("inputRequests") or {})
-        call = replace(ANYONE, input_responses=answers, request_state=result.get("requestState"))
+    channel, target = Answering(), pool.targets.tool("peer", name)
+
+    def make(call: Call) -> Awaitable[Result]:
+        return target.call(arguments, call, channel)
+
+    await answered(await make(ANYONE), ANYONE, make, channel.ask)
 
 
 def oauth_of(context: JsonObject) -> JsonObject:

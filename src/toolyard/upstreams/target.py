@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any, Protocol
 
 from toolyard.errors import METHOD_NOT_FOUND, ProtocolError, UpstreamError
+from toolyard.protocol.asking.rounds import RESPONSES, STATE
 from toolyard.protocol.call import Call, Channel, Json, JsonObject, Result, Target
 from toolyard.upstreams.link.link import LinkError, Lost, TimedOut
 
@@ -52,9 +53,9 @@ class UpstreamTarget:
         if call.method == self._method and not call.params.keys() <= _REPLACED:
             params = {**_unknown(call.params), **params}
         if call.input_responses is not None:
-            params["inputResponses"] = call.input_responses
+            params[RESPONSES] = call.input_responses
         if call.request_state is not None:
-            params["requestState"] = call.request_state
+            params[STATE] = call.request_state
         try:
             result = await self._peer.perform(self._method, params, call, channel)
             return self._cleaned(result) if result.get("isError") else result

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 from toolyard.errors import ProtocolError, ToolError
-from toolyard.protocol.asking.questions import asked_by
+from toolyard.protocol.asking.rounds import answered, asks
 from toolyard.protocol.call import (
     Call,
     Channel,
@@ -41,7 +41,7 @@ from toolyard.virtual.paths import MISSING, Budget, Path
 FAN_OUT = 1_000
 AT_ONCE = 16
 # How often one step may ask its client before its call is given up.
-MOST_QUESTIONS = 16
+MOST_ROUNDS = 16
 
 Job = Callable[[], Awaitable[Json]]
 
@@ -161,16 +161,14 @@ class _Run:
 
     async def _answered(self, target: Target, arguments: JsonObject) -> JsonObject:
         """A step's question is put to the client here: the steps before must not run again."""
-        call = self._call
-        for _ in range(MOST_QUESTIONS):
-            result = decoded(await target.call(arguments, call, self._quiet))
-            if result.get("resultType") != "input_required":
-                return result
-            questions = asked_by(result)
-            answers = await self._channel.ask(questions) if questions else None
-            state = result.get("requestState")
-            call = replace(self._call, input_responses=answers, request_state=state)
-        raise ToolError(f"it asked more than {MOST_QUESTIONS} times")
+        result = await target.call(arguments, self._call, self._quiet)
+        if asks(result):
+
+            def make(call: Call) -> Awaitable[Result]:
+                return target.call(arguments, call, self._quiet)
+
+            result = await answered(result, self._call, make, self._channel.ask, MOST_ROUNDS)
+        return decoded(result)
 
 
 class _Quiet:
