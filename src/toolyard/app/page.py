@@ -26,12 +26,12 @@ from toolyard.protocol.call import (
     Call,
     Caller,
     Channel,
-    Client,
     Handler,
     JsonObject,
     Result,
     Target,
 )
+from toolyard.protocol.client import ABLE
 from toolyard.protocol.guise import guise_of
 from toolyard.protocol.revisions import LATEST
 from toolyard.sources.own_catalog import OwnCatalogs
@@ -45,10 +45,7 @@ from toolyard.web.views.owners import PROJECT
 from toolyard.web.window import Perform, Place, Window
 
 # The person at the page can be asked anything that a client can.
-CLIENT = Client(
-    {"name": "toolyard-page", "version": __version__},
-    {"elicitation": {"form": {}, "url": {}}, "sampling": {}, "roots": {}},
-)
+CLIENT = ABLE._replace(info={"name": "toolyard-page", "version": __version__})
 CALLER = Caller(id="page", name="page")
 PERSON = Person(CALLER, guise_of(LATEST, CLIENT))
 

@@ -18,6 +18,7 @@ from toolyard.access.oauth.store import MemoryStore
 from toolyard.errors import ProtocolError, ToolError
 from toolyard.protocol.asking.rounds import answered
 from toolyard.protocol.call import Call, Client, Json, JsonObject, Questions, Result, Session
+from toolyard.protocol.client import ELICIT
 from toolyard.protocol.revisions import LATEST
 from toolyard.upstreams.connections import client_of
 from toolyard.upstreams.definition import ServerDefinition
@@ -165,7 +166,7 @@ class Answering:
         return {key: self._answer(question) for key, question in questions.items()}
 
     def _answer(self, question: JsonObject) -> Json:
-        if question.get("method") != "elicitation/create":
+        if question.get("method") != ELICIT:
             return {"roots": []}
         schema = (question.get("params") or {}).get("requestedSchema") or {}
         return {"action": "accept", "content": sample(schema)}

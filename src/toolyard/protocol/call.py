@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol, TypeAlias
 
-from toolyard.protocol.client import UNKNOWN, Client, elicitation_modes
+from toolyard.protocol.client import UNKNOWN, Client
 from toolyard.protocol.revisions import Revision
 from toolyard.protocol.values import LOG_LEVELS, Json, JsonObject
 
@@ -28,7 +28,6 @@ __all__ = [
     "Result",
     "Session",
     "Target",
-    "elicitation_modes",
 ]
 
 Questions: TypeAlias = Mapping[str, JsonObject]

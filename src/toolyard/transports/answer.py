@@ -18,6 +18,7 @@ from toolyard.errors import (
 from toolyard.protocol.asking.questions import asked_by, urls_of
 from toolyard.protocol.asking.rounds import RESPONSES, STATE, answered, asking, asks
 from toolyard.protocol.call import Call, Caller, Channel, Handler, JsonObject, Result
+from toolyard.protocol.client import ASKED
 from toolyard.protocol.identity import Identity
 from toolyard.protocol.jsonrpc import Message, Request, decode, encode_result
 from toolyard.protocol.manner import PLAIN, Manner
@@ -31,7 +32,6 @@ from toolyard.transports.parking import Parking
 from toolyard.transports.seal import Sealer
 
 log = logger("transports")
-_ASKABLE = frozenset({"elicitation", "sampling", "roots"})
 
 
 @dataclass(frozen=True)
@@ -186,7 +186,7 @@ async def _ask_again(edge: Edge, call: Call, asked: Asked, inner: str | None) ->
 def _begun(edge: Edge, call: Call, wire: Wire) -> Awaitable[Result]:
     channel = ModernChannel(call, wire)
     handling = _handle_sealed(edge, call, channel)
-    if call.method in MAY_ASK and not _ASKABLE.isdisjoint(call.client.capabilities):
+    if call.method in MAY_ASK and not ASKED.isdisjoint(call.client.capabilities):
         return edge.parking.begin(call, channel, handling)
     return handling
 

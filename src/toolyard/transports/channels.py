@@ -17,7 +17,6 @@ from toolyard.errors import (
     Unaskable,
 )
 from toolyard.protocol.asking.fitting import Fitted, fit_question
-from toolyard.protocol.asking.questions import CAPABILITY
 from toolyard.protocol.call import (
     LOG_LEVELS,
     Call,
@@ -27,6 +26,7 @@ from toolyard.protocol.call import (
     Questions,
     Session,
 )
+from toolyard.protocol.client import CAPABILITY, ELICIT, SAMPLE
 from toolyard.protocol.jsonrpc import encode_notification
 from toolyard.protocol.modern import MAY_ASK
 from toolyard.protocol.revisions import Revision
@@ -145,13 +145,13 @@ def refuse_unaskable(questions: Questions, client: Client, revision: Revision) -
         mode = str(params.get("mode", "form"))
         if method not in CAPABILITY:
             raise ProtocolError(INTERNAL_ERROR, f"{method!r} is no question for a client")
-        known = method != "elicitation/create" or mode in revision.elicitation
+        known = method != ELICIT or mode in revision.elicitation
         if not known or not client.supports(method, mode):
             missing[CAPABILITY[method]] = {} if mode == "form" else {mode: {}}
-        elif method == "sampling/createMessage" and params.get("tools"):
-            able = client.capabilities["sampling"]
+        elif method == SAMPLE and params.get("tools"):
+            able = client.capabilities[CAPABILITY[SAMPLE]]
             if not isinstance(able, dict) or "tools" not in able:
-                missing["sampling"] = {"tools": {}}
+                missing[CAPABILITY[SAMPLE]] = {"tools": {}}
     if not missing:
         return
     names = ", ".join(missing)

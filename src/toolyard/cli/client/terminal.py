@@ -8,6 +8,7 @@ import sys
 from toolyard.cli.client.forms import Left, fill_in
 from toolyard.errors import METHOD_NOT_FOUND, ProtocolError
 from toolyard.protocol.call import LOG_LEVELS, Client, Json, JsonObject, Questions
+from toolyard.protocol.client import ELICIT, ROOTS
 from toolyard.telemetry import one_line
 
 _BAR = 20
@@ -71,9 +72,9 @@ class TerminalChannel:
 
     async def _answer(self, question: JsonObject) -> Json:
         method, params = question.get("method"), question.get("params") or {}
-        if method == "roots/list":
+        if method == ROOTS:
             return {"roots": []}
-        if method != "elicitation/create":
+        if method != ELICIT:
             raise ProtocolError(METHOD_NOT_FOUND, f"a terminal cannot answer {method}")
         if not self.interactive:
             return {"action": "decline"}
