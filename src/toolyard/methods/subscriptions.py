@@ -10,7 +10,6 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import NamedTuple, Protocol, TypeAlias, runtime_checkable
 
-from toolyard.catalog.announcer import LIST_CHANGED, RESOURCE_UPDATED
 from toolyard.catalog.entries import Resource, Template
 from toolyard.catalog.snapshot import Catalog
 from toolyard.errors import (
@@ -25,17 +24,14 @@ from toolyard.methods.resources import find, is_known, uri_of
 from toolyard.protocol.call import Call, Caller, Channel, Json, JsonObject, Result, Session
 from toolyard.protocol.guise import guise_of
 from toolyard.protocol.keys import SUBSCRIPTION_ID
+from toolyard.protocol.kinds import RESOURCE_UPDATED, SPELLED
 from toolyard.telemetry import logger
 
 log = logger("subscriptions")
 MOST_SUBSCRIPTIONS = 1000
 # Called with the method and the params of a notification.
 Hear: TypeAlias = Callable[[str, JsonObject], None]
-_FILTERS = {
-    "toolsListChanged": LIST_CHANGED["tools"],
-    "promptsListChanged": LIST_CHANGED["prompts"],
-    "resourcesListChanged": LIST_CHANGED["resources"],
-}
+_FILTERS = {spelled.filter: spelled.changed for spelled in SPELLED.values()}
 
 
 class _Stream:

@@ -7,14 +7,13 @@ from typing import Literal, NamedTuple
 
 Structured = Literal["none", "object", "any"]
 
-LISTS = frozenset({"tools/list", "resources/list", "resources/templates/list", "prompts/list"})
-
-_SERVER_METHODS = LISTS | {
-    "tools/call",
-    "resources/read",
-    "prompts/get",
-    "completion/complete",
-}
+# What a server is for, in every revision; the rest opens, keeps and ends the conversation.
+SERVER_METHODS = frozenset(
+    {
+        *("tools/list", "tools/call", "prompts/list", "prompts/get", "resources/list"),
+        *("resources/templates/list", "resources/read", "completion/complete"),
+    }
+)
 _SESSION_METHODS = {
     "initialize",
     "ping",
@@ -71,7 +70,7 @@ class Revision(NamedTuple):
 R2026_07_28 = Revision(
     date="2026-07-28",
     modern=True,
-    methods=frozenset(_SERVER_METHODS | {"server/discover", "subscriptions/listen"}),
+    methods=frozenset(SERVER_METHODS | {"server/discover", "subscriptions/listen"}),
     batches=False,
     later_tool_fields=frozenset({"execution"}),
     later_entry_fields=frozenset(),
@@ -104,7 +103,7 @@ R2026_07_28 = Revision(
 R2025_11_25 = R2026_07_28._replace(
     date="2025-11-25",
     modern=False,
-    methods=frozenset(_SERVER_METHODS | _SESSION_METHODS),
+    methods=frozenset(SERVER_METHODS | _SESSION_METHODS),
     later_tool_fields=frozenset(),
     structured="object",
     capabilities=(R2026_07_28.capabilities - {"extensions"}) | {"tasks"},

@@ -12,9 +12,9 @@ from dataclasses import dataclass, field, replace
 from typing import NamedTuple, TypeAlias
 
 from toolyard.catalog.announcer import Announcer
-from toolyard.catalog.kinds import KINDS, Kind
 from toolyard.catalog.listing import Listing
 from toolyard.protocol.call import Caller
+from toolyard.protocol.kinds import KINDS, Kind
 from toolyard.sources.upstream import FIRST_WAIT, SETTLE_SECONDS
 from toolyard.upstreams.connections import Client
 from toolyard.upstreams.definition import ServerDefinition

@@ -7,11 +7,11 @@ from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 from toolyard.catalog.entries import Entries
-from toolyard.catalog.kinds import KINDS
 from toolyard.catalog.listing import Listing
 from toolyard.catalog.snapshot import Catalog, assemble
 from toolyard.protocol.call import Call, Session
 from toolyard.protocol.guise import guise_of
+from toolyard.protocol.kinds import KINDS
 from toolyard.sources.gateway import GatewaySource
 from toolyard.sources.own import LOOK_AT_LOGINS, MOST_CLIENTS, Asking, OwnListings, asking_of
 from toolyard.telemetry import logger

@@ -22,6 +22,8 @@ from toolyard.protocol.call import (
     Result,
     Session,
 )
+from toolyard.protocol.kinds import NAMED_BY
+from toolyard.protocol.revisions import SERVER_METHODS
 from toolyard.web.recording.glimpse import glimpse, is_small
 from toolyard.web.recording.hops import Hop, observers
 
@@ -33,13 +35,7 @@ MOST_MESSAGES = 50
 MOST_NAMES = 20_000
 LONGEST_NAME = 300
 # Streams and session bookkeeping are not calls that anyone waits for.
-RECORDED = frozenset(
-    {
-        *("tools/call", "tools/list", "prompts/get", "prompts/list", "resources/read"),
-        *("resources/list", "resources/templates/list", "completion/complete"),
-    }
-)
-NAMED_BY = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
+RECORDED = SERVER_METHODS
 
 
 @dataclass(slots=True)

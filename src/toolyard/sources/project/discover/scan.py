@@ -9,7 +9,7 @@ import gc
 import os
 from typing import NamedTuple
 
-from toolyard.catalog.kinds import KINDS, Kind
+from toolyard.protocol.kinds import KINDS, Kind
 from toolyard.protocol.values import JsonObject
 from toolyard.settings import Settings
 from toolyard.sources.project.cache.files import canonical

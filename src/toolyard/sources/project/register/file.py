@@ -10,13 +10,14 @@ from typing import NamedTuple
 
 from toolyard.files.safety import why_unsafe
 from toolyard.protocol.codec import exact
+from toolyard.protocol.kinds import SPELLED
 from toolyard.protocol.values import Json, JsonObject
 from toolyard.settings import Settings
 from toolyard.sources.project.discover.walk import is_below
 from toolyard.sources.project.layout import Project
 from toolyard.sources.shortage import raise_if_short
 
-LISTS = ("tools", "resources", "resourceTemplates", "prompts", "completions")
+LISTS = (*(spelled.key for spelled in SPELLED.values()), "completions")
 _KEYS = frozenset((*LISTS, "version", "_meta"))
 _NEEDS = {
     "tools": ("name", "path"),
