@@ -7,8 +7,8 @@ import json
 import os
 import sys
 from argparse import ArgumentParser, Namespace
-from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Awaitable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from toolyard import telemetry
@@ -17,7 +17,8 @@ from toolyard.access.oauth.browser import Headless
 from toolyard.access.oauth.store import MemoryStore
 from toolyard.errors import ProtocolError, ToolError
 from toolyard.protocol.asking.rounds import answered
-from toolyard.protocol.call import Call, Client, Json, JsonObject, Questions, Result, Session
+from toolyard.protocol.call import Call, Client, Json, JsonObject, Questions, Result
+from toolyard.protocol.channel import QuietChannel
 from toolyard.protocol.client import ELICIT
 from toolyard.protocol.revisions import LATEST
 from toolyard.upstreams.connections import client_of
@@ -144,23 +145,8 @@ def _sample(field: JsonObject) -> Json:
     return _SAMPLES.get(str(field.get("type", "string")), "text")
 
 
-@dataclass(slots=True)
-class Answering:
+class Answering(QuietChannel):
     """A client that accepts every form with the defaults it comes with."""
-
-    session: Session | None = None
-    notify: Callable[[str, JsonObject], None] = lambda method, params: None
-
-    def progress(
-        self, progress: float, total: float | None = None, message: str | None = None
-    ) -> None:
-        """Nobody watches."""
-
-    def log(self, level: str, data: Json, logger: str | None = None) -> None:
-        """Nobody reads."""
-
-    def close_stream(self) -> None:
-        """There is no stream."""
 
     async def ask(self, questions: Questions, timeout: float | None = None) -> JsonObject:
         return {key: self._answer(question) for key, question in questions.items()}

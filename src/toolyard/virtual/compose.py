@@ -13,11 +13,10 @@ from toolyard.protocol.call import (
     Channel,
     Json,
     JsonObject,
-    Questions,
     Result,
-    Session,
     Target,
 )
+from toolyard.protocol.channel import PassingChannel
 from toolyard.virtual.codec import decoded, dumps
 from toolyard.virtual.composition import (
     Binding,
@@ -82,7 +81,7 @@ class _Run:
         self._target = target
         self._call = call
         self._channel = channel
-        self._quiet = _Quiet(channel)
+        self._quiet = _StepChannel(channel)
 
     async def operation(self, operation: Operation, value: Json, place: str) -> Json:
         match operation:
@@ -171,32 +170,13 @@ class _Run:
         return decoded(result)
 
 
-class _Quiet:
-    """A step's channel: its progress is not the whole call's, everything else passes."""
-
-    def __init__(self, channel: Channel) -> None:
-        self._channel = channel
-
-    @property
-    def session(self) -> Session | None:
-        return self._channel.session
-
-    def notify(self, method: str, params: JsonObject) -> None:
-        self._channel.notify(method, params)
+class _StepChannel(PassingChannel):
+    __slots__ = ()
 
     def progress(
         self, progress: float, total: float | None = None, message: str | None = None
     ) -> None:
-        pass
-
-    def log(self, level: str, data: Json, logger: str | None = None) -> None:
-        self._channel.log(level, data, logger)
-
-    async def ask(self, questions: Questions, timeout: float | None = None) -> JsonObject:
-        return await self._channel.ask(questions, timeout)
-
-    def close_stream(self) -> None:
-        self._channel.close_stream()
+        """Dropped: a step's progress is not the whole call's."""
 
 
 def _bound(binding: Binding, value: Json, made: Mapping[str, Json]) -> Json:
