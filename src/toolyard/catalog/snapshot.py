@@ -1,4 +1,8 @@
-"""The catalog: an immutable snapshot of everything on offer, with its list pages encoded."""
+"""The catalog: an immutable snapshot of everything on offer.
+
+What is made of its entries (list pages as bytes, compiled validators, digests) is made at first
+use and kept with it: most catalogs are replaced before anybody has asked for most of that.
+"""
 
 from __future__ import annotations
 

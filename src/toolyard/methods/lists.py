@@ -1,4 +1,4 @@
-"""The four list methods: pages that were encoded when the catalog was built."""
+"""The four list methods: pages that a catalog encodes when they are first asked for, and keeps."""
 
 from __future__ import annotations
 

@@ -58,7 +58,6 @@ class Revision(NamedTuple):
     sampling_lists: bool
     version_header: bool
     resumable_priming: bool
-    tool_errors_validate: bool
 
     def __str__(self) -> str:
         return self.date
@@ -98,7 +97,6 @@ R2026_07_28 = Revision(
     sampling_lists=True,
     version_header=True,
     resumable_priming=False,
-    tool_errors_validate=True,
 )
 R2025_11_25 = R2026_07_28._replace(
     date="2025-11-25",
@@ -172,8 +170,6 @@ HANDSHAKE = {date: revision for date, revision in ALL.items() if not revision.mo
 MODERN = {date: revision for date, revision in ALL.items() if revision.modern}
 LATEST_HANDSHAKE = R2025_11_25
 LATEST = R2026_07_28
-# What a Streamable HTTP client without the version header is taken to speak.
-ASSUMED_OVER_HTTP = R2025_03_26
 
 
 # The handshake revisions as the command `mcp-bash` speaks them: its oldest clients hear of no
