@@ -34,7 +34,7 @@ from toolyard.protocol.call import (
 from toolyard.protocol.client import ABLE
 from toolyard.protocol.guise import guise_of
 from toolyard.protocol.revisions import LATEST
-from toolyard.sources.own_catalog import OwnCatalogs
+from toolyard.sources.cohort_catalogs import CohortCatalogs
 from toolyard.transports.answer import Edge, in_rounds
 from toolyard.upstreams.connections import Client as Person
 from toolyard.web.recording.hops import Observed, ObservedTargets
@@ -121,7 +121,7 @@ class Page:
 class Looking:
     """The catalog of the person at the page: at once, while what is not known yet is asked for."""
 
-    def __init__(self, keeper: Keeper, own: OwnCatalogs | None) -> None:
+    def __init__(self, keeper: Keeper, own: CohortCatalogs | None) -> None:
         self._keeper = keeper
         self._own = own
         self._settling: asyncio.Task[Catalog] | None = None
@@ -140,7 +140,7 @@ class Looking:
             self._asking = loop.create_task(self._ask(self._own, current))
         return self._mine[1] if self._mine is not None and self._mine[0] is current else current
 
-    async def _ask(self, own: OwnCatalogs, current: Catalog) -> None:
+    async def _ask(self, own: CohortCatalogs, current: Catalog) -> None:
         try:
             self._mine = (current, await own.of(current, PERSON))
         finally:
