@@ -54,7 +54,6 @@ from toolyard.sources.project.roots import configured_roots
 from toolyard.sources.project.running import project_paths, runner_settings
 from toolyard.sources.project.server_env import read_server_env
 from toolyard.sources.project.source import ProjectSource
-from toolyard.sources.registry.chain.targets import UpstreamTargets
 from toolyard.sources.registry.lock.lock import LOCK_NAME
 from toolyard.sources.registry.lock.source import Hold, LockedSource, held_offer, held_scripts
 from toolyard.transports.answer import Edge
@@ -66,6 +65,7 @@ from toolyard.upstreams.lists.kept import KeptListings, kept_folder
 from toolyard.upstreams.pool import Pool
 from toolyard.upstreams.running import Limits
 from toolyard.upstreams.setup import Setup
+from toolyard.upstreams.target import UpstreamTargets
 
 if TYPE_CHECKING:
     from toolyard.access.refusals import Refusals

@@ -8,8 +8,9 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import partial
-from typing import NamedTuple, Protocol, TypeAlias, runtime_checkable
+from typing import NamedTuple, Protocol, runtime_checkable
 
+from toolyard.catalog.announcer import Listener
 from toolyard.catalog.entries import Resource, Template
 from toolyard.catalog.snapshot import Catalog
 from toolyard.errors import (
@@ -29,8 +30,6 @@ from toolyard.telemetry import logger
 
 log = logger("subscriptions")
 MOST_SUBSCRIPTIONS = 1000
-# Called with the method and the params of a notification.
-Hear: TypeAlias = Callable[[str, JsonObject], None]
 _FILTERS = {spelled.filter: spelled.changed for spelled in SPELLED.values()}
 
 
@@ -222,7 +221,13 @@ class SubscriptionMethods:
         return Subject(uri, *find(catalog, uri))
 
     async def _hold(
-        self, subject: Subject, call: Call, channel: Channel, hear: Hear, *, joined: bool = False
+        self,
+        subject: Subject,
+        call: Call,
+        channel: Channel,
+        hear: Listener,
+        *,
+        joined: bool = False,
     ) -> Callable[[], None]:
         """Have it heard until what this gives is called. Raises ProtocolError.
 
@@ -240,7 +245,7 @@ class SubscriptionMethods:
         return partial(_all, leave)
 
     async def _begin(
-        self, subject: Subject, call: Call, channel: Channel, hear: Hear
+        self, subject: Subject, call: Call, channel: Channel, hear: Listener
     ) -> Callable[[], None]:
         target, uri = subject.entry.target, subject.uri
         if isinstance(target, Tells):

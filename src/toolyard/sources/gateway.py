@@ -14,7 +14,6 @@ from toolyard.catalog.source import Source
 from toolyard.errors import ConfigError, Problem
 from toolyard.files.stamp import LOOK_EVERY, stamp
 from toolyard.sources.registry.chain.overlay import lay_over
-from toolyard.sources.registry.chain.targets import UpstreamTargets
 from toolyard.sources.registry.format.load import keeping, load_registry, read_registry
 from toolyard.sources.registry.format.model import Registry
 from toolyard.sources.registry.lock.lock import Lock, read_lock, server_parts, why_held
@@ -23,6 +22,7 @@ from toolyard.sources.upstream import UpstreamListings
 from toolyard.telemetry import logger
 from toolyard.upstreams.definition import ServerDefinition
 from toolyard.upstreams.pool import Pool
+from toolyard.upstreams.target import UpstreamTargets
 
 log = logger("registry")
 AFTER_SHORTAGE = 1.0

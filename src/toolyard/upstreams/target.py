@@ -116,6 +116,18 @@ def _unknown(params: JsonObject) -> JsonObject:
     return {key: value for key, value in params.items() if key not in _REPLACED}
 
 
+class UpstreamTargets(Protocol):
+    """What does the work behind an upstream's entries, by the server's name."""
+
+    def tool(self, server: str, name: str) -> Target: ...
+
+    def prompt(self, server: str, name: str) -> Target: ...
+
+    def resource(self, server: str) -> Target: ...
+
+    def completion(self, server: str) -> Target: ...
+
+
 class Targets:
     """The targets of every upstream, by the name its definition gave it.
 

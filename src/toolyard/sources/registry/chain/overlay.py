@@ -12,8 +12,8 @@ from toolyard.catalog.listing import Listing
 from toolyard.sources.registry.chain.build import Builder
 from toolyard.sources.registry.chain.chains import Chain, Chains
 from toolyard.sources.registry.chain.exposed import Exposed
-from toolyard.sources.registry.chain.targets import UpstreamTargets
 from toolyard.sources.registry.format.model import Expose, Registry, ToolDefinition
+from toolyard.upstreams.target import UpstreamTargets
 
 
 def lay_over(
