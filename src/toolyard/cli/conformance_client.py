@@ -17,8 +17,7 @@ from toolyard.access.oauth.browser import Headless
 from toolyard.access.oauth.store import MemoryStore
 from toolyard.errors import ProtocolError, ToolError
 from toolyard.protocol.asking.rounds import answered
-from toolyard.protocol.call import Call, Client, Json, JsonObject, Questions, Result
-from toolyard.protocol.channel import QuietChannel
+from toolyard.protocol.call import Call, Channel, Client, Json, JsonObject, Questions, Result
 from toolyard.protocol.client import ELICIT
 from toolyard.protocol.revisions import LATEST
 from toolyard.upstreams.connections import client_of
@@ -145,7 +144,7 @@ def _sample(field: JsonObject) -> Json:
     return _SAMPLES.get(str(field.get("type", "string")), "text")
 
 
-class Answering(QuietChannel):
+class Answering(Channel):
     """A client that accepts every form with the defaults it comes with."""
 
     async def ask(self, questions: Questions, timeout: float | None = None) -> JsonObject:

@@ -1,32 +1,8 @@
-"""Channels to make others of: each says only what it does differently."""
+"""A channel before another: whatever is made of it says only what it does differently."""
 
 from __future__ import annotations
 
-from toolyard.errors import Unaskable
 from toolyard.protocol.call import Channel, Json, JsonObject, Questions, Session
-
-
-class QuietChannel:
-    """Nobody listens, and nobody can be asked."""
-
-    session: Session | None = None
-
-    def notify(self, method: str, params: JsonObject) -> None:
-        """Dropped."""
-
-    def progress(
-        self, progress: float, total: float | None = None, message: str | None = None
-    ) -> None:
-        """Dropped."""
-
-    def log(self, level: str, data: Json, logger: str | None = None) -> None:
-        """Dropped."""
-
-    async def ask(self, questions: Questions, timeout: float | None = None) -> JsonObject:
-        raise Unaskable("there is nobody who could be asked")
-
-    def close_stream(self) -> None:
-        """There is no stream to come back to."""
 
 
 class PassingChannel:

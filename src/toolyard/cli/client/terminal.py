@@ -7,8 +7,7 @@ import sys
 
 from toolyard.cli.client.forms import Left, fill_in
 from toolyard.errors import METHOD_NOT_FOUND, ProtocolError
-from toolyard.protocol.call import LOG_LEVELS, Client, Json, JsonObject, Questions
-from toolyard.protocol.channel import QuietChannel
+from toolyard.protocol.call import LOG_LEVELS, Channel, Client, Json, JsonObject, Questions
 from toolyard.protocol.client import ELICIT, ROOTS
 from toolyard.telemetry import one_line
 
@@ -16,7 +15,7 @@ _BAR = 20
 _CLEAR = "\r\x1b[K"
 
 
-class TerminalChannel(QuietChannel):
+class TerminalChannel(Channel):
     """A channel whose other end is a person, or a log file where nobody sits."""
 
     def __init__(self, *, level: str = "info", chatty: bool = False) -> None:

@@ -7,8 +7,7 @@ from collections.abc import Mapping
 
 from toolyard.errors import ToolError
 from toolyard.protocol.asking.answers import judged
-from toolyard.protocol.call import Json, JsonObject, Questions
-from toolyard.protocol.channel import QuietChannel
+from toolyard.protocol.call import Channel, Json, JsonObject, Questions
 from toolyard.web.stream import Events
 
 PATIENCE = 600.0
@@ -22,7 +21,7 @@ class WrongAnswers(Exception):
         self.wrong = wrong
 
 
-class PageChannel(QuietChannel):
+class PageChannel(Channel):
     """A call's channel to the page, which has no other way to come back."""
 
     def __init__(self, events: Events) -> None:
