@@ -104,8 +104,9 @@ class Traffic:
         """A call that went well and is not kept."""
         self._number += 1
         by = NAMED_BY.get(call.method)
-        # It went well, so it has a name, where it needs one.
-        known = self.counts.get((call.method, call.params[by] if by else ""))
+        # A project of mcp-bash may be asked for a resource by its name, without a URI.
+        name = call.params.get(by, "") if by else ""
+        known = self.counts.get((call.method, name)) if isinstance(name, str) else None
         if known is not None:
             known.calls += 1
         else:
