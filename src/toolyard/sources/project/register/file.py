@@ -14,18 +14,16 @@ from toolyard.protocol.kinds import SPELLED
 from toolyard.protocol.values import Json, JsonObject
 from toolyard.settings import Settings
 from toolyard.sources.project.discover.walk import is_below
+from toolyard.sources.project.items import NEEDS
 from toolyard.sources.project.layout import Project
 from toolyard.sources.shortage import raise_if_short
 
-LISTS = (*(spelled.key for spelled in SPELLED.values()), "completions")
-_KEYS = frozenset((*LISTS, "version", "_meta"))
 _NEEDS = {
-    "tools": ("name", "path"),
-    "resources": ("name", "uri"),
-    "resourceTemplates": ("name", "uriTemplate"),
-    "prompts": ("name", "path"),
+    **{SPELLED[kind].key: needs for kind, needs in NEEDS.items()},
     "completions": ("name", "path"),
 }
+LISTS = tuple(_NEEDS)
+_KEYS = frozenset((*LISTS, "version", "_meta"))
 
 
 class RegistrationError(Exception):
