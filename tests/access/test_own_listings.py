@@ -37,6 +37,8 @@ from toolyard.protocol.identity import Identity
 from toolyard.settings import Settings
 from toolyard.upstreams.connections import Client as Asker
 
+pytestmark = pytest.mark.long
+
 Serve = Callable[..., AbstractAsyncContextManager[Listening]]
 NAMED = {"name": "who", "server": "acme", "originalName": "whoami"}
 REWRITE = {"text": "Hi", "audience": "a child"}

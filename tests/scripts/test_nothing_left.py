@@ -15,19 +15,19 @@ from pathlib import Path
 
 import pytest
 
+from tests.processes import Started, alive
 from tests.scripts.conftest import MakeYard
 from tests.scripts.yard import (
     Yard,
-    alive,
     calling,
-    children,
     open_files,
     run,
     text_of,
-    until_dead,
-    until_exists,
 )
+from tests.until import until, until_dead, until_exists
 from toolyard.errors import ToolError
+
+pytestmark = pytest.mark.long
 
 SERVER = """
 import asyncio, sys
@@ -62,9 +62,7 @@ async def pids_in(root: Path) -> list[int]:
 
 
 async def until_empty(folder: Path) -> None:
-    async with asyncio.timeout(10):
-        while list(folder.iterdir()):
-            await asyncio.sleep(0.02)
+    await until(lambda: not list(folder.iterdir()))
 
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
@@ -101,9 +99,7 @@ async def test_the_watcher_cannot_be_ended_by_a_signal_to_the_terminal(yard: Yar
     pid = yard.runner.open().watcher.pid
     assert os.getsid(pid) == pid
     numbers = (signal.SIGHUP, signal.SIGINT, signal.SIGTERM)
-    async with asyncio.timeout(5):
-        while not prepared_for(pid, numbers):
-            await asyncio.sleep(0.01)
+    await until(lambda: prepared_for(pid, numbers))
     for number in numbers:
         os.kill(pid, number)
     await asyncio.sleep(0.05)
@@ -115,9 +111,7 @@ async def test_a_watcher_that_was_killed_is_replaced(yard: Yard) -> None:
     watcher = yard.runner.open().watcher
     first = watcher.pid
     os.kill(first, signal.SIGKILL)
-    async with asyncio.timeout(5):
-        while watcher.pid == first:
-            await asyncio.sleep(0.01)
+    await until(lambda: watcher.pid != first)
     assert alive(watcher.pid)
 
 
@@ -161,11 +155,11 @@ async def test_who_left_its_group_ends_with_the_server(yard: Yard) -> None:
 
 
 async def test_a_closed_runner_leaves_no_child(yard: Yard) -> None:
-    before = children()
+    started = Started()
     await run(yard.bash("a.sh", "echo a"))
-    assert len(children() - before) == 1  # the watcher
+    assert len(started.pids) == 1  # the watcher
     await yard.runner.close()
-    assert children() == before
+    assert not started.pids
 
 
 async def test_three_hundred_calls_leave_nothing(a_yard: MakeYard) -> None:
@@ -174,7 +168,7 @@ async def test_three_hundred_calls_leave_nothing(a_yard: MakeYard) -> None:
     slow = yard.bash("slow.sh", "sleep 600 & sleep 600 > /dev/null & wait")
     await run(quick)
     folder = yard.run_folders[0]
-    files, processes, before = open_files(), children(), len(list(folder.iterdir()))
+    started, files, before = Started(), open_files(), len(list(folder.iterdir()))
 
     async def one(kind: int) -> None:
         if kind == 0:
@@ -191,7 +185,7 @@ async def test_three_hundred_calls_leave_nothing(a_yard: MakeYard) -> None:
     await yard.runner.open().until_idle(10)
     groups = (folder / "groups").read_text().split()
     assert groups == []
-    assert children() == processes
+    assert not started.pids
     pooled = len(list(folder.iterdir())) - before
     assert open_files() == files + pooled  # one FIFO each, kept for the next calls
     assert pooled <= 64
@@ -216,7 +210,7 @@ async def test_a_start_that_fails_for_want_of_descriptors_leaves_nothing(
     yard = a_yard(max_concurrent=2, kill_grace=0.05)
     tool = yard.bash("a.sh", "cat", stdin="arguments")
     shared = yard.runner.open()
-    before, processes = open_files(), children()
+    started, before = Started(), open_files()
     folder = len(list(yard.run_folders[0].iterdir()))
     with contextmanager(fill_up)(free):
         for _ in range(4):  # more than there are places at the gate
@@ -225,7 +219,7 @@ async def test_a_start_that_fails_for_want_of_descriptors_leaves_nothing(
                 break
     await shared.until_idle(5)
     shared.pool.close()
-    assert (open_files(), children()) == (before, processes)
+    assert (open_files(), started.pids) == (before, set())
     assert len(list(yard.run_folders[0].iterdir())) == folder
     assert text_of(await run(tool, {"n": 1})) == '{"n":1}'
 

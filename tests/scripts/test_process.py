@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 import uvloop
 
-from tests.scripts.yard import open_files, until_dead, until_exists
+from tests.scripts.yard import open_files
+from tests.until import until, until_dead, until_exists
 from toolyard.processes.exits import Exits, ThreadExits, exits_of
 from toolyard.processes.once import Exit, Process
 from toolyard.processes.spawn import Command
@@ -101,9 +102,12 @@ async def test_much_output_is_read_while_it_runs(exits: Exits) -> None:
 
 async def test_looking_now_and_then_is_enough_for_much_output(exits: Exits) -> None:
     process = start(bash("head -c 3000000 /dev/zero >&2; seq 400000"), exits)
-    while not process.over:
+
+    def looked() -> bool:
         process.look()
-        await asyncio.sleep(0.01)
+        return process.over
+
+    await until(looked)
     ended = await process.done
     assert (len(ended.stdout), len(ended.stderr)) == (2_688_895, 4096)
 

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from tests.scripts.conftest import MakeYard
-from tests.scripts.yard import Recorder, Yard, able, calling, run, text_of, until_exists
+from tests.scripts.yard import Recorder, Yard, able, calling, run, text_of
+from tests.until import until, until_exists
 from toolyard.errors import MISSING_CAPABILITY, ProtocolError, ToolError
 from toolyard.protocol.call import Client, JsonObject, Questions
 from toolyard.protocol.revisions import R2025_06_18, R2026_07_28
@@ -245,14 +246,9 @@ async def test_scripts_that_wait_for_answers_are_so_many_and_no_more(a_yard: Mak
         asyncio.create_task(run(target, call=able(elicitation={}), channel=channel))
         for _ in range(8)
     ]
-
-    async def asked(count: int) -> None:
-        while len(channel.said) < count:
-            await asyncio.sleep(0.01)
-
-    await asyncio.wait_for(asked(5), 20)
+    await until(lambda: len(channel.said) >= 5)
     with pytest.raises(TimeoutError):
-        await asyncio.wait_for(asked(6), 1)
+        await until(lambda: len(channel.said) >= 6, 1)
     answered.set()
     results = await asyncio.gather(*calls)
     assert [one["structuredContent"] for one in results] == [{"action": "decline"}] * 8

@@ -16,9 +16,8 @@ from tests.scripts.yard import (
     make_yard,
     run,
     text_of,
-    until_dead,
-    until_exists,
 )
+from tests.until import until_dead, until_exists
 from toolyard.protocol.call import JsonObject, Questions
 from toolyard.scripts.contract.environ import ISOLATED, kept
 from toolyard.scripts.running.deadline import Limit

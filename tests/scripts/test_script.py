@@ -16,9 +16,8 @@ from tests.scripts.yard import (
     calling,
     run,
     text_of,
-    until_dead,
-    until_exists,
 )
+from tests.until import until_dead, until_exists
 from toolyard.errors import ProtocolError, ToolError
 from toolyard.protocol.call import JsonObject
 

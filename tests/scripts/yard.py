@@ -124,35 +124,8 @@ def text_of(result: JsonObject) -> str:
     return str(result["content"][0]["text"])
 
 
-def alive(pid: int) -> bool:
-    """Is this process running (a zombie is not)?"""
-    try:
-        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
-    except OSError:
-        return False
-    return state not in "ZX"
-
-
-async def until_dead(pid: int) -> None:
-    async with asyncio.timeout(10):
-        while alive(pid):
-            await asyncio.sleep(0.01)
-
-
-async def until_exists(path: Path) -> str:
-    async with asyncio.timeout(10):
-        while not path.exists() or not path.read_text():
-            await asyncio.sleep(0.01)
-    return path.read_text()
-
-
 def open_files() -> int:
     return len(os.listdir("/proc/self/fd"))
-
-
-def children() -> set[int]:
-    pids = Path(f"/proc/self/task/{os.getpid()}/children").read_text().split()
-    return {int(pid) for pid in pids}
 
 
 def has(program: str) -> bool:

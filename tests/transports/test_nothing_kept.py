@@ -9,6 +9,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from tests.until import until
 from toolyard.http.client import HttpClient, Url
 from toolyard.http.messages import Receive, Scope, Send, respond
 from toolyard.http.server import Connection
@@ -48,7 +49,5 @@ async def test_connections_are_gone_when_they_end(no_collector: None) -> None:
     assert len(kept) == 2
     del response
     await client.close()
-    async with asyncio.timeout(5):
-        while shared.connections or kept:
-            await asyncio.sleep(0.01)
+    await until(lambda: not shared.connections and not kept)
     server.close()
