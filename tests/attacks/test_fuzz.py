@@ -19,11 +19,11 @@ from tests.attacks.strategies import NAMES, Wild, wild
 from tests.peers.raw import MODERN, StdioClient
 from tests.peers.raw_http import HttpClient
 from toolyard.catalog.entries import Entries
-from toolyard.catalog.kinds import KINDS
 from toolyard.catalog.listing import Listing
 from toolyard.catalog.snapshot import Catalog, PageRequest, assemble
 from toolyard.errors import ConfigError, ProtocolError
 from toolyard.protocol.codec import dumps
+from toolyard.protocol.kinds import KINDS
 from toolyard.protocol.revisions import ALL
 from toolyard.sources.registry.chain.overlay import lay_over
 from toolyard.sources.registry.format.load import read_registry

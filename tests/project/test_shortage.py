@@ -14,7 +14,7 @@ from tests.peers.raw_http import over_http
 from tests.peers.serving import serving
 from tests.project.conftest import Folder, runner_of, source_of
 from toolyard.catalog.entries import Entries
-from toolyard.catalog.kinds import KINDS
+from toolyard.protocol.kinds import KINDS
 from toolyard.sources.registry.lock.lock import file_hash
 from toolyard.sources.shortage import Shortage
 

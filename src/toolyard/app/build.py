@@ -42,9 +42,9 @@ from toolyard.scripts.running.runner import Runner
 from toolyard.scripts.tool import ScriptTarget
 from toolyard.settings import Settings
 from toolyard.sources.announced import announced
+from toolyard.sources.cohort_catalogs import CohortCatalogs
+from toolyard.sources.cohort_listings import CohortListings
 from toolyard.sources.gateway import GatewaySource, RegistryFiles
-from toolyard.sources.own import OwnListings
-from toolyard.sources.own_catalog import OwnCatalogs
 from toolyard.sources.project.ci import notes_for
 from toolyard.sources.project.discover.scan import Scan
 from toolyard.sources.project.discover.warned import logger_of
@@ -54,7 +54,6 @@ from toolyard.sources.project.roots import configured_roots
 from toolyard.sources.project.running import project_paths, runner_settings
 from toolyard.sources.project.server_env import read_server_env
 from toolyard.sources.project.source import ProjectSource
-from toolyard.sources.registry.chain.targets import UpstreamTargets
 from toolyard.sources.registry.lock.lock import LOCK_NAME
 from toolyard.sources.registry.lock.source import Hold, LockedSource, held_offer, held_scripts
 from toolyard.transports.answer import Edge
@@ -66,6 +65,7 @@ from toolyard.upstreams.lists.kept import KeptListings, kept_folder
 from toolyard.upstreams.pool import Pool
 from toolyard.upstreams.running import Limits
 from toolyard.upstreams.setup import Setup
+from toolyard.upstreams.target import UpstreamTargets
 
 if TYPE_CHECKING:
     from toolyard.access.refusals import Refusals
@@ -115,7 +115,7 @@ class App:
     policy: PolicyScript | None = None
     scripts: Source | None = None
     logins: Logins | None = None
-    own: OwnCatalogs | None = None
+    own: CohortCatalogs | None = None
     refusals: Refusals | None = None
 
     def settle_in(self, project: Project | None) -> None:
@@ -138,7 +138,7 @@ class App:
         own = (self._watch_logins(self.own),) if self.own is not None else ()
         await asyncio.gather(self.keeper.watch(), *own)
 
-    async def _watch_logins(self, own: OwnCatalogs) -> None:
+    async def _watch_logins(self, own: CohortCatalogs) -> None:
         await self.keeper.troubles.tend("watching logins", own.watch)
 
     async def close(self) -> None:
@@ -217,15 +217,15 @@ def build(plan: Plan, taps: Taps | None = None) -> App:
 
 def own_catalogs(
     federation: Federation, offered: Source | None, logins: Logins, keeper: Keeper
-) -> OwnCatalogs:
+) -> CohortCatalogs:
     """What is there for one caller alone, held to the lock where everything is."""
-    listings = OwnListings(federation.pool, logins.login, keeper.announcer)
+    listings = CohortListings(federation.pool, logins.login, keeper.announcer)
     hold = offered.held if isinstance(offered, LockedSource) else None
-    return OwnCatalogs(federation.source, listings, hold)
+    return CohortCatalogs(federation.source, listings, hold)
 
 
 def offer_of(
-    plan: Plan, keeper: Keeper, federation: Federation | None, own: OwnCatalogs | None
+    plan: Plan, keeper: Keeper, federation: Federation | None, own: CohortCatalogs | None
 ) -> Offer:
     size = page_size(plan.settings.page_size, small=plan.like_mcp_bash)
     sizes = PageSizes(size.default, size.most)
@@ -290,7 +290,7 @@ def offered_of(
     if plan.project is not None or federation is None or plan.settings.force_minimal:
         return None
     source = federation.source
-    if source.unlisted or source.registries.personal:
+    if source.unlisted or source.registries.by_login:
         return None
     return announced(view(keeper.current, caller), source.listed().values())
 

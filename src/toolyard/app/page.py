@@ -26,15 +26,15 @@ from toolyard.protocol.call import (
     Call,
     Caller,
     Channel,
-    Client,
     Handler,
     JsonObject,
     Result,
     Target,
 )
+from toolyard.protocol.client import ABLE
 from toolyard.protocol.guise import guise_of
 from toolyard.protocol.revisions import LATEST
-from toolyard.sources.own_catalog import OwnCatalogs
+from toolyard.sources.cohort_catalogs import CohortCatalogs
 from toolyard.transports.answer import Edge, in_rounds
 from toolyard.upstreams.connections import Client as Person
 from toolyard.web.recording.hops import Observed, ObservedTargets
@@ -45,10 +45,7 @@ from toolyard.web.views.owners import PROJECT
 from toolyard.web.window import Perform, Place, Window
 
 # The person at the page can be asked anything that a client can.
-CLIENT = Client(
-    {"name": "toolyard-page", "version": __version__},
-    {"elicitation": {"form": {}, "url": {}}, "sampling": {}, "roots": {}},
-)
+CLIENT = ABLE._replace(info={"name": "toolyard-page", "version": __version__})
 CALLER = Caller(id="page", name="page")
 PERSON = Person(CALLER, guise_of(LATEST, CLIENT))
 
@@ -124,7 +121,7 @@ class Page:
 class Looking:
     """The catalog of the person at the page: at once, while what is not known yet is asked for."""
 
-    def __init__(self, keeper: Keeper, own: OwnCatalogs | None) -> None:
+    def __init__(self, keeper: Keeper, own: CohortCatalogs | None) -> None:
         self._keeper = keeper
         self._own = own
         self._settling: asyncio.Task[Catalog] | None = None
@@ -143,7 +140,7 @@ class Looking:
             self._asking = loop.create_task(self._ask(self._own, current))
         return self._mine[1] if self._mine is not None and self._mine[0] is current else current
 
-    async def _ask(self, own: OwnCatalogs, current: Catalog) -> None:
+    async def _ask(self, own: CohortCatalogs, current: Catalog) -> None:
         try:
             self._mine = (current, await own.of(current, PERSON))
         finally:

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from functools import partial
 
 from toolyard.catalog.announcer import Announcer
-from toolyard.catalog.kinds import Kind
 from toolyard.catalog.snapshot import Catalog, assemble
 from toolyard.catalog.source import Source
 from toolyard.catalog.tending import Troubles
+from toolyard.protocol.kinds import Kind
 from toolyard.protocol.values import JsonObject
 from toolyard.telemetry import logger
 

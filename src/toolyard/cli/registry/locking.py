@@ -70,8 +70,8 @@ def run_verify(options: Namespace) -> int:
 def _unseen(app: App) -> list[str]:
     """The servers that would list something to us if we had logged in."""
     logins = app.logins
-    personal = registries_of(app).personal.items()
-    return [name for name, one in personal if logins is None or logins.login(one, LOCAL) is None]
+    servers = registries_of(app).by_login.items()
+    return [name for name, one in servers if logins is None or logins.login(one, LOCAL) is None]
 
 
 async def _entries(app: App) -> Entries:

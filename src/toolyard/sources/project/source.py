@@ -10,9 +10,9 @@ from collections.abc import Callable, Collection
 from typing import NamedTuple
 
 from toolyard.catalog.entries import Entries
-from toolyard.catalog.kinds import Kind
 from toolyard.files.stamp import path_changed_at, unchanged
 from toolyard.protocol.call import JsonObject, Target
+from toolyard.protocol.kinds import Kind
 from toolyard.scripts.resources.changes import FileChanges
 from toolyard.scripts.running.runner import Runner
 from toolyard.scripts.tool import ScriptTarget

@@ -11,8 +11,9 @@ from toolyard.http.connection import Broken
 from toolyard.http.events import Event
 from toolyard.protocol.call import JsonObject
 from toolyard.protocol.codec import dumps
-from toolyard.protocol.headers import NAMED_BY, encode_value
-from toolyard.protocol.revisions import HANDSHAKE, LISTS
+from toolyard.protocol.headers import MCP_NAME, encode_value
+from toolyard.protocol.kinds import LISTS
+from toolyard.protocol.revisions import HANDSHAKE
 from toolyard.telemetry import logger
 from toolyard.upstreams.link.link import Link, LinkError, Lost, Outgoing, Refused, SessionGone
 from toolyard.upstreams.link.post import Requester, refusal
@@ -64,7 +65,7 @@ class StreamableLink(Link):
     # -- requests ----------------------------------------------------------------------
 
     async def exchange(self, out: Outgoing) -> JsonObject:
-        name = out.params.get(NAMED_BY[out.method]) if out.method in NAMED_BY else None
+        name = out.params.get(MCP_NAME[out.method]) if out.method in MCP_NAME else None
         headers = self._request_headers(out, name if isinstance(name, str) else None)
         response = await self._http.send(
             "POST", headers, out.encode(), repeatable=out.method in REPEATABLE

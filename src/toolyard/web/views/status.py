@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from time import monotonic
 
 from toolyard import __version__
-from toolyard.catalog.kinds import KINDS
 from toolyard.catalog.snapshot import Catalog
 from toolyard.protocol.call import JsonObject
+from toolyard.protocol.kinds import KINDS
 from toolyard.protocol.revisions import ALL
 from toolyard.upstreams.health import Health
 

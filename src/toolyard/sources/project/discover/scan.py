@@ -9,8 +9,8 @@ import gc
 import os
 from typing import NamedTuple
 
-from toolyard.catalog.kinds import KINDS, Kind
 from toolyard.files.stamp import path_changed_at
+from toolyard.protocol.kinds import KINDS, Kind
 from toolyard.protocol.values import JsonObject
 from toolyard.settings import Settings
 from toolyard.sources.project.cache.files import canonical

@@ -12,20 +12,19 @@ from toolyard.files.beneath import is_below
 from toolyard.files.objects import object_in
 from toolyard.files.safety import why_unsafe
 from toolyard.protocol.codec import exact
+from toolyard.protocol.kinds import SPELLED
 from toolyard.protocol.values import Json, JsonObject
 from toolyard.settings import Settings
+from toolyard.sources.project.items import NEEDS
 from toolyard.sources.project.layout import Project
 from toolyard.sources.shortage import raise_if_short
 
-LISTS = ("tools", "resources", "resourceTemplates", "prompts", "completions")
-_KEYS = frozenset((*LISTS, "version", "_meta"))
 _NEEDS = {
-    "tools": ("name", "path"),
-    "resources": ("name", "uri"),
-    "resourceTemplates": ("name", "uriTemplate"),
-    "prompts": ("name", "path"),
+    **{SPELLED[kind].key: needs for kind, needs in NEEDS.items()},
     "completions": ("name", "path"),
 }
+LISTS = tuple(_NEEDS)
+_KEYS = frozenset((*LISTS, "version", "_meta"))
 
 
 class RegistrationError(Exception):

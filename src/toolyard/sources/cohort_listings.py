@@ -1,7 +1,9 @@
 """What servers list to some clients and not to all.
 
-OAuth servers list to a caller who has logged in, and to nobody else. Others may list more to
-clients that can be asked something, or that speak another era.
+A cohort is all clients that are listed the same. OAuth servers list to a caller who has logged
+in, and to nobody else: where there are such servers, each caller is a cohort of its own. Others
+may list more to clients that can be asked something, or that speak another era: those of one era
+that can do the same are a cohort.
 """
 
 from __future__ import annotations
@@ -12,15 +14,15 @@ from dataclasses import dataclass, field, replace
 from typing import NamedTuple, TypeAlias
 
 from toolyard.catalog.announcer import Announcer
-from toolyard.catalog.kinds import KINDS, Kind
 from toolyard.catalog.listing import Listing
 from toolyard.protocol.call import Caller
+from toolyard.protocol.kinds import KINDS, Kind
 from toolyard.sources.upstream import FIRST_WAIT, SETTLE_SECONDS
 from toolyard.upstreams.connections import Client
 from toolyard.upstreams.definition import ServerDefinition
 from toolyard.upstreams.pool import Pool
 
-MOST_CLIENTS = 200
+MOST_COHORTS = 200
 # Seconds between two looks at who has logged in or out meanwhile.
 LOOK_AT_LOGINS = 1.0
 
@@ -30,17 +32,17 @@ FindLogin: TypeAlias = Callable[[ServerDefinition, Caller], str | None]
 EVERYBODY = ""
 
 
-class Asking(NamedTuple):
-    """Whose listings they are: one caller's where there are logins, and of one kind of client."""
+class Cohort(NamedTuple):
+    """Names the clients that are listed the same."""
 
-    caller: str
+    caller: str  # "" where nobody needs a login
     modern: bool
-    client: str
+    client: str  # what they can do
 
 
 @dataclass(eq=False, slots=True)
 class _Asked:
-    """One server, as clients of one kind with one login see it."""
+    """One server, as one cohort sees it."""
 
     server: ServerDefinition
     login: str
@@ -57,13 +59,15 @@ class _Asked:
 
 
 @dataclass(eq=False, slots=True)
-class _Mine:
+class _Lists:
+    """What servers list to one cohort."""
+
     client: Client  # whoever was here last
     asked: dict[str, _Asked] = field(default_factory=dict)
     told: Mapping[str, str] = field(default_factory=dict)  # the logins that sessions know of
 
 
-class OwnListings:
+class CohortListings:
     """Asks a server when a client comes to which it may list something else."""
 
     def __init__(self, pool: Pool, login: FindLogin, announcer: Announcer) -> None:
@@ -71,17 +75,17 @@ class OwnListings:
         self._login = login
         self._announcer = announcer
         # Those who were here last come last.
-        self._clients: dict[Asking, _Mine] = {}
+        self._cohorts: dict[Cohort, _Lists] = {}
         pool.on_change(self._stir)
 
     async def of(
         self,
         client: Client,
         shared: Iterable[str],
-        personal: Mapping[str, ServerDefinition],
+        by_login: Mapping[str, ServerDefinition],
     ) -> Mapping[str, Listing]:
         """What each server lists for the client, as far as it says so in time."""
-        asked = self.begin(client, shared, personal)
+        asked = self.begin(client, shared, by_login)
         await _settle(asked.values())
         return {name: one.listing for name, one in asked.items() if one.listing is not None}
 
@@ -89,43 +93,43 @@ class OwnListings:
         self,
         client: Client,
         shared: Iterable[str],
-        personal: Mapping[str, ServerDefinition],
+        by_login: Mapping[str, ServerDefinition],
     ) -> Mapping[str, _Asked]:
         """Ask those that have not said it yet, or may say something else."""
-        mine = self._mine(client, personal)
-        logins = self._logins(client.caller, personal)
-        wanted = {name: (personal[name], login) for name, login in logins.items()}
+        lists = self._lists_of(client, by_login)
+        logins = self._logins(client.caller, by_login)
+        wanted = {name: (by_login[name], login) for name, login in logins.items()}
         for name in shared:
             definition = self._pool.definition(name)
             if definition is not None and self._pool.lists_apart(name, client):
                 wanted[name] = (definition, EVERYBODY)
-        for name, one in tuple(mine.asked.items()):
+        for name, one in tuple(lists.asked.items()):
             if wanted.get(name) != (one.server, one.login):
-                mine.asked.pop(name).end()
+                lists.asked.pop(name).end()
         for name, (server, login) in wanted.items():
-            one = mine.asked.get(name) or self._first(mine, server, login)
+            one = lists.asked.get(name) or self._first(lists, server, login)
             if one.stale and one.asking is None and _now() >= one.again:
                 self._ask(one, client)
-        return mine.asked
+        return lists.asked
 
-    def _mine(self, client: Client, personal: Mapping[str, ServerDefinition]) -> _Mine:
-        key = asking_of(client, own=bool(personal))
-        mine = self._clients.pop(key, None)
-        if mine is None:
-            mine = _Mine(client, told=self._logins(client.caller, personal))
-            if len(self._clients) >= MOST_CLIENTS:
-                longest_away = next(iter(self._clients))
-                _end(self._clients.pop(longest_away))
-        mine.client = client
-        self._clients[key] = mine
-        return mine
+    def _lists_of(self, client: Client, by_login: Mapping[str, ServerDefinition]) -> _Lists:
+        key = cohort_of(client, by_login=bool(by_login))
+        lists = self._cohorts.pop(key, None)
+        if lists is None:
+            lists = _Lists(client, told=self._logins(client.caller, by_login))
+            if len(self._cohorts) >= MOST_COHORTS:
+                longest_away = next(iter(self._cohorts))
+                _end(self._cohorts.pop(longest_away))
+        lists.client = client
+        self._cohorts[key] = lists
+        return lists
 
-    def _first(self, mine: _Mine, server: ServerDefinition, login: str) -> _Asked:
-        one = mine.asked[server.name] = _Asked(server, login)
+    def _first(self, lists: _Lists, server: ServerDefinition, login: str) -> _Asked:
+        one = lists.asked[server.name] = _Asked(server, login)
         if login == EVERYBODY:
             # What was kept is believed until the server is used.
-            one.listing = self._pool.known_listing(server.name, mine.client)
-            one.stale = one.listing is None or self._pool.doubted(server.name, mine.client)
+            one.listing = self._pool.known_listing(server.name, lists.client)
+            one.stale = one.listing is None or self._pool.doubted(server.name, lists.client)
         return one
 
     def _logins(self, caller: Caller, servers: Mapping[str, ServerDefinition]) -> Mapping[str, str]:
@@ -159,28 +163,28 @@ class OwnListings:
 
     def _stir(self, name: str) -> None:
         """It may list something else: that is looked at at once where it can be."""
-        for mine in self._clients.values():
-            one = mine.asked.get(name)
+        for lists in self._cohorts.values():
+            one = lists.asked.get(name)
             if one is None:
                 continue
             one.stale = True
             if one.listing is None or one.asking is not None:
                 continue
             if one.login != EVERYBODY:
-                self._changed(mine.client, KINDS)
-            elif self._pool.is_up(name, mine.client):
+                self._changed(lists.client, KINDS)
+            elif self._pool.is_up(name, lists.client):
                 one.told, one.again = True, 0.0
-                self._ask(one, mine.client)
+                self._ask(one, lists.client)
 
     # -- logins ------------------------------------------------------------------------
 
     def look(self, servers: Mapping[str, ServerDefinition]) -> None:
         """Tell of the callers who have logged in or out since the last look."""
         changed = False
-        for mine in self._clients.values():
-            logins = self._logins(mine.client.caller, servers)
-            changed = changed or logins != mine.told
-            mine.told = logins
+        for lists in self._cohorts.values():
+            logins = self._logins(lists.client.caller, servers)
+            changed = changed or logins != lists.told
+            lists.told = logins
         if changed:
             # To everybody: a list that is asked for in vain does no harm.
             self._announcer.changed(KINDS)
@@ -189,14 +193,14 @@ class OwnListings:
         self._announcer.changed(kinds, client.guise)
 
     async def close(self) -> None:
-        asking = [one.asking for mine in self._clients.values() for one in mine.asked.values()]
-        for mine in self._clients.values():
-            _end(mine)
+        asking = [one.asking for lists in self._cohorts.values() for one in lists.asked.values()]
+        for lists in self._cohorts.values():
+            _end(lists)
         await asyncio.gather(*filter(None, asking), return_exceptions=True)
 
 
-def asking_of(client: Client, *, own: bool) -> Asking:
-    return Asking(client.caller.id if own else "", client.guise.modern, client.guise.key)
+def cohort_of(client: Client, *, by_login: bool) -> Cohort:
+    return Cohort(client.caller.id if by_login else "", client.guise.modern, client.guise.key)
 
 
 def _differences(listing: Listing | None, before: Listing) -> frozenset[Kind]:
@@ -212,8 +216,8 @@ async def _settle(asked: Iterable[_Asked]) -> None:
         await asyncio.wait(waiting, timeout=max(waiting.values()) - now)
 
 
-def _end(mine: _Mine) -> None:
-    for one in mine.asked.values():
+def _end(lists: _Lists) -> None:
+    for one in lists.asked.values():
         one.end()
 
 
