@@ -7,12 +7,12 @@ stdout open must not hang its call. Whatever is then left of its process group i
 from __future__ import annotations
 
 import asyncio
-import os
 import signal
 from collections.abc import Callable
 from typing import NamedTuple
 
-from toolyard.processes.exits import Exits, reap
+from toolyard.processes.exits import Exits
+from toolyard.processes.group import Ending, end_at_once, signal_group
 from toolyard.processes.pipes import FILLING, Collected, Feed, Tail
 from toolyard.processes.spawn import Command, spawn
 
@@ -66,9 +66,11 @@ class Process:
         self._code = 0
         self.over = False
         self.group_gone = False
-        self._stopping: asyncio.TimerHandle | None = None
+        self._stopping: Ending | None = None
         self._linger: asyncio.TimerHandle | None = None
-        self.pid, out, err, into = spawn(command)
+        self.pid, out, err, into = spawn(
+            command.argv, command.env, command.cwd, has_stdin=command.stdin is not None
+        )
         self._out = Collected(loop, out, self._advanced, command.max_stdout)
         self._err = Tail(loop, err, self._advanced, command.stderr_tail)
         self._err.hears = command.hears_stderr
@@ -80,8 +82,7 @@ class Process:
                 self.attend()
             exits.watch(self.pid, self._exited)
         except OSError:  # no file descriptor left for it: a child unwatched must not run
-            signal_group(self.pid, signal.SIGKILL)
-            reap(self.pid)
+            end_at_once(self.pid)
             self._close_pipes()
             raise
 
@@ -97,10 +98,13 @@ class Process:
         """Stdin closed first, then TERM to the whole group, KILL to it after `grace`."""
         if self._stopping is not None or self.over:
             return
+        self._stopping = Ending(
+            self._loop, self.pid, self._close_stdin, term_after=0.0, kill_after=grace
+        )
+
+    def _close_stdin(self) -> None:
         if self._in is not None:
             self._in.close()
-        self._stopping = self._loop.call_later(grace, signal_group, self.pid, signal.SIGKILL)
-        signal_group(self.pid, signal.SIGTERM)
 
     def give_up(self) -> None:
         """Stop waiting for a process that even KILL does not end."""
@@ -131,8 +135,7 @@ class Process:
         if self.over:
             return
         self.over = True
-        # The leader's number stays taken while its group lives, and is not given out
-        # again so soon after. Who is still there is not able to do anything from here on.
+        # Who is still there is not able to do anything from here on.
         self.group_gone = not signal_group(self.pid, signal.SIGKILL)
         self._close_pipes()
         if not self.done.done():
@@ -148,8 +151,7 @@ class Process:
             self._err.drain()
             self._out.close()
             self._err.close()
-        if self._in is not None:
-            self._in.close()
+        self._close_stdin()
 
     def _exit(self, code: int) -> Exit:
         return Exit(
@@ -158,14 +160,3 @@ class Process:
             stderr=self._err.value(),
             overflowed=self._out.overflowed,
         )
-
-
-def signal_group(group: int, number: int) -> bool:
-    """Is there anybody in the group?"""
-    try:
-        os.killpg(group, number)
-    except ProcessLookupError:
-        return False
-    except PermissionError:  # a set-user-id program that is not ours to end
-        pass
-    return True

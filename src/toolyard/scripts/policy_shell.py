@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 from toolyard import telemetry
-from toolyard.processes.once import signal_group
+from toolyard.processes.group import signal_group
 from toolyard.scripts.running.runner import Runner
 
 log = telemetry.logger("policy")

@@ -21,6 +21,7 @@ from toolyard.cli.options import Chosen, add_project
 from toolyard.cli.project.checks import examine
 from toolyard.cli.project.config import command_line
 from toolyard.cli.project.validate import mend
+from toolyard.processes import pidfd
 from toolyard.protocol.call import JsonObject
 
 Severity: TypeAlias = Literal["ok", "info", "warning", "error"]
@@ -106,7 +107,7 @@ def _machine() -> Iterator[Finding]:
             yield Finding(program, "ok", f"{program} is {found}")
         else:
             yield Finding(program, "info", f"{program} is not installed: {without}")
-    if not hasattr(os, "pidfd_open"):
+    if not pidfd.AVAILABLE:
         text = "this system has no pidfd: ended scripts are noticed a little later"
         yield Finding("pidfd", "info", text)
 

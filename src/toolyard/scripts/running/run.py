@@ -13,6 +13,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from toolyard.processes.exits import Exits
+from toolyard.processes.marks import Marks
 from toolyard.processes.once import Exit, Process
 from toolyard.processes.watcher import Watcher
 from toolyard.protocol.call import Call, Channel
@@ -20,7 +21,6 @@ from toolyard.scripts.contract.exchange import ERROR, RESOURCES, Exchange, Excha
 from toolyard.scripts.contract.questions import Questions
 from toolyard.scripts.contract.stream import Allowance, Announce, Reporter
 from toolyard.scripts.running.deadline import Deadline, Expiry, Limit
-from toolyard.scripts.running.escaped import Escaped
 from toolyard.scripts.running.gate import Gate
 from toolyard.scripts.settings import RunnerSettings
 
@@ -72,15 +72,15 @@ class Shared:
     numbers: Iterator[int] = field(default_factory=count)
     live: set[Run] = field(default_factory=set)
     idle: asyncio.Event = field(default_factory=asyncio.Event)
-    escaped: Escaped = field(init=False)
+    marks: Marks = field(init=False)
 
     def __post_init__(self) -> None:
-        escaped = Escaped(self.loop, self.mark, lambda: {run.number for run in self.live})
-        object.__setattr__(self, "escaped", escaped)
+        marks = Marks(self.loop, self.mark, lambda: {run.number for run in self.live})
+        object.__setattr__(self, "marks", marks)
 
     def gone(self, run: Run) -> None:
         self.live.discard(run)
-        self.escaped.look_soon()
+        self.marks.look_soon()
         if not self.live:
             self.idle.set()
 
@@ -151,7 +151,7 @@ class Run:
     @property
     def mark(self) -> bytes:
         """What all that it starts carries in its environment."""
-        return self._shared.escaped.mark_of(self.number)
+        return self._shared.marks.mark_of(self.number)
 
     def take_exchange(self) -> Exchange:
         self._exchange = self._shared.pool.take()
