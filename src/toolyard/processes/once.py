@@ -72,8 +72,7 @@ class Process:
             command.argv, command.env, command.cwd, has_stdin=command.stdin is not None
         )
         self._out = Collected(loop, out, self._advanced, command.max_stdout)
-        self._err = Tail(loop, err, self._advanced, command.stderr_tail)
-        self._err.hears = command.hears_stderr
+        self._err = Tail(loop, err, self._advanced, command.stderr_tail, command.hears_stderr)
         self._in: Feed | None = None
         try:
             if command.stdin is not None:

@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 from toolyard import telemetry
+from toolyard.files.lines import Lines
 from toolyard.processes.group import signal_group
 from toolyard.scripts.running.runner import Runner
 
@@ -20,6 +21,7 @@ log = telemetry.logger("policy")
 LINGER = 1.0
 TAIL_LINES = 8
 FIELDS = 6
+MAX_LINE = 64 * 1024
 _LEVELS = {
     "debug": logging.DEBUG,
     "info": logging.INFO,
@@ -149,9 +151,14 @@ class LoadedPolicy:
             return
 
     async def _listen(self, stderr: asyncio.StreamReader) -> None:
-        while chunk := await stderr.read(65536):
-            for line in chunk.split(b"\n"):
-                self._note(line.decode("utf-8", "replace"))
+        lines = Lines(
+            lambda line: self._note(line.decode("utf-8", "replace")), MAX_LINE, lambda: None
+        )
+        try:
+            while chunk := await stderr.read(65536):
+                lines.feed(chunk)
+        finally:
+            lines.flush()
 
     def _note(self, line: str) -> None:
         if line.startswith(_LOGGED):
