@@ -1,4 +1,27 @@
-"""One long-lived child process: lines in, lines out, its stderr's tail. Knows nothing about MCP."""
+"""One child process that lasts: lines in, lines out, its stderr's tail. Knows nothing about MCP.
+
+A child goes one way, and each step happens at most once:
+
+    made       Nothing runs. `write` is refused, `stop` has nothing to do.
+    started    Spawned, read and watched; a turn of the loop later it is also guarded, so that
+               it does not outlive us. `write` takes bytes until its stdin is shut.
+    failed     It still runs and is of no use: it closed its input or output, or sent a line
+               that is too long. `on_end` hears why, and its group is killed.
+    stopping   Somebody called `stop`: stdin closed, TERM, KILL (group.py). From here on
+               `on_end` is not called: who stops it knows.
+    exited     Its exit was heard of. What was still in its pipes is passed on, its group is
+               killed, everything is closed; `on_end` hears how it ended unless it had heard
+               before. What it had started outside of its group is ended beside the loop, and
+               `stop` waits for that too.
+
+It may exit at any point, and the exit always decides: the end of its output proves nothing
+(most close it by exiting, and then how they exited says more), and an open pipe does not
+either (a grandchild may hold it).
+
+Nobody can make us hold too much. A child that does not read has a bounded backlog and is then
+refused; one that says too much is not read for a while (`hold`), until its pipe is full and
+it waits.
+"""
 
 from __future__ import annotations
 
@@ -72,7 +95,7 @@ def minimal_environment(extra: Mapping[str, str]) -> dict[str, str]:
 
 
 class Child:
-    """Runs until it ends or is stopped; then `on_end` is called once with the reason."""
+    """Runs until it ends or is stopped; `on_end` is called once, if it was not stopped."""
 
     def __init__(
         self,

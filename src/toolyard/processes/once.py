@@ -2,6 +2,19 @@
 
 A process is over when it exits, not when its pipes close: a grandchild that keeps
 stdout open must not hang its call. Whatever is then left of its process group is killed.
+In this order:
+
+    running    From the moment it is made. Its output waits in the pipes until there is much
+               of it (`look`), or until somebody wants it at once (`attend`).
+    stopping   `terminate`, or more output than allowed: stdin closed, TERM, KILL (group.py).
+               It is read on meanwhile: what it says last counts as well.
+    lingering  It has exited, and a pipe is still open: for a moment, those who write to it
+               may finish. One that was told to stop does not get that moment.
+    over       Its group is killed, its pipes are closed, `done` has its result and `ended`
+               is called, once.
+
+`done` may have its result before: `give_up` is for a process that even KILL does not end.
+The caller is answered then, and `over` still comes when it does end, if ever.
 """
 
 from __future__ import annotations

@@ -1,6 +1,10 @@
 """A bash that has loaded a policy and answers checks until it is told to stop.
 
 Knows the few lines of shell that drive it and the form of its answers; decides nothing.
+
+It is started by asyncio, and not as a child of `processes/lasting`: its answers are fields
+that end in NUL, each line of its stderr goes to our log, and a check that it forked may
+answer after it has ended, which a lasting child's pipes do not wait for.
 """
 
 from __future__ import annotations
