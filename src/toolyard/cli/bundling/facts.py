@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 import shlex
-import subprocess
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -14,6 +13,7 @@ import orjson
 
 from toolyard.errors import ConfigError
 from toolyard.files.objects import read_object, read_value
+from toolyard.processes.shell import TookTooLong, run_to_end
 from toolyard.protocol.call import JsonObject
 from toolyard.sources.project.layout import Project
 
@@ -144,13 +144,7 @@ def _git_repository(project: Project) -> str:
 
 def _git(project: Project, *words: str) -> str:
     try:
-        done = subprocess.run(
-            ["git", "-C", project.root, *words],
-            capture_output=True,
-            text=True,
-            timeout=_GIT_SECONDS,
-            check=False,
-        )
-    except (OSError, subprocess.TimeoutExpired):
+        ended = run_to_end(["git", "-C", project.root, *words], timeout=_GIT_SECONDS)
+    except (OSError, TookTooLong):
         return ""
-    return done.stdout.strip() if done.returncode == 0 else ""
+    return ended.output.decode("utf-8", "replace").strip() if ended.code == 0 else ""

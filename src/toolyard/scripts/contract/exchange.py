@@ -13,6 +13,7 @@ import stat
 import time
 from collections.abc import Callable, Mapping
 
+from toolyard.files.lines import Lines
 from toolyard.files.removing import remove, remove_folder, remove_unfinished
 from toolyard.files.stamp import changed_at
 
@@ -48,9 +49,9 @@ class Exchange:
         "_dirty",
         "_fifo",
         "_inodes",
+        "_lines",
         "_loop",
         "_made_at",
-        "_partial",
         "_spoke",
         "_stream_at",
         "_taken_at",
@@ -63,7 +64,7 @@ class Exchange:
     def __init__(self, path: str, loop: asyncio.AbstractEventLoop) -> None:
         self.path = path
         self._loop = loop
-        self._partial = b""
+        self._lines = Lines(self._pass_on, MAX_LINE, lambda: None)
         self._written: list[str] = []
         self._asked_at = 0
         self.on_line: Callable[[bytes], None] | None = None
@@ -90,7 +91,7 @@ class Exchange:
     def take(self) -> None:
         self._taken_at = time.time_ns()
         self._asked_at = self._made_at
-        self._partial = b""
+        self._lines.clear()
         self._stream_at = 0
 
     def write(self, name: str, data: bytes) -> bytes:
@@ -139,9 +140,7 @@ class Exchange:
     def finish(self) -> None:
         """Pass on everything the script had written before it ended, line end or not."""
         self.drain()
-        if self._partial:
-            last, self._partial = self._partial, b""
-            self._pass_on([last])
+        self._lines.flush()
 
     def drain(self) -> None:
         """At most a pipe's worth, so that an endless writer cannot hold us."""
@@ -162,17 +161,12 @@ class Exchange:
         except BlockingIOError:
             return False
         self._spoke = True
-        *lines, self._partial = (self._partial + data).split(b"\n")
-        if len(self._partial) > MAX_LINE:
-            self._partial = b""
-        self._pass_on(lines)
+        self._lines.feed(data)
         return True
 
-    def _pass_on(self, lines: list[bytes]) -> None:
-        if self.on_line is None:
-            return
-        for line in lines:
-            self.on_line(line)
+    def _pass_on(self, line: bytes | bytearray) -> None:
+        if self.on_line is not None:
+            self.on_line(bytes(line))
 
     def reset(self) -> bool:
         """Make it as new; False where it is not, and must not be used again."""

@@ -11,9 +11,10 @@ from __future__ import annotations
 import asyncio
 import os
 import re
-import signal
 import time
 from collections.abc import Callable, Set
+
+from toolyard.processes import pidfd
 
 LOOK_AFTER = 0.2
 # Numbers of processes are given out again: what was known of one is forgotten after this.
@@ -21,7 +22,7 @@ KNOWN_FOR = 1.0
 LONGEST_ENVIRON = 4 * 1024 * 1024
 
 
-class Escaped:
+class Marks:
     """Looks after the runs that share one folder."""
 
     def __init__(
@@ -78,19 +79,16 @@ class Escaped:
     def _end(self, pid: int, live: Set[int]) -> bool:
         """End it unless its run goes on. Looked at again: its number may be another's by now."""
         try:
-            process = os.pidfd_open(pid)
+            process = pidfd.hold(pid)
         except OSError:
             return False
         try:
             found = self._mark.search(environ_of(pid))
             if found is None or int(found[1]) in live:
                 return False
-            signal.pidfd_send_signal(process, signal.SIGKILL)
-        except OSError:  # it has just ended, or is not ours to end
-            return False
+            return pidfd.kill(process)
         finally:
             os.close(process)
-        return True
 
 
 def environ_of(pid: int) -> bytes:
