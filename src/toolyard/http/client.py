@@ -6,9 +6,9 @@ import asyncio
 import socket
 import ssl
 from collections import deque
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import lru_cache
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 from urllib.parse import urljoin, urlsplit
 
 from toolyard.http.connection import Broken, Connection, Heads, HttpError
@@ -33,6 +33,10 @@ class CannotReach(HttpError):
     """Nothing was sent: there is no connection."""
 
 
+class TooBig(Broken):
+    """The body has more bytes than the reader wants."""
+
+
 class Url(NamedTuple):
     scheme: str
     host: str
@@ -46,7 +50,7 @@ class Url(NamedTuple):
     def parse(cls, text: str) -> Url:
         parts = urlsplit(text)
         if parts.scheme not in ("http", "https") or not parts.hostname:
-            raise ValueError(f"{text} is no http(s) URL")
+            raise ValueError(f"{text} is not an http(s) URL")
         port = parts.port or (443 if parts.scheme == "https" else 80)
         target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
         origin = parts.scheme, parts.hostname, port
@@ -83,7 +87,7 @@ class Response:
 
     @property
     def content_type(self) -> str:
-        return _media_type(self.headers.get("content-type", ""))
+        return media_type(self.headers.get("content-type", ""))
 
     async def chunk(self) -> bytes:
         """Some of the body; empty at its end. Raises Broken when it was cut off."""
@@ -114,13 +118,13 @@ class Response:
 
 
 @lru_cache(maxsize=64)
-def _media_type(content_type: str) -> str:
+def media_type(content_type: str) -> str:
     return content_type.partition(";")[0].strip().lower()
 
 
 def _check_size(body: bytes | bytearray, limit: int) -> None:
     if len(body) > limit:
-        raise Broken("the answer is too big")
+        raise TooBig("the answer is too big")
 
 
 class HttpClient:
@@ -206,11 +210,11 @@ class HttpClient:
 
     async def _connect(self, url: Url) -> Connection:
         connection = Connection(self._heads.setdefault(url.origin, Heads()))
-        context = self._context() if url.scheme == "https" else None
-        name = url.host if context else None
         loop = asyncio.get_running_loop()
         try:
             async with asyncio.timeout(CONNECT_TIMEOUT):
+                context = await self._context() if url.scheme == "https" else None
+                name = url.host if context else None
                 sock = await self._dial(url.host, url.port)
                 await loop.create_connection(
                     lambda: connection, sock=sock, ssl=context, server_hostname=name
@@ -222,9 +226,10 @@ class HttpClient:
         self._open.add(connection)
         return connection
 
-    def _context(self) -> ssl.SSLContext:
+    async def _context(self) -> ssl.SSLContext:
         if self._tls is None:
-            self._tls = ssl.create_default_context()
+            # Reads every certificate of the system: not on the loop.
+            self._tls = await asyncio.to_thread(ssl.create_default_context)
         return self._tls
 
     def _give_back(self, connection: Connection, idle: list[Connection]) -> None:
@@ -318,10 +323,17 @@ async def connected(host: str, port: int) -> socket.socket:
     """A socket to the first address of the host that answers."""
     loop = asyncio.get_running_loop()
     found = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-    for position, (family, kind, protocol, _, address) in enumerate(found, 1):
-        sock = socket.socket(family, kind, protocol)
+    return await first_connected([(family, address) for family, *_, address in found])
+
+
+async def first_connected(places: Sequence[tuple[int, Any]]) -> socket.socket:
+    """A socket to the first of these that answers: families, with addresses as they have them."""
+    loop = asyncio.get_running_loop()
+    for position, (family, address) in enumerate(places, 1):
+        # The protocol is named because event loops look at it before they set TCP_NODELAY.
+        sock = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
         sock.setblocking(False)
-        last = position == len(found)
+        last = position == len(places)
         try:
             async with asyncio.timeout(None if last else ATTEMPT_TIMEOUT):
                 await loop.sock_connect(sock, address)
