@@ -10,7 +10,8 @@ from collections.abc import Iterator
 import pytest
 
 from toolyard.http.client import HttpClient, Url
-from toolyard.http.messages import Receive, Scope, Send, respond
+from toolyard.http.request import Request
+from toolyard.http.response import Response
 from toolyard.http.server import Connection
 from toolyard.http.shared import Shared
 
@@ -23,8 +24,8 @@ def no_collector() -> Iterator[None]:
     gc.enable()
 
 
-async def hello(_scope: Scope, _receive: Receive, send: Send) -> None:
-    await respond(send, 200, b"hello")
+async def hello(_request: Request, response: Response) -> None:
+    await response.send(200, b"hello")
 
 
 async def test_connections_are_gone_when_they_end(no_collector: None) -> None:

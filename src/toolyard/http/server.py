@@ -1,7 +1,11 @@
-"""HTTP/1.1 for one ASGI app: httptools parses, one write answers. Knows no MCP.
+"""The server's side of an HTTP/1.1 connection: httptools parses, a Responder answers.
 
 Owned because the cheapest server that could be had takes four times as long per request;
 what is hard about HTTP/1.1, the parsing, is llhttp's.
+
+Requests arrive one after the other and may arrive before the last one is answered: of those
+that are here, one is current (a task answers it) and the rest wait their turn. The last of
+them may still be arriving. A head that came before on this connection is not parsed again.
 """
 
 from __future__ import annotations
@@ -9,30 +13,23 @@ from __future__ import annotations
 import asyncio
 import math
 from collections import deque
-from collections.abc import MutableMapping
-from functools import lru_cache
 from typing import Any
-from urllib.parse import unquote
 
 import httptools
 
-from toolyard.http.body import Body
-from toolyard.http.messages import CANCEL_WHEN_LEFT, AsgiApp, Header, Scope
+from toolyard.http.heads import Header
 from toolyard.http.patience import Patience
-from toolyard.http.request_heads import HEAD, Repeated, read_head
-from toolyard.http.shared import Shared, lines, status_line
+from toolyard.http.request import Request
+from toolyard.http.request_heads import Head, Repeated, read_head
+from toolyard.http.response import Response, status_line
+from toolyard.http.shared import Shared
 from toolyard.telemetry import logger
 
 log = logger("http")
 MOST_HEADER_BYTES = 64 * 1024
 MOST_PIPELINED = 16
 BODY_HIGH_WATER = 256 * 1024
-_ASGI = {"version": "3.0"}
 _TOO_LARGE = httptools.HttpParserError("headers too large")
-_BODILESS = frozenset({204, 304})
-_LAST_CHUNK = b"0\r\n\r\n"
-_KEEP, _CLOSE = b"\r\n", b"connection: close\r\n\r\n"
-Message = MutableMapping[str, Any]
 
 
 class Connection(asyncio.Protocol):
@@ -42,15 +39,15 @@ class Connection(asyncio.Protocol):
         self.shared = shared
         self._parser = httptools.HttpRequestParser(self)
         self._transport: asyncio.Transport = None  # type: ignore[assignment]  # until connected
-        self._waiting: deque[Exchange] = deque()
-        self._current: Exchange | None = None
-        self._arriving: Exchange | None = None
+        self._waiting: deque[Response] = deque()
+        self._current: Response | None = None
+        self._arriving: Request | None = None
         self._url = b""
         self._headers: list[Header] = []
         self._header_bytes = 0
         self._paused = False
         self._between = True  # nothing of the next request has arrived
-        self._parsed: dict[str, Any] | None = None
+        self._parsed: Head | None = None
         self._repeated = Repeated()
         # To be awaited before more is written; None where nothing stands in the way.
         self.writable: asyncio.Future[None] | None = None
@@ -67,19 +64,19 @@ class Connection(asyncio.Protocol):
         self._client = transport.get_extra_info("peername")
         shared = self.shared
         shared.connections.add(self)
-        if not (shared.addresses.enter(self._address) and shared.has_room()):
+        if not (shared.addresses.enter(self.address) and shared.has_room()):
             self._refuse(503)
 
     @property
-    def _address(self) -> str:
+    def address(self) -> str:
         return str(self._client[0]) if self._client else ""
 
     def data_received(self, data: bytes) -> None:
         between = self._between
         request = self._repeated.request_in(data) if between else None
         if request is not None:
-            scope, body = request
-            self._enter(Exchange(self, scope, Body(self.read_on, body)))
+            head, body = request
+            self._enter(Response(self, Request(head, self, body)))
             return
         self._parsed = None
         try:
@@ -102,12 +99,12 @@ class Connection(asyncio.Protocol):
 
     def connection_lost(self, error: Exception | None) -> None:
         self.shared.connections.discard(self)
-        self.shared.addresses.leave(self._address)
+        self.shared.addresses.leave(self.address)
         del self._parser  # it holds us: nothing is left for the collector of cycles
         self.resume_writing()
-        for exchange in (self._current, *self._waiting):
-            if exchange is not None:
-                exchange.lost()
+        for response in (self._current, *self._waiting):
+            if response is not None:
+                response.lost()
 
     # -- events of the parser ----------------------------------------------------------
 
@@ -129,58 +126,58 @@ class Connection(asyncio.Protocol):
             raise _TOO_LARGE
 
     def on_headers_complete(self) -> None:
-        path, raw_path, query = _split(self._url)
-        scope: Scope = {
-            "type": "http",
-            "asgi": _ASGI,
-            "http_version": self._parser.get_http_version(),
-            "method": self._parser.get_method().decode("ascii"),
-            "path": path,
-            "raw_path": raw_path,
-            "query_string": query,
-            "root_path": "",
-            "headers": self._headers,
-            "client": self._client,
-            HEAD: read_head(self._headers),
-        }
+        parser = self._parser
+        method, version = parser.get_method().decode("ascii"), parser.get_http_version()
+        head = read_head(method, self._url, version, self._headers)
         self._since = self.shared.loop.time()
-        keep = self._parser.should_keep_alive()
-        self._parsed = {**scope} if keep else None
-        self._arriving = Exchange(self, scope, Body(self.read_on), keep_alive=keep)
-        if scope[HEAD].headers.get("expect", "").lower() == "100-continue":
-            self._arriving.wait_for_go_ahead()
-        self._enter(self._arriving)
+        keep = parser.should_keep_alive()
+        self._parsed = head if keep else None
+        self._arriving = request = Request(head, self)
+        if head.headers.get("expect", "").lower() == "100-continue":
+            request.go_ahead = self._continue
+        self._enter(Response(self, request, keep_alive=keep))
 
     def on_body(self, body: bytes) -> None:
-        if self._arriving is not None and self._arriving.body.feed(body) > BODY_HIGH_WATER:
+        if self._arriving is not None and self._arriving.feed(body) > BODY_HIGH_WATER:
             self._pause()
 
     def on_message_complete(self) -> None:
         if self._arriving is not None:
-            self._arriving.body.complete()
+            self._arriving.complete()
             self._arriving = None
         self._between = True
 
-    # -- the exchange that is being answered -------------------------------------------
+    # -- the request that is being answered --------------------------------------------
 
-    def _enter(self, exchange: Exchange) -> None:
+    def _enter(self, response: Response) -> None:
         if self._current is None:
-            self._begin(exchange)
+            self._begin(response)
             return
-        self._waiting.append(exchange)
+        self._waiting.append(response)
         if len(self._waiting) >= MOST_PIPELINED:
             self._pause()
 
-    def _begin(self, exchange: Exchange) -> None:
-        self._current = exchange
+    def _begin(self, response: Response) -> None:
+        self._current = response
         shared = self.shared
-        exchange.task = task = shared.loop.create_task(exchange.run(shared.app))
+        response.task = task = shared.loop.create_task(self._answer(response))
         shared.tasks.add(task)
 
-    def finished(self, exchange: Exchange, *, keep: bool) -> None:
-        """The current exchange is over: go on with the next one, or close."""
+    async def _answer(self, response: Response) -> None:
+        try:
+            await self.shared.responder(response.request, response)
+        except Exception:
+            log.exception("a request handler failed")
+        except asyncio.CancelledError:
+            if not response.abandoned:
+                raise
+        finally:
+            self._finished(response, keep=response.finish())
+
+    def _finished(self, response: Response, *, keep: bool) -> None:
+        """The current request is answered: go on with the next one, or close."""
         shared = self.shared
-        shared.tasks.discard(exchange.task)
+        shared.tasks.discard(response.task)
         self._current = None
         self.last_active = shared.loop.time()
         if not keep or (shared.closing and not self._waiting):
@@ -189,6 +186,11 @@ class Connection(asyncio.Protocol):
             self._since = self.last_active
             self._begin(self._waiting.popleft())
             self.read_on()
+
+    def _continue(self) -> None:
+        """Tell a client that asked first to go ahead with its body."""
+        if self._current is not None and not self._current.begun:
+            self.write(b"HTTP/1.1 100 Continue\r\n\r\n")
 
     def write(self, data: bytes) -> None:
         self._transport.write(data)
@@ -225,7 +227,8 @@ class Connection(asyncio.Protocol):
         """What of a request is here; a body that nobody reads is not its client's fault."""
         if self._arriving is None:
             return patience.head
-        read = self._arriving is self._current and not self._paused
+        current = self._current
+        read = current is not None and current.request is self._arriving and not self._paused
         return patience.body if read else math.inf
 
     def close(self) -> None:
@@ -240,145 +243,3 @@ class Connection(asyncio.Protocol):
         if silent and not self._transport.is_closing():
             self.write(status_line(status) + b"content-length: 0\r\nconnection: close\r\n\r\n")
         self._transport.close()
-
-
-@lru_cache(maxsize=64)
-def _split(url: bytes) -> tuple[str, bytes, bytes]:
-    """The path decoded, the path as sent, and the query."""
-    parts = httptools.parse_url(url)
-    path: bytes = parts.path or b"/"
-    text = path.decode("latin-1")
-    return unquote(text) if "%" in text else text, path, parts.query or b""
-
-
-class Exchange:
-    """One request and its response, as ASGI sees them."""
-
-    task: asyncio.Task[None]  # set when it is begun
-
-    def __init__(
-        self, connection: Connection, scope: Scope, body: Body, *, keep_alive: bool = True
-    ) -> None:
-        self._connection = connection
-        self._scope = scope
-        self._keep = keep_alive
-        self.body = body
-        self._left_is_cancelled = False
-        scope[CANCEL_WHEN_LEFT] = self._cancel_when_left
-        self._start: Message | None = None
-        self.begun = False
-        self._chunked = False
-        self._done = False
-
-    def wait_for_go_ahead(self) -> None:
-        """Its client asks first, and sends the body once it is told to."""
-        self.body.go_ahead = self._continue
-
-    def lost(self) -> None:
-        self.body.lost()
-        if self._left_is_cancelled:
-            self.task.cancel()
-
-    def _cancel_when_left(self) -> None:
-        self._left_is_cancelled = True
-        if self.body.gone:
-            self.task.cancel()
-
-    async def run(self, app: AsgiApp) -> None:
-        try:
-            await app(self._scope, self.body, self)
-        except Exception:
-            log.exception("a request handler failed")
-        except asyncio.CancelledError:
-            if not (self._left_is_cancelled and self.body.gone):
-                raise
-        finally:
-            self._end()
-
-    def _end(self) -> None:
-        if not self._done and not self.body.gone:
-            self._fail()
-        # Nothing is left for the collector of cycles.
-        del self._scope[CANCEL_WHEN_LEFT]
-        self.body.go_ahead = None
-        self._connection.finished(self, keep=self._keep and self.body.whole and self._done)
-
-    def _continue(self) -> None:
-        """Tell a client that asked first to go ahead with its body."""
-        if not self.begun:
-            self._connection.write(b"HTTP/1.1 100 Continue\r\n\r\n")
-
-    # -- the response ------------------------------------------------------------------
-
-    async def __call__(self, message: Message) -> None:
-        """ASGI's `send`."""
-        if message["type"] == "http.response.start":
-            self._start = message
-            return
-        if self.body.gone or self._done or self._start is None:
-            return
-        body, more = message.get("body", b""), message.get("more_body", False)
-        self._connection.write(self._framed(body, more))
-        self._done = not more
-        if self._connection.writable is not None:
-            await self._connection.writable
-
-    def at_once(
-        self, status: int, headers: tuple[Header, ...], body: bytes
-    ) -> asyncio.Future[None] | None:
-        """A whole response; what there is to be awaited before more is written."""
-        if self.body.gone or self._done or self._start is not None:
-            return None
-        connection = self._connection
-        shared = connection.shared
-        if shared.closing or not self.body.whole:
-            self._keep = False
-        self.begun = self._done = True
-        head = shared.head(status, headers)
-        end = _KEEP if self._keep else _CLOSE
-        said = b"" if self._scope["method"] == "HEAD" else body
-        connection.write(b"".join((head, b"%d\r\n" % len(body), end, said)))
-        return connection.writable
-
-    def _framed(self, body: bytes, more: bool) -> bytes:
-        """The head before the first part; chunk marks where the length is not known."""
-        head = b"" if self.begun else self._head(len(body), more)
-        self.begun = True
-        if self._scope["method"] == "HEAD":
-            return head
-        if not self._chunked:
-            return head + body
-        chunk = b"%x\r\n%b\r\n" % (len(body), body) if body else b""
-        return head + chunk + (b"" if more else _LAST_CHUNK)
-
-    def _head(self, length: int, more: bool) -> bytes:
-        start = self._start
-        assert start is not None
-        status = start["status"]
-        headers = start.get("headers", ())
-        unknown = not any(name == b"content-length" for name, _ in headers)
-        self._chunked = more and unknown
-        if self._connection.shared.closing or not self.body.whole:
-            self._keep = False
-        head = [status_line(status), self._connection.shared.date, lines(tuple(headers))]
-        if self._chunked:
-            head.append(self._chunk_header())
-        elif unknown and status not in _BODILESS:
-            head.append(b"content-length: %d\r\n" % length)
-        head.append(_KEEP if self._keep else _CLOSE)
-        return b"".join(head)
-
-    def _chunk_header(self) -> bytes:
-        """HTTP/1.0 knows no chunks: there the end of the connection ends the body."""
-        if self._scope["http_version"] == "1.1":
-            return b"transfer-encoding: chunked\r\n"
-        self._chunked = self._keep = False
-        return b""
-
-    def _fail(self) -> None:
-        """The app ended without an answer: say that, or cut off what it began."""
-        if self.begun:
-            self._connection.abort()
-            return
-        self._start = None
-        self.at_once(500, (), b"")

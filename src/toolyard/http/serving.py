@@ -1,4 +1,4 @@
-"""Run an ASGI app on a socket until told to stop. Knows no MCP."""
+"""Answer the requests on a socket until told to stop. Knows no MCP."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import socket
 from collections.abc import Awaitable, Callable
 from email.utils import formatdate
 
-from toolyard.http.messages import AsgiApp
 from toolyard.http.patience import Patience
+from toolyard.http.response import Responder
 from toolyard.http.server import Connection
 from toolyard.http.shared import Shared
 
@@ -36,7 +36,7 @@ def listen(host: str, port: int) -> socket.socket:
 
 
 async def serve(
-    app: AsgiApp,
+    responder: Responder,
     sock: socket.socket,
     stopping: Callable[[], Awaitable[None]],
     grace: float,
@@ -48,7 +48,7 @@ async def serve(
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, told.set)
     _spare_the_collector()
-    shared = Shared(app, loop, patience=patience)
+    shared = Shared(responder, loop, patience=patience)
     ticking = loop.create_task(_tick(shared))
     server = await loop.create_server(lambda: Connection(shared), sock=sock)
     try:

@@ -4,27 +4,23 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass, field
-from functools import lru_cache
-from http import HTTPStatus
 from typing import TYPE_CHECKING
 
-from toolyard.http.messages import AsgiApp, Header
+from toolyard.http.heads import Header
 from toolyard.http.patience import Addresses, Patience
+from toolyard.http.response import Responder, lines, status_line
 
 if TYPE_CHECKING:
     from toolyard.http.server import Connection
 
 MOST_HEADS = 64
-_STATUS_LINES = {
-    status.value: f"HTTP/1.1 {status.value} {status.phrase}\r\n".encode() for status in HTTPStatus
-}
 
 
 @dataclass(slots=True)
 class Shared:
     """What all connections of a server have in common."""
 
-    app: AsgiApp
+    responder: Responder
     loop: asyncio.AbstractEventLoop
     date: bytes = b""
     closing: bool = False
@@ -62,12 +58,3 @@ class Shared:
         if len(self._heads) > MOST_HEADS:
             self._heads.clear()
         return head
-
-
-@lru_cache(maxsize=64)
-def lines(headers: tuple[Header, ...]) -> bytes:
-    return b"".join([b"%b: %b\r\n" % header for header in headers])
-
-
-def status_line(status: int) -> bytes:
-    return _STATUS_LINES.get(status) or b"HTTP/1.1 %d \r\n" % status
