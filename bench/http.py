@@ -24,8 +24,8 @@ from bench.peers import commands, environment
 
 FLOOR = """
 import asyncio, sys, uvloop
-from toolyard.http.response import JSON_TYPE
-from toolyard.http.serving import listen, serve
+from toolyard.http.headers import JSON_TYPE
+from toolyard.http.server import listen, serve
 ANSWER = b'{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"x"}]}}'
 
 async def respond(request, response):

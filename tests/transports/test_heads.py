@@ -8,12 +8,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from toolyard.http.heads import learned
+from toolyard.http.known_heads import learned
 from toolyard.http.request import Request
 from toolyard.http.request_heads import Head, Repeated
 from toolyard.http.response import Response
-from toolyard.http.server import Connection
-from toolyard.http.shared import Shared
+from toolyard.http.server import HttpServer
+from toolyard.http.server_connection import ServerConnection
 
 POST = b"POST /mcp HTTP/1.1\r\nHost: a\r\nContent-Length: %d\r\nX: y\r\n\r\n%b"
 OTHERS = (
@@ -67,7 +67,7 @@ async def echo(request: Request, response: Response) -> None:
 
 async def answers(pieces: list[bytes]) -> tuple[bytes, bool]:
     wires = Wires()
-    connection = Connection(Shared(echo, asyncio.get_running_loop()))
+    connection = ServerConnection(HttpServer(echo, asyncio.get_running_loop()))
     connection.connection_made(wires)  # type: ignore[arg-type]
     for piece in pieces:
         if wires.open:

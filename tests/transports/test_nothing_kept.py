@@ -12,8 +12,8 @@ import pytest
 from toolyard.http.client import HttpClient, Url
 from toolyard.http.request import Request
 from toolyard.http.response import Response
-from toolyard.http.server import Connection
-from toolyard.http.shared import Shared
+from toolyard.http.server import HttpServer
+from toolyard.http.server_connection import ServerConnection
 
 
 @pytest.fixture
@@ -30,11 +30,11 @@ async def hello(_request: Request, response: Response) -> None:
 
 async def test_connections_are_gone_when_they_end(no_collector: None) -> None:
     loop = asyncio.get_running_loop()
-    shared = Shared(hello, loop)
+    shared = HttpServer(hello, loop)
     kept: weakref.WeakSet[object] = weakref.WeakSet()
 
-    def accepted() -> Connection:
-        connection = Connection(shared)
+    def accepted() -> ServerConnection:
+        connection = ServerConnection(shared)
         kept.add(connection)
         return connection
 

@@ -13,8 +13,9 @@ from toolyard.access.oauth.clients import Client
 from toolyard.access.oauth.config import Server
 from toolyard.access.oauth.grant import Grant
 from toolyard.access.oauth.metadata import canonical
+from toolyard.http.headers import JSON_TYPE
 from toolyard.http.request import BodyTooLarge, Disconnected, Request
-from toolyard.http.response import JSON_TYPE, Response
+from toolyard.http.response import Response
 from toolyard.protocol.call import Caller, Json
 
 PATH = "/oauth/connect"

@@ -13,8 +13,9 @@ from toolyard.access.keys import KeySet
 from toolyard.access.oauth.metadata import is_web_url
 from toolyard.errors import ConfigError
 from toolyard.http.fetch import GuardedFetch
+from toolyard.http.headers import JSON_TYPE
 from toolyard.http.request import Request
-from toolyard.http.response import JSON_TYPE, Responder, Response
+from toolyard.http.response import Responder, Response
 from toolyard.protocol.call import Json
 
 WELL_KNOWN = "/.well-known/oauth-protected-resource"

@@ -22,8 +22,8 @@ from toolyard.app.payloads import payload_log
 from toolyard.errors import ConfigError
 from toolyard.http.patience import Patience
 from toolyard.http.response import Responder
-from toolyard.http.serving import listen
-from toolyard.http.serving import serve as serve_requests
+from toolyard.http.server import listen
+from toolyard.http.server import serve as serve_requests
 from toolyard.settings import Settings
 from toolyard.telemetry import counted
 from toolyard.transports.endpoint.app import HttpSettings, HttpTransport

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from toolyard.files.lines import Lines, TooLong
-from toolyard.http.heads import Header
+from toolyard.http.headers import Header
 
 EVENT_HEADERS: tuple[Header, ...] = (
     (b"content-type", b"text/event-stream"),

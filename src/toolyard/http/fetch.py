@@ -14,8 +14,8 @@ from typing import Protocol
 from urllib.parse import urlsplit
 
 from toolyard.http.addresses import NotAllowed, address_in
-from toolyard.http.client import HttpClient, TooBig, Url, media_type
-from toolyard.http.connection import HttpError
+from toolyard.http.client import HttpClient, ResponseTooLarge, Url, media_type
+from toolyard.http.client_connection import HttpError
 from toolyard.http.dial import GuardedDial
 
 MAX_REDIRECTS = 3
@@ -34,7 +34,7 @@ class Forbidden(FetchError):
     """The URL may not be fetched at all."""
 
 
-class TooLarge(FetchError):
+class DocumentTooLarge(FetchError):
     """The document has more bytes than the bounds allow."""
 
 
@@ -114,8 +114,8 @@ class GuardedFetch:
             raise Forbidden(url, str(error)) from None
         except TimeoutError:
             raise TooSlow(url, f"no answer within {bounds.seconds:g} s") from None
-        except TooBig as error:
-            raise TooLarge(url, str(error)) from None
+        except ResponseTooLarge as error:
+            raise DocumentTooLarge(url, str(error)) from None
         except HttpError as error:
             raise FetchError(url, str(error)) from None
 

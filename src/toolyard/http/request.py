@@ -13,10 +13,13 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Coroutine
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs
 
 from toolyard.http.request_heads import Head
+
+if TYPE_CHECKING:
+    from toolyard.http.server_connection import ServerConnection
 
 
 class BodyTooLarge(Exception):
@@ -27,17 +30,6 @@ class Disconnected(Exception):
     """The client left before its request was whole."""
 
 
-class Source(Protocol):
-    """The connection that a request comes from."""
-
-    @property
-    def address(self) -> str:
-        """Of the client; empty where it has none."""
-
-    def read_on(self) -> None:
-        """There is room for more of the body."""
-
-
 class Request:
     """What one client asks. Some bodies are known when they begin: `whole` is all of it."""
 
@@ -45,7 +37,7 @@ class Request:
         "_arrived",
         "_buffered",
         "_chunks",
-        "_source",
+        "_connection",
         "_taken",
         "_watcher",
         "go_ahead",
@@ -55,10 +47,12 @@ class Request:
         "whole",
     )
 
-    def __init__(self, head: Head, source: Source, whole: bytes | None = None) -> None:
+    def __init__(
+        self, head: Head, connection: ServerConnection, whole: bytes | None = None
+    ) -> None:
         self.head = head
         self.headers = head.headers  # by their names in lower case
-        self._source = source
+        self._connection = connection
         # Tells a client that asked first to send its body.
         self.go_ahead: Callable[[], None] | None = None
         self._chunks: list[bytes] = [] if whole is None else [whole]
@@ -95,7 +89,8 @@ class Request:
 
     @property
     def address(self) -> str:
-        return self._source.address
+        """Of the client; empty where it has none."""
+        return self._connection.address
 
     # -- for the connection ------------------------------------------------------------
 
@@ -172,7 +167,7 @@ class Request:
     def _take(self) -> bytes:
         chunks, self._chunks, self._buffered = self._chunks, [], 0
         self._taken = self.whole
-        self._source.read_on()
+        self._connection.read_on()
         body = chunks[0] if len(chunks) == 1 else b"".join(chunks)
         if self._watcher is not None:
             self._watcher(body)

@@ -10,7 +10,8 @@ from urllib.parse import unquote
 
 import httptools
 
-from toolyard.http.heads import Header, KnownHead, learned
+from toolyard.http.headers import Header
+from toolyard.http.known_heads import KnownHead, learned
 
 MOST_KNOWN = 4
 _NONE: frozenset[str] = frozenset()

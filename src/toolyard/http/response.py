@@ -12,17 +12,15 @@ from functools import lru_cache
 from http import HTTPStatus
 from typing import TYPE_CHECKING, TypeAlias
 
-from toolyard.http.heads import Header
+from toolyard.http.headers import Header
 
 if TYPE_CHECKING:
     from toolyard.http.request import Request
-    from toolyard.http.server import Connection
+    from toolyard.http.server_connection import ServerConnection
 
 # What answers the requests to a server.
 Responder: TypeAlias = "Callable[[Request, Response], Awaitable[None]]"
 
-JSON_TYPE: Header = (b"content-type", b"application/json")
-TEXT_TYPE: Header = (b"content-type", b"text/plain; charset=utf-8")
 _STATUS_LINES = {
     status.value: f"HTTP/1.1 {status.value} {status.phrase}\r\n".encode() for status in HTTPStatus
 }
@@ -60,7 +58,7 @@ class Response:
     task: asyncio.Task[None]  # which answers; set when it is begun
 
     def __init__(
-        self, connection: Connection, request: Request, *, keep_alive: bool = True
+        self, connection: ServerConnection, request: Request, *, keep_alive: bool = True
     ) -> None:
         self._connection = connection
         self.request = request
@@ -108,13 +106,13 @@ class Response:
         if request.gone or self._done or self.status:
             return None
         connection = self._connection
-        shared = connection.shared
-        if shared.closing or not request.whole:
+        server = connection.server
+        if server.closing or not request.whole:
             self._keep = False
         self.status, self.begun, self._done = status, True, True
         if self._watchers:
             self._tell(body)
-        head = shared.head(status, headers + self._more if self._more else headers)
+        head = server.head(status, headers + self._more if self._more else headers)
         end = _KEEP if self._keep else _CLOSE
         said = b"" if request.head.method == "HEAD" else body
         connection.write(b"".join((head, b"%d\r\n" % len(body), end, said)))
@@ -157,10 +155,10 @@ class Response:
         return head + chunk + (b"" if more else _LAST_CHUNK)
 
     def _head(self, length: int, more: bool) -> bytes:
-        shared = self._connection.shared
-        if shared.closing or not self.request.whole:
+        server = self._connection.server
+        if server.closing or not self.request.whole:
             self._keep = False
-        head = [status_line(self.status), shared.date, lines(self._headers)]
+        head = [status_line(self.status), server.date, lines(self._headers)]
         if more:
             head.append(self._chunk_header())
         elif self.status not in _BODILESS:

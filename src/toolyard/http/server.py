@@ -1,245 +1,140 @@
-"""The server's side of an HTTP/1.1 connection: httptools parses, a Responder answers.
-
-Owned because the cheapest server that could be had takes four times as long per request;
-what is hard about HTTP/1.1, the parsing, is llhttp's.
-
-Requests arrive one after the other and may arrive before the last one is answered: of those
-that are here, one is current (a task answers it) and the rest wait their turn. The last of
-them may still be arriving. A head that came before on this connection is not parsed again.
-"""
+"""Answer the requests on a socket until told to stop. Knows no MCP."""
 
 from __future__ import annotations
 
 import asyncio
-import math
-from collections import deque
-from typing import Any
+import gc
+import signal
+import socket
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from email.utils import formatdate
 
-import httptools
+from toolyard.http.headers import Header
+from toolyard.http.patience import Addresses, Patience
+from toolyard.http.response import Responder, lines, status_line
+from toolyard.http.server_connection import ServerConnection
 
-from toolyard.http.heads import Header
-from toolyard.http.patience import Patience
-from toolyard.http.request import Request
-from toolyard.http.request_heads import Head, Repeated, read_head
-from toolyard.http.response import Response, status_line
-from toolyard.http.shared import Shared
-from toolyard.telemetry import logger
-
-log = logger("http")
-MOST_HEADER_BYTES = 64 * 1024
-MOST_PIPELINED = 16
-BODY_HIGH_WATER = 256 * 1024
-_TOO_LARGE = httptools.HttpParserError("headers too large")
+TICK = 1.0
+MOST_HEADS = 64
+PATIENCE = Patience()
 
 
-class Connection(asyncio.Protocol):
-    """One client connection; requests on it are answered one after the other."""
+@dataclass(slots=True)
+class HttpServer:
+    """What all connections have in common: who answers, heads, limits, who is connected."""
 
-    def __init__(self, shared: Shared) -> None:
-        self.shared = shared
-        self._parser = httptools.HttpRequestParser(self)
-        self._transport: asyncio.Transport = None  # type: ignore[assignment]  # until connected
-        self._waiting: deque[Response] = deque()
-        self._current: Response | None = None
-        self._arriving: Request | None = None
-        self._url = b""
-        self._headers: list[Header] = []
-        self._header_bytes = 0
-        self._paused = False
-        self._between = True  # nothing of the next request has arrived
-        self._parsed: Head | None = None
-        self._repeated = Repeated()
-        # To be awaited before more is written; None where nothing stands in the way.
-        self.writable: asyncio.Future[None] | None = None
-        self._client: Any = None
-        self.last_active = shared.loop.time()
-        # Since when a head, a body, or room for more of an answer is awaited.
-        self._since = self.last_active
-        self._unread = 0  # bytes of the answer, at that time
+    responder: Responder
+    loop: asyncio.AbstractEventLoop
+    date: bytes = b""
+    closing: bool = False
+    patience: Patience = field(default_factory=Patience)
+    connections: set[ServerConnection] = field(default_factory=set)
+    tasks: set[asyncio.Task[None]] = field(default_factory=set)
+    # Of whole responses, up to the number of bytes, of this second.
+    _heads: dict[tuple[int, tuple[Header, ...]], bytes] = field(default_factory=dict)
+    most: int = 0
+    addresses: Addresses = field(init=False)
 
-    # -- events of the transport -------------------------------------------------------
+    def __post_init__(self) -> None:
+        self.most, self.addresses = self.patience.most, Addresses(self.patience.per_address)
 
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        self._transport = transport  # type: ignore[assignment]  # always a TCP transport
-        self._client = transport.get_extra_info("peername")
-        shared = self.shared
-        shared.connections.add(self)
-        if not (shared.addresses.enter(self.address) and shared.has_room()):
-            self._refuse(503)
+    def tick(self, now: str) -> None:
+        self.date = f"date: {now}\r\n".encode()
+        self._heads.clear()
 
-    @property
-    def address(self) -> str:
-        return str(self._client[0]) if self._client else ""
+    def has_room(self) -> bool:
+        """For the connection that has just been made; the longest idle one makes way for it."""
+        if len(self.connections) <= self.most:
+            return True
+        idle = [connection for connection in self.connections if connection.idle]
+        if len(idle) < 2:  # the new one is idle as well
+            return False
+        min(idle, key=lambda connection: connection.last_active).close()
+        return True
 
-    def data_received(self, data: bytes) -> None:
-        between = self._between
-        request = self._repeated.request_in(data) if between else None
-        if request is not None:
-            head, body = request
-            self._enter(Response(self, Request(head, self, body)))
-            return
-        self._parsed = None
-        try:
-            self._parser.feed_data(data)
-        except httptools.HttpParserUpgrade:
-            self._refuse(400)
-        except httptools.HttpParserError:
-            self._refuse(400)
-        else:
-            if between and self._between and self._parsed is not None:
-                self._repeated.learn(data, self._parsed)
+    def head(self, status: int, headers: tuple[Header, ...]) -> bytes:
+        known = self._heads.get((status, headers))
+        if known is not None:
+            return known
+        parts = (status_line(status), self.date, lines(headers), b"content-length: ")
+        head = self._heads[status, headers] = b"".join(parts)
+        if len(self._heads) > MOST_HEADS:
+            self._heads.clear()
+        return head
 
-    def pause_writing(self) -> None:
-        self.writable = self.shared.loop.create_future()
 
-    def resume_writing(self) -> None:
-        if self.writable is not None:
-            self.writable.set_result(None)
-            self.writable = None
+def listen(host: str, port: int) -> socket.socket:
+    """A listening socket; port 0 takes a free one."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    # The protocol is named because event loops look at it before they set TCP_NODELAY.
+    sock = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+    try:
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        sock.bind((host, port))
+        sock.listen(1024)
+    except OSError:
+        sock.close()
+        raise
+    sock.setblocking(False)
+    return sock
 
-    def connection_lost(self, error: Exception | None) -> None:
-        self.shared.connections.discard(self)
-        self.shared.addresses.leave(self.address)
-        del self._parser  # it holds us: nothing is left for the collector of cycles
-        self.resume_writing()
-        for response in (self._current, *self._waiting):
-            if response is not None:
-                response.lost()
 
-    # -- events of the parser ----------------------------------------------------------
+async def serve(
+    responder: Responder,
+    sock: socket.socket,
+    stopping: Callable[[], Awaitable[None]],
+    grace: float,
+    patience: Patience = PATIENCE,
+) -> None:
+    """Serve until SIGINT or SIGTERM, then let running requests finish."""
+    loop = asyncio.get_running_loop()
+    told = asyncio.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, told.set)
+    _spare_the_collector()
+    server = HttpServer(responder, loop, patience=patience)
+    ticking = loop.create_task(_tick(server))
+    listening = await loop.create_server(lambda: ServerConnection(server), sock=sock)
+    try:
+        await told.wait()
+    finally:
+        listening.close()
+        await _finish(server, stopping, grace)
+        ticking.cancel()
 
-    def on_message_begin(self) -> None:
-        self._between = False
-        self._since = self.shared.loop.time()
-        self._url, self._headers, self._header_bytes = b"", [], 0
 
-    def on_url(self, url: bytes) -> None:
-        self._url += url
-        self._header_bytes += len(url)
-        if self._header_bytes > MOST_HEADER_BYTES:
-            raise _TOO_LARGE
+def _spare_the_collector() -> None:
+    """What is loaded by now stays: looking at it again and again takes 5 % of a busy server."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(10_000, 10, 10)
 
-    def on_header(self, name: bytes, value: bytes) -> None:
-        self._headers.append((name.lower(), value.strip(b" \t")))
-        self._header_bytes += len(name) + len(value)
-        if self._header_bytes > MOST_HEADER_BYTES:
-            raise _TOO_LARGE
 
-    def on_headers_complete(self) -> None:
-        parser = self._parser
-        method, version = parser.get_method().decode("ascii"), parser.get_http_version()
-        head = read_head(method, self._url, version, self._headers)
-        self._since = self.shared.loop.time()
-        keep = parser.should_keep_alive()
-        self._parsed = head if keep else None
-        self._arriving = request = Request(head, self)
-        if head.headers.get("expect", "").lower() == "100-continue":
-            request.go_ahead = self._continue
-        self._enter(Response(self, request, keep_alive=keep))
+async def _finish(
+    server: HttpServer, stopping: Callable[[], Awaitable[None]], grace: float
+) -> None:
+    server.closing = True
+    for connection in tuple(server.connections):
+        if connection.idle:
+            connection.close()
+    await stopping()
+    if server.tasks:
+        await asyncio.wait(tuple(server.tasks), timeout=grace)
+    for connection in tuple(server.connections):
+        connection.abort()
+    running = tuple(server.tasks)
+    for task in running:
+        task.cancel()
+    await asyncio.gather(*running, return_exceptions=True)
 
-    def on_body(self, body: bytes) -> None:
-        if self._arriving is not None and self._arriving.feed(body) > BODY_HIGH_WATER:
-            self._pause()
 
-    def on_message_complete(self) -> None:
-        if self._arriving is not None:
-            self._arriving.complete()
-            self._arriving = None
-        self._between = True
-
-    # -- the request that is being answered --------------------------------------------
-
-    def _enter(self, response: Response) -> None:
-        if self._current is None:
-            self._begin(response)
-            return
-        self._waiting.append(response)
-        if len(self._waiting) >= MOST_PIPELINED:
-            self._pause()
-
-    def _begin(self, response: Response) -> None:
-        self._current = response
-        shared = self.shared
-        response.task = task = shared.loop.create_task(self._answer(response))
-        shared.tasks.add(task)
-
-    async def _answer(self, response: Response) -> None:
-        try:
-            await self.shared.responder(response.request, response)
-        except Exception:
-            log.exception("a request handler failed")
-        except asyncio.CancelledError:
-            if not response.abandoned:
-                raise
-        finally:
-            self._finished(response, keep=response.finish())
-
-    def _finished(self, response: Response, *, keep: bool) -> None:
-        """The current request is answered: go on with the next one, or close."""
-        shared = self.shared
-        shared.tasks.discard(response.task)
-        self._current = None
-        self.last_active = shared.loop.time()
-        if not keep or (shared.closing and not self._waiting):
-            self._transport.close()
-        elif self._waiting:
-            self._since = self.last_active
-            self._begin(self._waiting.popleft())
-            self.read_on()
-
-    def _continue(self) -> None:
-        """Tell a client that asked first to go ahead with its body."""
-        if self._current is not None and not self._current.begun:
-            self.write(b"HTTP/1.1 100 Continue\r\n\r\n")
-
-    def write(self, data: bytes) -> None:
-        self._transport.write(data)
-
-    def _pause(self) -> None:
-        self._paused = True
-        self._transport.pause_reading()
-
-    def read_on(self) -> None:
-        if self._paused and not self._transport.is_closing():
-            self._paused = False
-            self._transport.resume_reading()
-
-    @property
-    def idle(self) -> bool:
-        waits = self._current is None and not self._waiting
-        return waits and not self._transport.is_closing()
-
-    def hurry(self, now: float, patience: Patience) -> None:
-        """Hang up on a client that has kept us waiting for too long."""
-        if self.writable is not None:
-            unread = self._transport.get_write_buffer_size()
-            if unread != self._unread:
-                self._unread, self._since = unread, now
-            elif now - self._since > patience.stall:
-                self.abort()
-        elif self._between:
-            if self.idle and now - self.last_active > patience.idle:
-                self.close()
-        elif now - self._since > self._may_take(patience):
-            self._refuse(408)
-
-    def _may_take(self, patience: Patience) -> float:
-        """What of a request is here; a body that nobody reads is not its client's fault."""
-        if self._arriving is None:
-            return patience.head
-        current = self._current
-        read = current is not None and current.request is self._arriving and not self._paused
-        return patience.body if read else math.inf
-
-    def close(self) -> None:
-        self._transport.close()
-
-    def abort(self) -> None:
-        self._transport.abort()
-
-    def _refuse(self, status: int) -> None:
-        """Not HTTP that we understand: say so, if nothing is being said, and hang up."""
-        silent = self._current is None or not self._current.begun
-        if silent and not self._transport.is_closing():
-            self.write(status_line(status) + b"content-length: 0\r\nconnection: close\r\n\r\n")
-        self._transport.close()
+async def _tick(server: HttpServer) -> None:
+    """Once a second: the Date header, and connections that keep us waiting."""
+    while True:
+        server.tick(formatdate(usegmt=True))
+        now = server.loop.time()
+        for connection in tuple(server.connections):
+            connection.hurry(now, server.patience)
+        await asyncio.sleep(TICK)

@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from toolyard.access.callers import Authenticator, Unauthorized
-from toolyard.http.heads import Header
+from toolyard.http.headers import JSON_TYPE, Header
 from toolyard.http.request import Request
-from toolyard.http.response import JSON_TYPE, Response
+from toolyard.http.response import Response
 from toolyard.protocol.call import Json
 from toolyard.web.encode import encoded
 

@@ -8,8 +8,9 @@ from typing import TypeAlias
 from toolyard.access.callers import Unauthorized
 from toolyard.access.inbound import Bearers
 from toolyard.access.tokens import StaticToken, StaticTokens, hash_of
+from toolyard.http.headers import TEXT_TYPE
 from toolyard.http.request import Disconnected, Request
-from toolyard.http.response import TEXT_TYPE, Response
+from toolyard.http.response import Response
 from toolyard.web.encode import encoded
 from toolyard.web.routes.calls import CallRoutes
 from toolyard.web.routes.logins import LoginRoutes

@@ -6,7 +6,7 @@ import asyncio
 from collections import deque
 
 from toolyard.http.events import EVENT_HEADERS, KEEP_ALIVE, event
-from toolyard.http.heads import Header
+from toolyard.http.headers import Header
 from toolyard.http.request import Request
 from toolyard.http.response import Response
 from toolyard.protocol.call import Json

@@ -11,12 +11,12 @@ from toolyard.errors import INVALID_PARAMS, ProtocolError
 from toolyard.http.addresses import NotAllowed, canonical_host
 from toolyard.http.dial import GuardedDial
 from toolyard.http.fetch import (
+    DocumentTooLarge,
     FetchBounds,
     Fetched,
     FetchError,
     Forbidden,
     GuardedFetch,
-    TooLarge,
     TooSlow,
 )
 from toolyard.protocol.call import Call, Channel, JsonObject
@@ -59,7 +59,7 @@ class HttpsProvider:
             raise unreadable(uri, str(refusal)) from None
         except Forbidden as refusal:
             raise unreadable(uri, refusal.why) from None
-        except TooLarge:
+        except DocumentTooLarge:
             raise unreadable(uri, f"Resource exceeds {self._bounds.max_body} bytes") from None
         except TooSlow:
             raise unreadable(uri, f"timed out after {self._limits.seconds:g}s") from None

@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 
 from toolyard.access.callers import Anyone, Authenticator, Unauthorized
 from toolyard.errors import INVALID_REQUEST, ProtocolError
-from toolyard.http.heads import Header
+from toolyard.http.headers import TEXT_TYPE, Header
 from toolyard.http.request import BodyTooLarge, Disconnected
 from toolyard.http.request import Request as HttpRequest
 from toolyard.http.request_heads import Head
-from toolyard.http.response import TEXT_TYPE, Responder
+from toolyard.http.response import Responder
 from toolyard.http.response import Response as HttpResponse
 from toolyard.protocol.jsonrpc import Message, Request
 from toolyard.protocol.modern import is_modern

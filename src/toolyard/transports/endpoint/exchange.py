@@ -14,9 +14,9 @@ from toolyard.errors import (
     UNSUPPORTED_REVISION,
     ProtocolError,
 )
-from toolyard.http.heads import Header
+from toolyard.http.headers import JSON_TYPE, Header
 from toolyard.http.request import Request
-from toolyard.http.response import JSON_TYPE, Response
+from toolyard.http.response import Response
 from toolyard.protocol.call import Caller
 from toolyard.protocol.jsonrpc import RequestId, encode_error
 

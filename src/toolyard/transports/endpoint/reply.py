@@ -7,7 +7,8 @@ from collections.abc import Awaitable
 from functools import cached_property
 
 from toolyard.http.events import EVENT_HEADERS, KEEP_ALIVE, event
-from toolyard.http.response import JSON_TYPE, Response
+from toolyard.http.headers import JSON_TYPE
+from toolyard.http.response import Response
 from toolyard.transports.endpoint.outbox import Outbox, priming
 
 RETRY_MS = 500

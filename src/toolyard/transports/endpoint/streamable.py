@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from toolyard.errors import INVALID_REQUEST, ProtocolError
 from toolyard.http.events import EVENT_HEADERS, KEEP_ALIVE, event
-from toolyard.http.response import JSON_TYPE
+from toolyard.http.headers import JSON_TYPE
 from toolyard.http.response import Response as HttpResponse
 from toolyard.protocol.call import Call, JsonObject
 from toolyard.protocol.jsonrpc import (

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import orjson
 
-from toolyard.http.heads import Header
+from toolyard.http.headers import JSON_TYPE, Header
 from toolyard.http.request import BodyTooLarge, Request
-from toolyard.http.response import JSON_TYPE, Response
+from toolyard.http.response import Response
 from toolyard.protocol.call import Json, JsonObject
 from toolyard.web.encode import encoded
 

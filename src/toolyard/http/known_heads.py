@@ -7,9 +7,7 @@ a head means was found out by a parser, once.
 from __future__ import annotations
 
 import re
-from typing import NamedTuple, TypeAlias
-
-Header: TypeAlias = tuple[bytes, bytes]
+from typing import NamedTuple
 
 _MOST_BYTES = 8192
 _MOST_DIGITS = 9
