@@ -10,7 +10,7 @@ import pytest
 from tests.until import until
 from tests.upstreams.fake_http import FakeHttp, Handle, Request, fake_http
 from toolyard.http.client import MAX_IDLE, CannotReach, HttpClient, Url, connected, encode_head
-from toolyard.http.connection import Broken
+from toolyard.http.client_connection import Broken
 
 
 async def fetch(client: HttpClient, server: FakeHttp, limit: int = 10_000) -> bytes:

@@ -18,7 +18,7 @@ from toolyard.access.callers import Anyone, Authenticator
 from toolyard.catalog.entries import Tool
 from toolyard.catalog.snapshot import Catalog
 from toolyard.errors import ConfigError, LoginRequired
-from toolyard.http.messages import AsgiApp
+from toolyard.http.response import Responder
 from toolyard.methods.tools import Permit
 from toolyard.protocol.call import Call, Caller, Channel, Handler, Result
 from toolyard.protocol.jsonrpc import Message
@@ -76,7 +76,7 @@ def protected_resource(settings: Settings) -> ProtectedResource | None:
     return read_resource(settings.oauth, FILE_NAME)
 
 
-def routes_of(settings: Settings) -> Mapping[str, AsgiApp]:
+def routes_of(settings: Settings) -> Mapping[str, Responder]:
     """Open to everybody: what we say of ourselves as a protected resource."""
     resource = protected_resource(settings)
     return resource.routes() if resource is not None else {}
@@ -84,7 +84,7 @@ def routes_of(settings: Settings) -> Mapping[str, AsgiApp]:
 
 def connect_routes(
     logins: Logins, authenticator: Authenticator, servers: Callable[[], Iterable[Server]]
-) -> Mapping[str, AsgiApp]:
+) -> Mapping[str, Responder]:
     """For callers: they hand over tokens for these OAuth servers."""
     from toolyard.access.connect import PATH, Connect
 

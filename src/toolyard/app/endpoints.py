@@ -7,7 +7,7 @@ from time import monotonic
 
 from toolyard.access.callers import Anyone, Authenticator
 from toolyard.app.build import App, Plan
-from toolyard.http.messages import AsgiApp
+from toolyard.http.response import Responder
 from toolyard.protocol.call import JsonObject
 from toolyard.sources.registry.format.export import FORMATS, export
 from toolyard.sources.registry.masking import masked
@@ -15,7 +15,7 @@ from toolyard.web.endpoint import BadQuery, Endpoint
 from toolyard.web.views.status import Status
 
 
-def status_endpoint(plan: Plan, app: App) -> AsgiApp:
+def status_endpoint(plan: Plan, app: App) -> Responder:
     status = Status(
         info=plan.identity.info,
         catalog=lambda: app.keeper.current,
@@ -27,7 +27,7 @@ def status_endpoint(plan: Plan, app: App) -> AsgiApp:
     return Endpoint(lambda query: status.document())
 
 
-def registry_endpoint(app: App, authenticator: Authenticator) -> Mapping[str, AsgiApp]:
+def registry_endpoint(app: App, authenticator: Authenticator) -> Mapping[str, Responder]:
     """For the page's token; without a page for whoever may use /mcp, if that is not anyone."""
     if isinstance(authenticator, Anyone):
         return {}

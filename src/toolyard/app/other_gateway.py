@@ -121,7 +121,7 @@ async def _read(place: str) -> bytes:
     )
     answer = await GuardedFetch(place)("GET", place, headers)
     if answer.status != 200:
-        raise FetchError(f"it answers {answer.status}")
+        raise ValueError(f"it answers {answer.status}")
     return answer.body
 
 

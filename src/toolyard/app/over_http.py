@@ -20,10 +20,10 @@ from toolyard.app.other_gateway import Other
 from toolyard.app.page import Page
 from toolyard.app.payloads import payload_log
 from toolyard.errors import ConfigError
-from toolyard.http.messages import AsgiApp
 from toolyard.http.patience import Patience
-from toolyard.http.serving import listen
-from toolyard.http.serving import serve as serve_asgi
+from toolyard.http.response import Responder
+from toolyard.http.server import listen
+from toolyard.http.server import serve as serve_requests
 from toolyard.settings import Settings
 from toolyard.telemetry import counted
 from toolyard.transports.endpoint.app import HttpSettings, HttpTransport
@@ -92,7 +92,7 @@ async def _serve(
     watching = asyncio.get_running_loop().create_task(app.watch())
     _announce(plan, sock, app, page)
     try:
-        await serve_asgi(
+        await serve_requests(
             _logged(plan, refusals.over(transport) if refusals else transport),
             sock,
             lambda: _wind_down(app, transport, site),
@@ -121,7 +121,7 @@ def _page(plan: Plan, address: Address, authenticator: Authenticator) -> Page:
     return Page(plan, needs_token=not isinstance(authenticator, Anyone), other=address.other)
 
 
-def _extra(plan: Plan, app: App, authenticator: Authenticator) -> dict[str, AsgiApp]:
+def _extra(plan: Plan, app: App, authenticator: Authenticator) -> dict[str, Responder]:
     routes = dict(routes_of(plan.settings))
     if app.pool is not None and app.logins is not None:
         servers = partial(_oauth_servers, app.pool)
@@ -134,9 +134,9 @@ def _oauth_servers(pool: Pool) -> list[ServerDefinition]:
     return [server for server in found if server is not None and server.auth == "oauth"]
 
 
-def _logged(plan: Plan, app: AsgiApp) -> AsgiApp:
+def _logged(plan: Plan, responder: Responder) -> Responder:
     payloads = payload_log(plan.settings)
-    return payloads.over(app) if payloads is not None else app
+    return payloads.over(responder) if payloads is not None else responder
 
 
 async def _wind_down(app: App, transport: HttpTransport, site: Site | None) -> None:

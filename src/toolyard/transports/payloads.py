@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 import re
 import time
-from collections.abc import Iterable, MutableMapping
-from typing import Any
+from collections.abc import Awaitable, Iterable
 
-from toolyard.http.messages import AsgiApp, Receive, Scope, Send
+from toolyard.http.request import Request
+from toolyard.http.response import Responder, Response
 from toolyard.telemetry import MASK, Mask, one_line
 
 MCP_PATHS = frozenset({"/mcp", "/mcp/", "/sse", "/messages"})
@@ -49,31 +49,16 @@ class PayloadLog:
         """By the name of a field, and by the value of what is known to be secret."""
         return _NAMED_SECRET.sub(rf"\g<q>\g<name>\g<q>\g<is>\g<q>{MASK}\g<q>", self._mask(text))
 
-    def over(self, app: AsgiApp) -> AsgiApp:
-        """The app, its MCP messages written down."""
+    def over(self, responder: Responder) -> Responder:
+        """The responder, its MCP messages written down."""
 
-        async def logged(scope: Scope, receive: Receive, send: Send) -> None:
-            if scope["type"] != "http" or scope["path"] not in MCP_PATHS:
-                await app(scope, receive, send)
-                return
-            await app(scope, self._hearing(receive), self._saying(send))
+        def logged(request: Request, response: Response) -> Awaitable[None]:
+            if request.path in MCP_PATHS:
+                request.watch(self.heard)
+                response.watch(lambda _status, part: self.said(part))
+            return responder(request, response)
 
         return logged
-
-    def _hearing(self, receive: Receive) -> Receive:
-        async def heard() -> MutableMapping[str, Any]:
-            message = await receive()
-            self.heard(message.get("body", b""))
-            return message
-
-        return heard
-
-    def _saying(self, send: Send) -> Send:
-        async def said(message: MutableMapping[str, Any]) -> None:
-            self.said(message.get("body", b""))
-            await send(message)
-
-        return said
 
 
 def _kind(text: str) -> str:

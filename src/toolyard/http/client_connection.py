@@ -1,4 +1,4 @@
-"""One HTTP/1.1 connection: a request out, its response in, then the next one."""
+"""The client's side of an HTTP/1.1 connection: a request out, its response in, then the next."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import NamedTuple, cast
 
 import httptools
 
-from toolyard.http.heads import KnownHead, learned
+from toolyard.http.known_heads import KnownHead, learned
 
 # An event stream that nobody reads must not fill the memory.
 MAX_BUFFERED = 1024 * 1024
@@ -48,7 +48,7 @@ class Heads:
         self.known: _Known | None = None
 
 
-class Connection(asyncio.Protocol):
+class ClientConnection(asyncio.Protocol):
     def __init__(self, heads: Heads) -> None:
         self._transport: asyncio.Transport | None = None
         self._loop = asyncio.get_running_loop()
