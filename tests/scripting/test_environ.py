@@ -10,8 +10,8 @@ from typing import Any
 import orjson
 import pytest
 
-from tests.scripts.conftest import MakeYard
-from tests.scripts.yard import Yard, calling, run
+from tests.scripting.conftest import MakeYard
+from tests.scripting.yard import Yard, calling, run
 from toolyard.errors import ProtocolError
 from toolyard.protocol.call import Client, JsonObject
 from toolyard.protocol.revisions import R2026_07_28

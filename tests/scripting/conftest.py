@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 import pytest
 
-from tests.scripts.yard import Yard, make_yard
+from tests.scripting.yard import Yard, make_yard
 
 
 class MakeYard(Protocol):

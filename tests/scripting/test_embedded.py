@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.scripts.conftest import MakeYard
-from tests.scripts.yard import Recorder, Yard, run
+from tests.scripting.conftest import MakeYard
+from tests.scripting.yard import Recorder, Yard, run
 from toolyard.protocol.call import JsonObject
 
 

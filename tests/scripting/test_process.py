@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 import uvloop
 
-from tests.scripts.yard import open_files
+from tests.scripting.yard import open_files
 from tests.until import until, until_dead, until_exists
 from toolyard.processes.exits import Exits, ThreadExits, exits_of
 from toolyard.processes.once import Exit, Process

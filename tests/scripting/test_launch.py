@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.scripts.conftest import MakeYard
-from tests.scripts.yard import Yard, run, text_of
+from tests.scripting.conftest import MakeYard
+from tests.scripting.yard import Yard, run, text_of
 from toolyard.errors import ToolError
 from toolyard.scripts.running.run import ScriptSpec
 

@@ -16,8 +16,8 @@ from pathlib import Path
 import pytest
 
 from tests.processes import Started, alive
-from tests.scripts.conftest import MakeYard
-from tests.scripts.yard import (
+from tests.scripting.conftest import MakeYard
+from tests.scripting.yard import (
     Yard,
     calling,
     open_files,
@@ -32,7 +32,7 @@ pytestmark = pytest.mark.long
 SERVER = """
 import asyncio, sys
 from pathlib import Path
-from tests.scripts.yard import make_yard, run
+from tests.scripting.yard import make_yard, run
 
 async def main():
     yard = make_yard(Path(sys.argv[1]))

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.scripts.conftest import MakeYard
-from tests.scripts.yard import (
+from tests.scripting.conftest import MakeYard
+from tests.scripting.yard import (
     Recorder,
     Yard,
     calling,

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from tests.scripts.conftest import MakeYard
-from tests.scripts.yard import Recorder, Yard, able, calling, run, text_of
+from tests.scripting.conftest import MakeYard
+from tests.scripting.yard import Recorder, Yard, able, calling, run, text_of
 from tests.until import until, until_exists
 from toolyard.errors import MISSING_CAPABILITY, ProtocolError, ToolError
 from toolyard.protocol.call import Client, JsonObject, Questions

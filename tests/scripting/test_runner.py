@@ -8,7 +8,7 @@ from pathlib import Path
 
 import uvloop
 
-from tests.scripts.yard import (
+from tests.scripting.yard import (
     CALL,
     Recorder,
     Yard,

@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from tests.scripts.yard import Recorder
+from tests.scripting.yard import Recorder
 from toolyard.protocol.call import JsonObject
 from toolyard.scripts.contract.stream import Allowance, Reporter
 from toolyard.scripts.running.deadline import Deadline, Limit
