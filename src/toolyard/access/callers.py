@@ -7,6 +7,7 @@ import hmac
 from collections.abc import Sequence
 from typing import Protocol
 
+from toolyard.http.headers import Header
 from toolyard.protocol.call import Caller
 
 
@@ -17,6 +18,10 @@ class Unauthorized(Exception):
         super().__init__(challenge)
         self.challenge = challenge
         self.status = status
+
+    @property
+    def header(self) -> Header:
+        return b"www-authenticate", self.challenge.encode("latin-1", "replace")
 
 
 class Authenticator(Protocol):
