@@ -8,7 +8,7 @@ Telling it of a group is one store to shared memory: it sleeps until we are gone
 
 So its script walks descendants, looks for marks and signals groups a second time, beside
 descendants.py, marks.py and group.py: it runs when there is no Python of ours left to do it,
-and as a shell it needs a tenth of the memory meanwhile.
+and a shell takes little memory while it waits for that.
 """
 
 from __future__ import annotations
