@@ -32,10 +32,6 @@ COMMANDS = {
     "auth": ("toolyard.cli.auth", "log in at OAuth servers of a registry, and out again"),
     "token": ("toolyard.cli.token", "make tokens for callers of the HTTP server"),
 }
-# Commands for machines: not in the help.
-HIDDEN = {
-    "conformance-client": ("toolyard.cli.conformance_client", "be the suite's client under test"),
-}
 # Flags that stand in for a command.
 ALIASES = {"--health": "health", "--ready": "health", "ready": "health"}
 
@@ -59,7 +55,7 @@ def _run(program: Program, argv: list[str]) -> int:
         print(_help(program.name))
         return 0 if argv else 2
     name = ALIASES.get(argv[0], argv[0])
-    if name not in COMMANDS and name not in HIDDEN:
+    if name not in COMMANDS:
         print(f"Unknown command: {argv[0]}\n\n{_help(program.name)}", file=sys.stderr)
         return 2
     return _run_command(program, name, argv[1:])
@@ -70,7 +66,7 @@ def _run_command(program: Program, name: str, argv: list[str]) -> int:
     import argparse  # noqa: PLC0415
     from importlib import import_module  # noqa: PLC0415
 
-    module_name, help_line = {**COMMANDS, **HIDDEN}[name]
+    module_name, help_line = COMMANDS[name]
     module = import_module(module_name)
     said = help_line[0].upper() + help_line[1:]
     parser = argparse.ArgumentParser(f"{program.name} {name}", description=f"{said}.")
