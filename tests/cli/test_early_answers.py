@@ -67,7 +67,9 @@ def talk(command: list[str], messages: list[dict[str, Any]]) -> list[Any]:
 @pytest.mark.parametrize("heavy", ["mcp", "pydantic", "starlette", "uvicorn", "asyncio"])
 def test_the_first_answers_need_nothing_heavy(heavy: str) -> None:
     """asyncio is fine later on; the others never come into the serving path."""
-    source = "import sys, toolyard.cli.serve, toolyard.app.early; print(sys.argv[1] in sys.modules)"
+    source = (
+        "import sys, toolyard.cli.serve, toolyard.app.early_list; print(sys.argv[1] in sys.modules)"
+    )
     done = subprocess.run(
         [sys.executable, "-c", source, heavy], capture_output=True, text=True, env=environment()
     )
@@ -90,8 +92,8 @@ def test_stray_prints_cannot_reach_stdout(tmp_path: Path) -> None:
     """What we or a library print by accident ends on stderr."""
     (tmp_path / "tools").mkdir()
     source = (
-        "import sys\nfrom toolyard.app import greeting\nfrom toolyard.cli import main\n"
-        "real = greeting.greet_early\n"
+        "import sys\nfrom toolyard.app import early_greeting\nfrom toolyard.cli import main\n"
+        "real = early_greeting.greet_early\n"
         "import toolyard.cli.serve as serve\n"
         "def noisy(*a, **k):\n    print('stray')\n    return real(*a, **k)\n"
         "serve.greet_early = noisy\n"

@@ -21,6 +21,7 @@ from tests.scripts.yard import (
 )
 from toolyard.errors import ProtocolError, ToolError
 from toolyard.protocol.call import JsonObject
+from toolyard.scripts.running.runner import Runner
 
 ECHO_C = """
 #include <stdio.h>
@@ -168,7 +169,11 @@ async def test_more_lines_than_allowed_are_dropped_for_each_call_anew(a_yard: Ma
 
 async def test_a_script_can_announce_changes(yard: Yard) -> None:
     announced: list[tuple[str, JsonObject]] = []
-    yard.runner.announce = lambda method, params: announced.append((method, params))
+    yard.runner = Runner(
+        yard.runner.settings,
+        yard.runner.paths,
+        announce=lambda method, params: announced.append((method, params)),
+    )
     line = '{"method":"notifications/tools/list_changed"}'
     await run(yard.bash("announce.sh", f"echo '{line}' >> \"$MCP_LOG_STREAM\""))
     assert announced == [("notifications/tools/list_changed", {})]

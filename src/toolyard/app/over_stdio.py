@@ -6,10 +6,11 @@ import asyncio
 import os
 import signal
 
-from toolyard.app.build import Plan, build
+from toolyard.app.build import build
+from toolyard.app.early_greeting import Early
 from toolyard.app.ending import CLOSING, THREADS, insist
-from toolyard.app.greeting import Early
 from toolyard.app.payloads import payload_log
+from toolyard.app.plan import Plan
 from toolyard.settings import Settings
 from toolyard.telemetry import logger
 from toolyard.transports.stdio import Answered, StdioSettings, StdioTransport
@@ -24,10 +25,11 @@ def serve(plan: Plan, early: Early, stdout: int) -> int:
 
 async def _serve(plan: Plan, early: Early, stdout: int) -> None:
     app = build(plan)
-    app.settle_in(plan.project)
+    app.settle_in(plan)
     answered = Answered(early.rest, early.revision, early.client, early.ready)
-    transport = StdioTransport(app.edge, _settings(plan.settings, stdout), answered)
-    transport.payloads = payload_log(plan.settings)
+    transport = StdioTransport(
+        app.edge, _settings(plan.settings, stdout), answered, payload_log(plan.settings)
+    )
     if plan.settings.log_startup:
         log.info("serving %s over stdio (%s)", plan.identity.info["name"], os.getpid())
     loop = asyncio.get_running_loop()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from argparse import Namespace
 
-from toolyard.app.build import Plan
+from toolyard.app.plan import Plan
 from toolyard.cli.options import Chosen
 from toolyard.cli.serve import identity_of
 from toolyard.settings import Settings

@@ -7,7 +7,7 @@ import sys
 from argparse import ArgumentParser, Namespace
 from typing import TYPE_CHECKING
 
-from toolyard.app.greeting import Early, greet_early, take_stdout
+from toolyard.app.early_greeting import Early, greet_early, take_stdout
 from toolyard.cli.options import Chosen, add_project, choose
 from toolyard.errors import ConfigError
 from toolyard.protocol.identity import MINIMAL_CAPABILITIES, Identity
@@ -18,7 +18,7 @@ from toolyard.sources.project.identity import read_identity
 from toolyard.sources.project.layout import REGISTRY_FILE, project_at
 
 if TYPE_CHECKING:
-    from toolyard.app.build import Plan
+    from toolyard.app.plan import Plan
     from toolyard.sources.project.discover.scan import Scan
 
 DEFAULT_NAME = "toolyard"
@@ -56,7 +56,7 @@ def run(options: Namespace) -> int:
     if chosen.project is not None or chosen.registries:
         return _serve(options, chosen)
     # Only where there is nothing to serve: a start with a project does not pay for it.
-    from toolyard.app.bootstrap import temporary_project  # noqa: PLC0415
+    from toolyard.app.getting_started import temporary_project  # noqa: PLC0415
 
     with temporary_project(options) as root:
         return _serve(options, _explained(chosen, root))
@@ -115,7 +115,7 @@ def _over_stdio(options: Namespace, chosen: Chosen, identity: Identity) -> int:
     scanned = None
     if early.revision is not None and chosen.project is not None and _lists_alone(chosen, options):
         # Lists need less than calls do, and are asked for first.
-        from toolyard.app.early import list_early  # noqa: PLC0415
+        from toolyard.app.early_list import list_early  # noqa: PLC0415
 
         size = page_size(chosen.settings.page_size, small=options.like_mcp_bash)
         early, scanned = list_early(early, chosen.project, chosen.settings, size, (0, stdout))
@@ -154,7 +154,7 @@ def _plan(
     options: Namespace, chosen: Chosen, identity: Identity, scanned: Scan | None = None
 ) -> Plan:
     # As above: the composition root imports everything that serves.
-    from toolyard.app.build import Plan  # noqa: PLC0415
+    from toolyard.app.plan import Plan  # noqa: PLC0415
     from toolyard.cli.logs import start_logging  # noqa: PLC0415
 
     start_logging(options, chosen)

@@ -10,7 +10,8 @@ from collections.abc import Iterator, Sequence
 
 import orjson
 
-from toolyard.app.build import Plan, build
+from toolyard.app.build import build
+from toolyard.app.plan import Plan
 from toolyard.catalog.kinds import KINDS, Kind
 from toolyard.catalog.snapshot import Catalog, Listed
 from toolyard.cli.choosing import chosen_by, no_project

@@ -39,6 +39,11 @@ class Registries:
     def servers(self) -> tuple[ServerDefinition, ...]:
         return tuple(server for registry in self.files for server in registry.servers)
 
+    @property
+    def secrets(self) -> frozenset[str]:
+        """Values that came from variables."""
+        return frozenset().union(*(registry.secrets for registry in self.files))
+
     def needed(self) -> frozenset[str]:
         """The servers whose listing the catalog is made from: nothing else is started."""
         referred = {tool.server for one in self.files for tool in one.tools if tool.server}
@@ -58,6 +63,9 @@ class Registries:
             for server in self.servers
             if server.auth == "oauth" and server.disabled is None and server.expose != "listed"
         }
+
+
+NO_REGISTRIES = Registries((), ())
 
 
 @dataclass(frozen=True, slots=True)

@@ -85,8 +85,15 @@ class StdioSettings:
 
 
 class StdioTransport:
-    def __init__(self, edge: Edge, settings: StdioSettings, answered: Answered) -> None:
+    def __init__(
+        self,
+        edge: Edge,
+        settings: StdioSettings,
+        answered: Answered,
+        payloads: PayloadLog | None = None,
+    ) -> None:
         self._edge = edge
+        self._payloads = payloads
         self._settings = settings
         self._ended = asyncio.Event()
         self._stopped = asyncio.Event()
@@ -105,12 +112,11 @@ class StdioTransport:
             self._session.adopt(answered.revision, answered.client)
         self._first = answered
         self._polls = can_poll(settings.stdin) or os.isatty(settings.stdin)
-        self.payloads: PayloadLog | None = None
 
     # What a session needs of its transport.
     def send(self, message: bytes, _related: RequestId | None = None) -> None:
-        if self.payloads is not None:
-            self.payloads.said(message)
+        if self._payloads is not None:
+            self._payloads.said(message)
         self._unread.write(message)
 
     def end(self, _related: RequestId) -> None:
@@ -176,8 +182,8 @@ class StdioTransport:
         line = line.strip()
         if not line:
             return
-        if self.payloads is not None:
-            self.payloads.heard(line)
+        if self._payloads is not None:
+            self._payloads.heard(line)
         message = self._edge.decode(line)
         if isinstance(message, list):
             self._start(self._batch(message))

@@ -8,7 +8,8 @@ from argparse import ArgumentParser, Namespace
 
 import orjson
 
-from toolyard.app.build import Plan, build
+from toolyard.app.build import build
+from toolyard.app.plan import Plan
 from toolyard.cli.choosing import chosen_by, project_of
 from toolyard.cli.client.arguments import json_object
 from toolyard.cli.client.terminal import TerminalChannel

@@ -11,14 +11,7 @@ from toolyard.app.build import App
 from toolyard.catalog.entries import Tool
 from toolyard.catalog.snapshot import Catalog
 from toolyard.cli.output import pretty, print_json, table
-from toolyard.cli.registry.chosen import (
-    add_registry,
-    opened,
-    plan_for,
-    registries_of,
-    scripts_of,
-    secrets_of,
-)
+from toolyard.cli.registry.chosen import add_registry, opened, plan_for
 from toolyard.errors import ConfigError
 from toolyard.protocol.call import JsonObject
 from toolyard.sources.registry.chain.parts import Anatomy, Part, anatomy, elsewhere_of
@@ -60,7 +53,7 @@ async def _shown(options: Namespace) -> list[JsonObject]:
 
 def views(app: App, catalog: Catalog) -> Iterator[JsonObject]:
     """Every tool of the files, the hidden ones too, then what else is on offer."""
-    secrets = secrets_of(app)
+    secrets = app.federation.registries.secrets
     anatomies = {one.name: one for one in _anatomies(app, catalog)}
     for name, found in anatomies.items():
         yield _view(found, catalog.tools.get(name), secrets)
@@ -70,11 +63,11 @@ def views(app: App, catalog: Catalog) -> Iterator[JsonObject]:
 
 
 def _anatomies(app: App, catalog: Catalog) -> Iterator[Anatomy]:
-    registries = registries_of(app)
+    registries, scripts = app.federation.registries, app.scripts.source.read().tools
     names = [server.name for server in registries.servers]
-    listings = {name: app.pool.known_listing(name) if app.pool else None for name in names}
+    listings = {name: app.federation.known_listing(name) for name in names}
     for registry in registries.files:
-        elsewhere = elsewhere_of(registry, tuple(catalog.tools.values()), scripts_of(app).tools)
+        elsewhere = elsewhere_of(registry, tuple(catalog.tools.values()), scripts)
         for tool in registry.tools:
             yield anatomy(registry, tool, listings, elsewhere)
 

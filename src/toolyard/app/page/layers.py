@@ -30,7 +30,7 @@ class Lineage:
         return tuple(self._of_entry(tool))
 
     def _of_upstream(self, server: str, name: str) -> Iterator[Layer]:
-        listing = self.app.pool.known_listing(server) if self.app.pool else None
+        listing = self.app.federation.known_listing(server)
         definition = listing.tool(name) if listing is not None else None
         if definition is not None:
             yield Layer(server, definition)
@@ -59,13 +59,8 @@ class Lineage:
             yield from self.of(found)
 
     def _registry(self, file: str) -> Registry | None:
-        files = self.app.gateway.registries.files if self.app.gateway else ()
+        files = self.app.federation.registries.files
         return next((one for one in files if one.file == file), None)
-
-    def secrets(self) -> frozenset[str]:
-        """Values that came from variables."""
-        files = self.app.gateway.registries.files if self.app.gateway else ()
-        return frozenset().union(*(one.secrets for one in files))
 
 
 def entry_named(registry: Registry | None, name: str) -> ToolDefinition | None:
