@@ -14,7 +14,7 @@ from toolyard.app.plan import Plan
 from toolyard.app.scripts import Scripts, held
 from toolyard.app.taps import Taps
 from toolyard.catalog.announcer import Announcer
-from toolyard.catalog.entries import Entries
+from toolyard.catalog.entries import Entries, Tool
 from toolyard.catalog.listing import Listing
 from toolyard.catalog.snapshot import Catalog
 from toolyard.catalog.source import Source
@@ -43,6 +43,10 @@ class Federation(Protocol):
 
     @property
     def registries(self) -> Registries: ...
+
+    @property
+    def scripts(self) -> tuple[Tool, ...]:
+        """The tools of the project that the files are laid over, as last read."""
 
     @property
     def refused(self) -> bool:
@@ -99,6 +103,7 @@ class NoFederation:
 
     offered: Source
     registries: Registries = NO_REGISTRIES
+    scripts: tuple[Tool, ...] = ()
     refused: bool = False
     unlisted: int = 0
     at_home: bool = True
@@ -161,6 +166,10 @@ class RegistryFederation:
     @property
     def registries(self) -> Registries:
         return self.source.registries
+
+    @property
+    def scripts(self) -> tuple[Tool, ...]:
+        return self.source.scripts
 
     @property
     def refused(self) -> bool:

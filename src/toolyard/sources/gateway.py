@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
-from toolyard.catalog.entries import Entries
+from toolyard.catalog.entries import Entries, Tool
 from toolyard.catalog.listing import Listing
 from toolyard.catalog.source import Source
 from toolyard.errors import ConfigError, Problem
@@ -193,6 +193,11 @@ class GatewaySource:
     def needed(self) -> frozenset[str]:
         """The servers that list to everybody who asks."""
         return self._listings.followed
+
+    @property
+    def scripts(self) -> tuple[Tool, ...]:
+        """The project's tools, as last read."""
+        return self._scripts_read.tools
 
     def listed(self) -> Mapping[str, Listing | None]:
         """What those list to clients that can do nothing special."""

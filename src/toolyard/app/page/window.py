@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from toolyard import __version__
 from toolyard.app.build import App
-from toolyard.app.page.layers import Lineage
+from toolyard.app.lineage import Lineage
 from toolyard.app.page.logins import PageLogins
 from toolyard.app.page.other_gateway import Other, OtherFile
 from toolyard.app.page.registry_files import registry_files
@@ -59,7 +59,7 @@ class AppWindow:
         return self._app.federation.health()
 
     def layers(self, tool: Tool) -> tuple[Layer, ...]:
-        return self._lineage.of(tool)
+        return self._lineage.layers(tool)
 
     def secrets(self) -> frozenset[str]:
         return self._app.federation.registries.secrets
