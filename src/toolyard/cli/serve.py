@@ -8,20 +8,18 @@ from argparse import ArgumentParser, Namespace
 from typing import TYPE_CHECKING
 
 from toolyard.app.early_greeting import Early, greet_early, take_stdout
-from toolyard.cli.options import Chosen, add_project, choose
+from toolyard.cli.options import Chosen, add_project, choose, identity_of
 from toolyard.errors import ConfigError
-from toolyard.protocol.identity import MINIMAL_CAPABILITIES, Identity
+from toolyard.protocol.identity import Identity
 from toolyard.protocol.manner import manner_of
 from toolyard.protocol.paging import page_size
 from toolyard.settings import Settings
-from toolyard.sources.project.identity import read_identity
 from toolyard.sources.project.layout import REGISTRY_FILE, project_at
 
 if TYPE_CHECKING:
     from toolyard.app.plan import Plan
     from toolyard.sources.project.discover.scan import Scan
 
-DEFAULT_NAME = "toolyard"
 SHORTEST_REMOTE_TOKEN = 32
 
 
@@ -88,21 +86,6 @@ def _serve(options: Namespace, chosen: Chosen) -> int:
     if options.http is not None:
         return _over_http(options, chosen, identity)
     return _over_stdio(options, chosen, identity)
-
-
-def identity_of(chosen: Chosen) -> Identity:
-    told = _told(chosen)
-    if chosen.settings.force_minimal:
-        return told._replace(capabilities=MINIMAL_CAPABILITIES, extensions={})
-    return told
-
-
-def _told(chosen: Chosen) -> Identity:
-    if chosen.project is None:
-        name = os.path.basename(chosen.registries[0]) if chosen.registries else DEFAULT_NAME
-        return Identity({"name": name, "version": "0.0.0", "title": "Toolyard"})
-    told = read_identity(chosen.project, chosen.settings)
-    return Identity(told.info, told.instructions)
 
 
 def _over_stdio(options: Namespace, chosen: Chosen, identity: Identity) -> int:

@@ -14,11 +14,10 @@ import orjson
 from toolyard.app.build import App, build
 from toolyard.app.plan import Plan
 from toolyard.catalog.entries import Tool
-from toolyard.cli.choosing import chosen_by, project_of
+from toolyard.cli.choosing import chosen_by, plan_of, project_of
 from toolyard.cli.client.arguments import json_object
 from toolyard.cli.client.terminal import TerminalChannel
 from toolyard.cli.options import Chosen, add_project
-from toolyard.cli.planning import plan_of
 from toolyard.errors import INVALID_PARAMS, METHOD_NOT_FOUND, ConfigError, ProtocolError
 from toolyard.protocol.call import Call, Json, JsonObject
 from toolyard.protocol.revisions import LATEST

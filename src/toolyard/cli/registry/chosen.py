@@ -9,9 +9,8 @@ from contextlib import asynccontextmanager
 
 from toolyard.app.build import App, build
 from toolyard.app.plan import Plan
-from toolyard.cli.choosing import chosen_by
+from toolyard.cli.choosing import chosen_by, plan_of
 from toolyard.cli.options import add_project
-from toolyard.cli.planning import plan_of
 from toolyard.errors import ConfigError
 from toolyard.sources.project.layout import SERVER_META
 

@@ -14,9 +14,8 @@ from toolyard.app.build import build
 from toolyard.app.plan import Plan
 from toolyard.catalog.kinds import KINDS, Kind
 from toolyard.catalog.snapshot import Catalog, Listed
-from toolyard.cli.choosing import chosen_by, no_project
+from toolyard.cli.choosing import chosen_by, no_project, plan_of
 from toolyard.cli.options import add_project
-from toolyard.cli.planning import plan_of
 from toolyard.protocol.call import JsonObject
 from toolyard.protocol.shape import list_key
 from toolyard.telemetry import one_line
