@@ -169,11 +169,8 @@ async def test_more_lines_than_allowed_are_dropped_for_each_call_anew(a_yard: Ma
 
 async def test_a_script_can_announce_changes(yard: Yard) -> None:
     announced: list[tuple[str, JsonObject]] = []
-    yard.runner = Runner(
-        yard.runner.settings,
-        yard.runner.paths,
-        announce=lambda method, params: announced.append((method, params)),
-    )
+    settings, paths = yard.runner.settings, yard.runner.paths
+    yard.runner = Runner(settings, paths, announce=lambda *said: announced.append(said))
     line = '{"method":"notifications/tools/list_changed"}'
     await run(yard.bash("announce.sh", f"echo '{line}' >> \"$MCP_LOG_STREAM\""))
     assert announced == [("notifications/tools/list_changed", {})]
