@@ -13,12 +13,12 @@ import uvloop
 from toolyard.access.callers import Anyone, Authenticator
 from toolyard.app.access import authenticator_of, routes_of
 from toolyard.app.build import App, build
-from toolyard.app.ending import CLOSING, THREADS, insist
 from toolyard.app.endpoints import registry_endpoint, status_endpoint
 from toolyard.app.page.other_gateway import Other
 from toolyard.app.page.page import Page
 from toolyard.app.payloads import payload_log
 from toolyard.app.plan import Plan
+from toolyard.app.running import kept_running
 from toolyard.errors import ConfigError
 from toolyard.http.messages import AsgiApp
 from toolyard.http.patience import Patience
@@ -86,9 +86,8 @@ async def _serve(
     )
     private = {"/status": status_endpoint(plan, app)}
     transport = HttpTransport(app.edge, settings, extra, private)
-    watching = asyncio.get_running_loop().create_task(app.watch())
-    _announce(plan, sock, app, page)
-    try:
+    async with kept_running(app):
+        _announce(plan, sock, app, page)
         await serve_asgi(
             _logged(plan, app.refusals.over(transport)),
             sock,
@@ -96,11 +95,6 @@ async def _serve(
             plan.settings.shutdown_timeout,
             _patience(plan.settings),
         )
-    finally:
-        watching.cancel()
-        insist(CLOSING)
-        await app.close()
-        insist(THREADS)
 
 
 def _patience(settings: Settings) -> Patience:

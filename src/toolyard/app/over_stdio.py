@@ -8,9 +8,9 @@ import signal
 
 from toolyard.app.build import build
 from toolyard.app.early_greeting import Early
-from toolyard.app.ending import CLOSING, THREADS, insist
 from toolyard.app.payloads import payload_log
 from toolyard.app.plan import Plan
+from toolyard.app.running import kept_running
 from toolyard.settings import Settings
 from toolyard.telemetry import logger
 from toolyard.transports.stdio import Answered, StdioSettings, StdioTransport
@@ -35,14 +35,8 @@ async def _serve(plan: Plan, early: Early, stdout: int) -> None:
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         loop.add_signal_handler(number, transport.stop)
-    watching = loop.create_task(app.watch())
-    try:
+    async with kept_running(app):
         await transport.serve()
-    finally:
-        watching.cancel()
-        insist(CLOSING)
-        await app.close()
-        insist(THREADS)
 
 
 def _settings(settings: Settings, stdout: int) -> StdioSettings:
