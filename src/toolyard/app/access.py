@@ -1,4 +1,4 @@
-"""What the settings say of who may do what, put together from `auth` and `policy`.
+"""What the settings say of who may do what, put together from `access`.
 
 On the way to the first answer of every server, and most servers have neither tokens nor rules:
 each part is imported where the settings ask for it.

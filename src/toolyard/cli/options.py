@@ -1,4 +1,4 @@
-"""What several commands share: which project is meant, and the settings that go with it."""
+"""What several commands share: which project is meant, its settings and its identity."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ from toolyard.web.editing.registries import RegistryFile
 from toolyard.web.recording.traffic import Traffic
 
 
-class Logins(Protocol):
+class ServerLogins(Protocol):
     """Accounts at the OAuth servers of the registry, which are named and never described."""
 
     def states(self) -> list[JsonObject]: ...
@@ -75,7 +75,7 @@ class Window(Protocol):
         """None where calls are not recorded."""
 
     @property
-    def logins(self) -> Logins: ...
+    def logins(self) -> ServerLogins: ...
 
     @property
     def read_only(self) -> bool: ...

@@ -29,7 +29,7 @@ from toolyard.upstreams.connections import Client as Person
 from toolyard.upstreams.health import Health
 from toolyard.web.editing.registries import RegistryFile
 from toolyard.web.recording.traffic import Traffic
-from toolyard.web.window import Layer, Logins, Place, Window
+from toolyard.web.window import Layer, Place, ServerLogins, Window
 
 # The person at the page can be asked anything that a client can.
 CLIENT = Client(
@@ -49,7 +49,7 @@ class AppWindow:
         self.announcer: Announcer = app.keeper.announcer
         self.place = _place(plan, needs_token)
         self.traffic = traffic
-        self.logins: Logins = PageLogins(app.federation, app.logins, CALLER)
+        self.logins: ServerLogins = PageLogins(app.federation, app.logins, CALLER)
         self.read_only: bool = plan.settings.page_read_only
 
     def catalog(self) -> Catalog:
@@ -86,7 +86,7 @@ class OtherWindow:
         self.announcer: Announcer = window.announcer
         self.place = replace(window.place, gateway=other.shown)
         self.traffic = window.traffic
-        self.logins: Logins = window.logins
+        self.logins: ServerLogins = window.logins
         self.read_only: bool = window.read_only
         self._files = (OtherFile(other, self.catalog()),) if other.native is not None else ()
 
