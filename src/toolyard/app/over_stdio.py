@@ -7,26 +7,25 @@ import os
 import signal
 
 from toolyard.app.build import build
-from toolyard.app.early_greeting import Early
 from toolyard.app.payloads import payload_log
 from toolyard.app.plan import Plan
 from toolyard.app.running import kept_running
+from toolyard.protocol.handshake import Answered
 from toolyard.settings import Settings
 from toolyard.telemetry import logger
-from toolyard.transports.stdio import Answered, StdioSettings, StdioTransport
+from toolyard.transports.stdio import StdioSettings, StdioTransport
 
 log = logger("stdio")
 
 
-def serve(plan: Plan, early: Early, stdout: int) -> int:
-    asyncio.run(_serve(plan, early, stdout))
+def serve(plan: Plan, answered: Answered, stdout: int) -> int:
+    asyncio.run(_serve(plan, answered, stdout))
     return 0
 
 
-async def _serve(plan: Plan, early: Early, stdout: int) -> None:
+async def _serve(plan: Plan, answered: Answered, stdout: int) -> None:
     app = build(plan)
     app.settle_in(plan)
-    answered = Answered(early.rest, early.revision, early.client, early.ready)
     transport = StdioTransport(
         app.edge, _settings(plan.settings, stdout), answered, payload_log(plan.settings)
     )

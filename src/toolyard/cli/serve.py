@@ -7,9 +7,10 @@ import sys
 from argparse import ArgumentParser, Namespace
 from typing import TYPE_CHECKING
 
-from toolyard.app.early_greeting import Early, greet_early, take_stdout
+from toolyard.app.early_greeting import greet_early, take_stdout
 from toolyard.cli.options import Chosen, add_project, choose, identity_of
 from toolyard.errors import ConfigError
+from toolyard.protocol.handshake import Answered
 from toolyard.protocol.identity import Identity
 from toolyard.protocol.manner import manner_of
 from toolyard.protocol.paging import page_size
@@ -90,22 +91,26 @@ def _serve(options: Namespace, chosen: Chosen) -> int:
 
 def _over_stdio(options: Namespace, chosen: Chosen, identity: Identity) -> int:
     stdout = take_stdout()
-    early = Early()
+    answered = Answered()
     # Where a token is demanded, `initialize` has to carry it; where all is logged, it is too.
     if not chosen.settings.remote_token and not chosen.settings.debug_payloads:
         manner = manner_of(like_mcp_bash=options.like_mcp_bash)
-        early = greet_early(identity, 0, stdout, manner)
+        answered = greet_early(identity, 0, stdout, manner)
     scanned = None
-    if early.revision is not None and chosen.project is not None and _lists_alone(chosen, options):
+    if (
+        answered.revision is not None
+        and chosen.project is not None
+        and _lists_alone(chosen, options)
+    ):
         # Lists need less than calls do, and are asked for first.
         from toolyard.app.early_list import list_early  # noqa: PLC0415
 
         size = page_size(chosen.settings.page_size, small=options.like_mcp_bash)
-        early, scanned = list_early(early, chosen.project, chosen.settings, size, (0, stdout))
+        answered, scanned = list_early(answered, chosen.project, chosen.settings, size, (0, stdout))
     # The client has its answers: only now is the rest of the program loaded.
     from toolyard.app import over_stdio as stdio  # noqa: PLC0415
 
-    return stdio.serve(_plan(options, chosen, identity, scanned), early, stdout)
+    return stdio.serve(_plan(options, chosen, identity, scanned), answered, stdout)
 
 
 def _lists_alone(chosen: Chosen, options: Namespace) -> bool:

@@ -23,8 +23,9 @@ from toolyard.processes.descriptors import (
     can_poll,
     has_reader,
 )
-from toolyard.protocol.call import Caller, Client, Json, JsonObject
+from toolyard.protocol.call import Caller, Json, JsonObject
 from toolyard.protocol.cancelling import reason_in
+from toolyard.protocol.handshake import Answered
 from toolyard.protocol.jsonrpc import (
     Message,
     Notification,
@@ -38,7 +39,7 @@ from toolyard.protocol.jsonrpc import (
 )
 from toolyard.protocol.keys import SUBSCRIPTION_ID
 from toolyard.protocol.modern import is_modern, open_envelope
-from toolyard.protocol.revisions import ALL, Revision
+from toolyard.protocol.revisions import ALL
 from toolyard.protocol.shape import shape_error
 from toolyard.telemetry import logger
 from toolyard.transports.answer import Edge, answer_modern, bug, encode, modern_call
@@ -56,17 +57,6 @@ _LISTEN = "subscriptions/listen"
 _LAST_WORD = ProtocolError(SHUTTING_DOWN, "Server shutting down", "ended before there was a result")
 LAST_WORDS = 1.0  # how long saying so may take
 LOOK = 0.2  # how often we look whether somebody still reads, once the input has ended
-
-
-@dataclass(frozen=True, slots=True)
-class Answered:
-    """What was read and answered before the loop ran, so that the client did not wait."""
-
-    rest: bytes = b""
-    revision: Revision | None = None
-    client: Client | None = None
-    # The client has said `notifications/initialized`.
-    ready: bool = False
 
 
 @dataclass(frozen=True, slots=True)
