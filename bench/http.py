@@ -24,18 +24,18 @@ from bench.peers import commands, environment
 
 FLOOR = """
 import asyncio, sys, uvloop
-from toolyard.asgi import JSON_TYPE, read_body, respond
-from toolyard.transports.serving import listen, serve
+from toolyard.http.headers import JSON_TYPE
+from toolyard.http.server import listen, serve
 ANSWER = b'{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"x"}]}}'
 
-async def app(scope, receive, send):
-    await read_body(receive, 1 << 20)
-    await respond(send, 200, ANSWER, (JSON_TYPE,))
+async def respond(request, response):
+    await request.read(1 << 20)
+    await response.send(200, ANSWER, (JSON_TYPE,))
 
 async def stopping(): pass
 
 async def main():
-    await serve(app, listen("127.0.0.1", int(sys.argv[1])), stopping, 1)
+    await serve(respond, listen("127.0.0.1", int(sys.argv[1])), stopping, 1)
 
 with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
     runner.run(main())

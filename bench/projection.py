@@ -12,7 +12,8 @@ from typing import Any
 import orjson
 from jsonpath import JSONPathEnvironment
 
-from toolyard.virtual.codec import dumps, loads
+from toolyard.files.exact import loads
+from toolyard.virtual.codec import dumps
 from toolyard.virtual.projection import compile_projection
 
 PATHS = {

@@ -14,6 +14,7 @@ answered -32603 without detail.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 PARSE_ERROR = -32700
@@ -22,7 +23,6 @@ METHOD_NOT_FOUND = -32601
 INVALID_PARAMS = -32602
 INTERNAL_ERROR = -32603
 NOT_INITIALIZED = -32000
-CANCELLED = -32001
 RESOURCE_NOT_FOUND = -32002
 SHUTTING_DOWN = -32003
 HEADER_MISMATCH = -32020
@@ -103,6 +103,14 @@ class ConfigError(ToolyardError):
     @classmethod
     def at(cls, file: str, message: str, pointer: str = "") -> ConfigError:
         return cls([Problem(file, pointer, message)])
+
+
+def did_you_mean(name: str, known: Iterable[str], quote: str = '"') -> str:
+    """The remedy for a name that is nearly right, as the end of a message."""
+    import difflib  # noqa: PLC0415 - only for an error message
+
+    near = difflib.get_close_matches(name, list(known), n=1)
+    return f" (did you mean {quote}{near[0]}{quote}?)" if near else ""
 
 
 def shown(text: str) -> str:

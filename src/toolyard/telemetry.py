@@ -1,13 +1,21 @@
-"""Logs to stderr, never stdout; one line a record, nothing in it can forge another."""
+"""Logs to stderr, never stdout; one line a record, nothing in it can forge another.
+
+And what may be read in them or anywhere: secrets are masked in one way.
+"""
 
 from __future__ import annotations
 
 import logging
 import os
 import sys
+from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import Literal
 
+# What is shown in place of a secret.
+MASK = "***"
+# A value of one or two characters hides nothing worth the mess it would make of all text.
+SHORTEST_SECRET = 3
 LogFormat = Literal["text", "json"]
 _ESCAPES = {code: f"\\x{code:02x}" for code in (*range(0x20), 0x7F, *range(0x80, 0xA0))}
 _ESCAPES.update({0x0A: "\\n", 0x0D: "\\r", 0x09: "\\t", 0x2028: "\\u2028", 0x2029: "\\u2029"})
@@ -20,6 +28,40 @@ def logger(name: str) -> logging.Logger:
 def one_line(text: str) -> str:
     """Control characters spelled out: untrusted text cannot start a new record."""
     return text.translate(_ESCAPES)
+
+
+class Mask:
+    """Takes secrets out of text that somebody will read: as they are, in JSON and in URLs."""
+
+    __slots__ = ("_spellings",)
+
+    def __init__(self, secrets: Iterable[str]) -> None:
+        spellings = {
+            spelling
+            for secret in secrets
+            if len(secret) >= SHORTEST_SECRET
+            for spelling in _spellings(secret)
+        }
+        # A secret may begin with another one: the rest of it must not stay.
+        self._spellings = sorted(spellings, key=len, reverse=True)
+
+    def __call__(self, text: str) -> str:
+        for spelling in self._spellings:
+            text = text.replace(spelling, MASK)
+        return text
+
+
+def masked(text: str, secrets: Iterable[str]) -> str:
+    """One text; for several, a Mask is made once."""
+    return Mask(secrets)(text)
+
+
+def _spellings(secret: str) -> tuple[str, ...]:
+    import json  # noqa: PLC0415 - few starts have secrets
+    from urllib.parse import quote  # noqa: PLC0415
+
+    in_json = json.dumps(secret)[1:-1], json.dumps(secret, ensure_ascii=False)[1:-1]
+    return secret, *in_json, quote(secret, safe="", errors="replace")
 
 
 class TextFormatter(logging.Formatter):

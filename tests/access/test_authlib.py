@@ -21,6 +21,8 @@ from tests.peers.raw_http import HttpClient, over_http
 from tests.peers.serving import Listening, listening, serving
 from tests.web.browser import chromium, no_chromium, window
 
+pytestmark = pytest.mark.long
+
 NEW = "2026-07-28"
 LIFETIME = 5  # of an access token, in seconds
 CALL = {"name": "whoami", "arguments": {}}

@@ -29,7 +29,7 @@ FULL = """
 import resource, signal, sys
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 resource.setrlimit(resource.RLIMIT_FSIZE, (0, resource.RLIM_INFINITY))
-from toolyard.auth.oauth.store import SealedStore
+from toolyard.access.oauth.store import SealedStore
 try:
     SealedStore(sys.argv[1]).put("ada", {})
 except OSError as error:

@@ -39,6 +39,8 @@ from toolyard.protocol.identity import Identity
 from toolyard.settings import Settings
 from toolyard.upstreams.connections import Client as Asker
 
+pytestmark = pytest.mark.long
+
 Serve = Callable[..., AbstractAsyncContextManager[Listening]]
 NAMED = {"name": "who", "server": "acme", "originalName": "whoami"}
 REWRITE = {"text": "Hi", "audience": "a child"}
@@ -284,7 +286,7 @@ async def test_nothing_is_asked_or_built_again_while_nothing_changes(
     settings = Settings(rules=rules, credentials_dir=str(tmp_path / "credentials"))
     app = build(Plan(settings, Identity({"name": "x", "version": "1"}), registries=(str(path),)))
     assert isinstance(app.federation, RegistryFederation)
-    own = app.federation.own
+    own = app.federation.cohorts
     server = app.federation.pool.definition("acme")
     assert server is not None
     view, callers = view_of(settings), [Caller(name, name) for name in ("ada", "bob")]

@@ -7,10 +7,15 @@ import os
 import signal
 import time
 
+import pytest
+
 from tests.gateway.yard import ECHO, Yard
 from tests.peers.raw import over_stdio
 from tests.peers.raw_http import over_http
 from tests.peers.serving import Running, serving, toolyard
+from tests.until import until
+
+pytestmark = pytest.mark.long
 
 DRAIN = {"MCPBASH_SHUTDOWN_TIMEOUT": "1"}
 
@@ -20,9 +25,7 @@ async def put_a_fifo_in_its_place(yard: Yard, server: Running) -> None:
     before = threads_of(server)
     os.mkfifo(yard.root / "fifo")
     os.replace(yard.root / "fifo", yard.file)
-    async with asyncio.timeout(20):
-        while threads_of(server) <= before:
-            await asyncio.sleep(0.02)
+    await until(lambda: threads_of(server) > before)
     await asyncio.sleep(0.3)  # longer than it takes to look at a file: the reader is stuck
 
 

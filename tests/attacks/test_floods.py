@@ -18,6 +18,8 @@ from tests.peers.raw import MODERN
 from tests.peers.raw_http import HttpClient, over_http
 from tests.peers.serving import serving
 
+pytestmark = pytest.mark.long
+
 Json = Any
 SECONDS = 1.5
 PROGRAM = str(Path(flooding.__file__).resolve())

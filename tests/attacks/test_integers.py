@@ -12,6 +12,8 @@ from tests.peers.raw import MODERN, over_stdio
 from tests.peers.raw_http import over_http
 from tests.peers.serving import serving, toolyard
 
+pytestmark = pytest.mark.long
+
 Json = Any
 HUGE = 10**30
 NUMBERS = {

@@ -17,6 +17,8 @@ from tests.peers.serving import serving
 from toolyard.catalog.costs import MAX_SCHEMA_BYTES
 from toolyard.catalog.validation import checker_or_reason, compile_checker
 
+pytestmark = pytest.mark.long
+
 Json = Any
 STEPS = "too many steps"
 

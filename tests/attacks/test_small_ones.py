@@ -17,6 +17,8 @@ from tests.peers.serving import toolyard
 from toolyard.errors import ProtocolError
 from toolyard.protocol.headers import check_parameters
 
+pytestmark = pytest.mark.long
+
 Json = Any
 LONG = "x" * 3_000_000
 INVALID = -32602

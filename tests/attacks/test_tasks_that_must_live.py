@@ -9,6 +9,7 @@ from contextlib import asynccontextmanager
 
 import pytest
 
+from tests.until import until
 from toolyard.catalog import tending
 from toolyard.catalog.entries import Entries
 from toolyard.catalog.keeper import Keeper
@@ -76,8 +77,7 @@ async def test_a_refresh_that_fails_is_logged_shown_and_made_again(
             await told.wait()
         assert keeper.current.broken == {"tools": "read 4 times"}
         assert "keeping the catalog up to date failed" in caplog.text
-        while keeper.troubles.known:
-            await asyncio.sleep(0.01)
+        await until(lambda: not keeper.troubles.known)
 
 
 async def test_a_source_whose_watch_fails_is_watched_again() -> None:

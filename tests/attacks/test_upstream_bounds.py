@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from tests.until import until
 from tests.upstreams.conftest import MakePool
 from tests.upstreams.conftest import make_pool as make_pool
 from tests.upstreams.conftest import no_process_is_left as no_process_is_left
@@ -131,9 +132,7 @@ async def test_retry_0_does_not_reconnect_without_a_pause(make_pool: MakePool) -
     async with fake_http(Handshake(listens=listens)) as server:
         pool = make_pool(at(server))
         await call_tool(pool, "echo")
-        async with asyncio.timeout(20):
-            while len(times) < 4:
-                await asyncio.sleep(0.01)
+        await until(lambda: len(times) >= 4)
         await pool.close()
     gaps = [later - sooner for sooner, later in itertools.pairwise(times)]
     assert min(gaps) >= LEAST_RETRY * 0.9

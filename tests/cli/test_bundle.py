@@ -14,6 +14,8 @@ from tests.cli.conftest import Yard
 from tests.cli.program import Done, toolyard
 from tests.peers.raw import over_stdio
 
+pytestmark = pytest.mark.long
+
 
 def bundle(yard: Yard, output: Path, *flags: str) -> Done:
     return toolyard("bundle", "--output", output, *flags, cwd=yard.root)

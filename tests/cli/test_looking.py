@@ -12,6 +12,8 @@ from tests.cli.conftest import Yard
 from tests.cli.program import mcp_bash, toolyard
 from toolyard.cli import COMMANDS
 
+pytestmark = pytest.mark.long
+
 
 def test_a_list_names_and_describes_each_tool(yard: Yard) -> None:
     yard.tool("second-tool", "true", {"description": "Does\nnothing"})

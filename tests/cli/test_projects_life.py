@@ -19,6 +19,8 @@ from tests.peers.raw import over_stdio
 from tests.peers.serving import environment
 from tests.peers.serving import toolyard as command_line
 
+pytestmark = pytest.mark.long
+
 GREETING = {"message": "Hello, world!"}
 
 

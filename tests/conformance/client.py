@@ -9,8 +9,8 @@ import asyncio
 import json
 import os
 import sys
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Awaitable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from toolyard import telemetry
@@ -18,7 +18,9 @@ from toolyard.access.oauth.accounts import Accounts
 from toolyard.access.oauth.browser import Headless
 from toolyard.access.oauth.store import MemoryStore
 from toolyard.errors import ProtocolError, ToolError
-from toolyard.protocol.call import Call, Client, Json, JsonObject, Questions, Session
+from toolyard.protocol.asking.rounds import answered
+from toolyard.protocol.call import Call, Channel, Client, Json, JsonObject, Questions, Result
+from toolyard.protocol.client import ELICIT
 from toolyard.protocol.revisions import LATEST
 from toolyard.upstreams.connections import client_of
 from toolyard.upstreams.definition import ServerDefinition
@@ -28,7 +30,6 @@ from toolyard.upstreams.setup import Setup
 
 DOCUMENT_URL = "https://conformance-test.local/client-metadata.json"
 ANYONE = Call("tools/call", {}, LATEST, Client({}, {"elicitation": {"form": {}}}))
-MOST_ROUNDS = 8
 # What a schema's type is filled with where it gives no default.
 _SAMPLES: Mapping[str, Json] = {
     "string": "text",
@@ -93,15 +94,12 @@ async def _read_the_rest(pool: Pool, prompts: Any, resources: Any) -> None:
 
 async def _call(pool: Pool, name: str, arguments: JsonObject) -> None:
     """One call, with as many rounds as the server asks questions in."""
-    channel, call = Answering(), ANYONE
-    target = pool.targets.tool("peer", name)
-    for _ in range(MOST_ROUNDS):
-        result = await target.call(arguments, call, channel)
-        assert isinstance(result, dict)
-        if result.get("resultType") != "input_required":
-            return
-        answers = await channel.ask(result.get("inputRequests") or {})
-        call = replace(ANYONE, input_responses=answers, request_state=result.get("requestState"))
+    channel, target = Answering(), pool.targets.tool("peer", name)
+
+    def make(call: Call) -> Awaitable[Result]:
+        return target.call(arguments, call, channel)
+
+    await answered(await make(ANYONE), ANYONE, make, channel.ask)
 
 
 def oauth_of(context: JsonObject) -> JsonObject:
@@ -144,29 +142,14 @@ def _sample(field: JsonObject) -> Json:
     return _SAMPLES.get(str(field.get("type", "string")), "text")
 
 
-@dataclass(slots=True)
-class Answering:
+class Answering(Channel):
     """A client that accepts every form with the defaults it comes with."""
-
-    session: Session | None = None
-    notify: Callable[[str, JsonObject], None] = lambda method, params: None
-
-    def progress(
-        self, progress: float, total: float | None = None, message: str | None = None
-    ) -> None:
-        """Nobody watches."""
-
-    def log(self, level: str, data: Json, logger: str | None = None) -> None:
-        """Nobody reads."""
-
-    def close_stream(self) -> None:
-        """There is no stream."""
 
     async def ask(self, questions: Questions, timeout: float | None = None) -> JsonObject:
         return {key: self._answer(question) for key, question in questions.items()}
 
     def _answer(self, question: JsonObject) -> Json:
-        if question.get("method") != "elicitation/create":
+        if question.get("method") != ELICIT:
             return {"roots": []}
         schema = (question.get("params") or {}).get("requestedSchema") or {}
         return {"action": "accept", "content": sample(schema)}

@@ -6,6 +6,8 @@ import pytest
 
 from tests.conformance.client_suite import CLIENT_SUITES, LACKING, run_client
 
+pytestmark = pytest.mark.long
+
 
 @pytest.mark.timeout(240)
 @pytest.mark.parametrize("suite", CLIENT_SUITES)

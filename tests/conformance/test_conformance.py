@@ -13,7 +13,7 @@ from tests.peers.sdk_conformance_server import HTTP
 from tests.peers.sdk_fixtures import PROJECT
 from tests.peers.serving import Listening, copied, listening, serving
 
-pytestmark = pytest.mark.asyncio(loop_scope="module")
+pytestmark = [pytest.mark.long, pytest.mark.asyncio(loop_scope="module")]
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")

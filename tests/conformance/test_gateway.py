@@ -15,6 +15,8 @@ from tests.peers import sdk_conformance_server as sdk
 from tests.peers.sdk_fixtures import PROJECT
 from tests.peers.serving import Listening, copied, environment, listening, serving, toolyard
 
+pytestmark = pytest.mark.long
+
 
 @asynccontextmanager
 async def gateway(folder: Path, upstream: dict[str, Any]) -> AsyncIterator[Listening]:

@@ -6,6 +6,8 @@ import pytest
 
 from tests.conformance.suite import EXPECTED, Check, Report, Scenario, judged
 
+pytestmark = pytest.mark.long
+
 
 def check(id: str, status: str, why: str | None = None) -> Check:
     return {"id": id, "status": status, "errorMessage": why}

@@ -15,6 +15,8 @@ from tests.conformance.test_gateway import gateway, spawned
 from tests.peers import sdk_user_server as sdk
 from tests.peers.serving import listening
 
+pytestmark = pytest.mark.long
+
 # Over stdio a server has no stream that it could close and be asked for the rest of.
 LOST = {("gateway, over stdio", "2025-11-25"): ["server-sse-polling"]}
 WAYS = ["directly", "gateway, over HTTP", "gateway, over stdio"]

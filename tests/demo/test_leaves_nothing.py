@@ -9,8 +9,13 @@ import signal
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from tests.peers.raw import StdioClient, over_stdio
 from tests.peers.serving import toolyard
+from tests.until import until
+
+pytestmark = pytest.mark.long
 
 CALLS = 1000
 AT_ONCE = 16
@@ -102,9 +107,3 @@ def marked(folder: Path) -> list[int]:
         if mark in environ.split(b"\0") and b"toolyard" not in command:
             found.append(int(entry.name))
     return found
-
-
-async def until(condition: Any) -> None:
-    async with asyncio.timeout(20):
-        while not condition():
-            await asyncio.sleep(0.05)

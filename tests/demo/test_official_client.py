@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -15,6 +14,7 @@ from mcp import Client, StdioServerParameters
 from mcp.types import ElicitRequestParams, ElicitResult, TextContent
 
 from tests.peers.serving import ROOT, copied, environment, serving
+from tests.until import until
 
 DEMO = ROOT / "examples" / "demo"
 MODES = pytest.mark.parametrize("mode", ["legacy", "2026-07-28"])
@@ -25,19 +25,25 @@ Mode = Literal["legacy", "2026-07-28"]
 @asynccontextmanager
 async def connected(way: str, mode: Mode, **callbacks: Any) -> AsyncIterator[Client]:
     with copied(DEMO) as project:
-        if way == "stdio":
-            arguments = ["-m", "toolyard", "serve", str(project)]
-            program = StdioServerParameters(
-                command=sys.executable, args=arguments, env=environment()
-            )
-            async with Client(program, mode=mode, **callbacks) as client:
-                yield client
-            return
-        async with (
-            serving(project, "--no-page") as server,
-            Client(server.url, mode=mode, **callbacks) as client,
-        ):
+        async with connected_to(project, way, mode, **callbacks) as client:
             yield client
+
+
+@asynccontextmanager
+async def connected_to(
+    project: Path, way: str, mode: Mode, **callbacks: Any
+) -> AsyncIterator[Client]:
+    if way == "stdio":
+        arguments = ["-m", "toolyard", "serve", str(project)]
+        program = StdioServerParameters(command=sys.executable, args=arguments, env=environment())
+        async with Client(program, mode=mode, **callbacks) as client:
+            yield client
+        return
+    async with (
+        serving(project, "--no-page") as server,
+        Client(server.url, mode=mode, **callbacks) as client,
+    ):
+        yield client
 
 
 def text_of(result: Any) -> str:
@@ -79,39 +85,37 @@ async def test_progress_arrives_during_the_call(way: str, mode: Mode) -> None:
 
 @MODES
 @WAYS
-async def test_a_call_can_be_cancelled(way: str, mode: Mode, tmp_path: Path) -> None:
+async def test_a_call_can_be_cancelled(way: str, mode: Mode) -> None:
     started = asyncio.Event()
 
     async def progressed(progress: float, total: float | None, message: str | None) -> None:
         started.set()
 
-    async with connected(way, mode) as client:
-        call = asyncio.create_task(
-            client.call_tool("countdown", {"seconds": 20}, progress_callback=progressed)
-        )
-        async with asyncio.timeout(10):
-            await started.wait()
-        call.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await call
-        async with asyncio.timeout(10):
-            while running_scripts("countdown"):
-                await asyncio.sleep(0.02)
-        assert text_of(await client.call_tool("greet", {"name": "Ann"}))
+    with copied(DEMO) as project:
+        async with connected_to(project, way, mode) as client:
+            call = asyncio.create_task(
+                client.call_tool("countdown", {"seconds": 20}, progress_callback=progressed)
+            )
+            async with asyncio.timeout(10):
+                await started.wait()
+            assert runs_in(project / "tools" / "countdown")
+            call.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await call
+            await until(lambda: not runs_in(project / "tools" / "countdown"))
+            assert text_of(await client.call_tool("greet", {"name": "Ann"}))
 
 
-def running_scripts(name: str) -> list[str]:
-    """Command lines of live processes that run this tool of a copied demo."""
+def runs_in(folder: Path) -> list[int]:
+    """The live processes whose command line has a file of this folder in it."""
     found = []
     for entry in Path("/proc").iterdir():
-        if not entry.name.isdecimal() or int(entry.name) == os.getpid():
-            continue
         try:
-            line = (entry / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
+            line = (entry / "cmdline").read_bytes() if entry.name.isdecimal() else b""
         except OSError:
             continue
-        if f"/tools/{name}/" in line and "toolyard-test-" in line:
-            found.append(line)
+        if f"{folder}/".encode() in line:
+            found.append(int(entry.name))
     return found
 
 

@@ -11,6 +11,8 @@ from tests.peers.raw import over_stdio
 from tests.peers.raw_http import over_http
 from tests.peers.serving import ROOT, copied, serving, toolyard
 
+pytestmark = pytest.mark.long
+
 DEMO = ROOT / "examples" / "demo"
 
 

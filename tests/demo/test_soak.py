@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from bench.soak import KEPT, soak
+
+pytestmark = pytest.mark.long
 
 CALLS = 2000
 

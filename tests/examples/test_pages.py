@@ -14,6 +14,8 @@ from tests.cli.program import toolyard
 from tests.examples.conftest import EXAMPLES
 from tests.peers.serving import copied, environment
 
+pytestmark = pytest.mark.long
+
 COMMAND = re.compile(r"^    toolyard ((?:run-tool|request|list|validate)\b.*)$", re.MULTILINE)
 # Commands that are there to fail, to take long, or that need something built first.
 REMARK = re.compile(r"\s+# (.*)$")

@@ -11,6 +11,8 @@ import pytest
 from tests.examples.conftest import BOTH_ERAS, HANDSHAKE, served
 from tests.peers.raw import StdioClient
 
+pytestmark = pytest.mark.long
+
 every_era = pytest.mark.parametrize("revision", BOTH_ERAS)
 
 

@@ -13,6 +13,8 @@ from tests.examples.conftest import BOTH_ERAS, EXAMPLES, HANDSHAKE, served, text
 from tests.peers.raw import over_stdio
 from tests.peers.serving import copied, toolyard
 
+pytestmark = pytest.mark.long
+
 every_era = pytest.mark.parametrize("revision", BOTH_ERAS)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import sys
 from collections.abc import AsyncIterator, Mapping
@@ -14,6 +13,7 @@ from typing import Any
 from tests.peers.raw import Answer, JsonObject
 from tests.peers.raw_http import HttpClient, over_http
 from tests.peers.serving import Listening, serving
+from tests.until import until
 
 ASKER = str(Path(__file__).with_name("asker.py"))
 REVISIONS = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28")
@@ -55,12 +55,11 @@ class Bridge:
 
     async def arrives(self, method: str) -> JsonObject:
         """The first message of that method that the upstream gets."""
-        async with asyncio.timeout(20):
-            while True:
-                for message in self.received():
-                    if message.get("method") == method:
-                        return message
-                await asyncio.sleep(0.02)
+
+        def first() -> JsonObject | None:
+            return next((one for one in self.received() if one.get("method") == method), None)
+
+        return await until(first)
 
 
 @dataclass(slots=True)

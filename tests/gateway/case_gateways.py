@@ -6,7 +6,6 @@ registry file holds nothing but a tool whose name says which case has been loade
 
 from __future__ import annotations
 
-import asyncio
 import json
 import re
 import sys
@@ -22,6 +21,7 @@ from tests.peers.raw_http import HttpClient, over_http
 from tests.peers.serving import Listening, listening, toolyard
 from tests.registry.case import Case
 from tests.registry.running import load
+from tests.until import until
 
 Json = Any
 PROCESSES = 3
@@ -123,9 +123,11 @@ class Gateways:
         for near in range(number, number + PROCESSES):
             self._stage(near)
         server, client = self._running[number % PROCESSES]
-        async with asyncio.timeout(20):
-            while f"{MARK}{number}" not in await self._names(client):
-                await asyncio.sleep(0.01)
+
+        async def marked() -> bool:
+            return f"{MARK}{number}" in await self._names(client)
+
+        await until(marked)
         return Loaded(client, server, self._folder / f"{number}" / "calls.log")
 
     async def _names(self, client: HttpClient) -> set[str]:

@@ -13,6 +13,9 @@ from tests.gateway.yard import ECHO, Yard
 from tests.peers.raw import MODERN
 from tests.peers.raw_http import HttpClient, over_http
 from tests.peers.serving import serving
+from tests.until import until
+
+pytestmark = pytest.mark.long
 
 Json = Any
 
@@ -95,9 +98,11 @@ async def test_a_hostile_path_is_refused_or_runs_within_its_bounds(yard: Yard, p
         await client.result("tools/list")
         content = json.loads(yard.file.read_text())
         yard.write("registry.json", {**content, "tools": [good, tool("t", path)]})
-        async with asyncio.timeout(20):
-            while not (await loaded(client) or "source_field" in server.errors):
-                await asyncio.sleep(0.02)
+
+        async def refused_or_loaded() -> bool:
+            return "source_field" in server.errors or await loaded(client)
+
+        await until(refused_or_loaded)
         assert (await client.call("good", {}))["content"][0]["text"] == '{"a": 1}'
 
 

@@ -12,6 +12,7 @@ import pytest
 from tests.gateway.bridged import EVERYTHING, Bridges, registry
 from tests.peers.raw_http import over_http
 from tests.peers.serving import serving
+from tests.until import until
 from tests.upstreams.fake_http import Handshake, Request, fake_http
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -72,8 +73,7 @@ async def test_an_upstream_over_http_is_told_before_the_connection_goes(
                 else:
                     reason = {"requestId": "c", "reason": "bored"}
                     await raw.notify("notifications/cancelled", reason)
-                while "notifications/cancelled" not in fake.rpcs():
-                    await asyncio.sleep(0.01)
+                await until(lambda: "notifications/cancelled" in fake.rpcs())
                 calling.cancel()
                 await asyncio.gather(calling, return_exceptions=True)
         (call,) = fake.calls()

@@ -95,7 +95,6 @@ async def test_a_default_that_an_edit_brings_is_masked_as_well(yard: Yard) -> No
         assert "plain" in json.dumps(await client.request("tools/call", params))
         yard.registry(servers=servers("error"), tools=[tool("error", "${KEY}")])
         async with asyncio.timeout(20):
-            while "registry loaded anew" not in "\n".join(server.stderr):
-                await asyncio.sleep(0.05)
+            await server.says("registry loaded anew")
             while "***" not in json.dumps(called := await client.request("tools/call", params)):
                 assert SECRET not in json.dumps(called)

@@ -23,7 +23,10 @@ from tests.peers.raw_http import over_http
 from tests.peers.serving import ROOT, serving
 
 DOCUMENT = next((ROOT.parent / "shared" / "seeds").glob("002_*.txt"), None)
-pytestmark = pytest.mark.skipif(DOCUMENT is None, reason="the document is not here")
+pytestmark = [
+    pytest.mark.long,
+    pytest.mark.skipif(DOCUMENT is None, reason="the document is not here"),
+]
 DOCS = "https://docs.mcp.cloudflare.com/mcp"
 REPOSITORIES = {
     "total_count": 2,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -14,6 +13,9 @@ from tests.gateway.yard import ECHO, Yard
 from tests.peers.raw import MODERN
 from tests.peers.raw_http import HttpClient, over_http
 from tests.peers.serving import serving
+from tests.until import until
+
+pytestmark = pytest.mark.long
 
 Json = Any
 SLOW = {"name": "slow", "inputSchema": {"type": "object"}, "seconds": 0.4}
@@ -34,12 +36,6 @@ def edition(yard: Yard, number: int) -> Json:
     # Now and then another command too: the calls on the old one go on to their end.
     server["env"] = {"GENERATION": str(number // 3)}
     return {"servers": [server], "tools": [tool]}
-
-
-async def until(done: Callable[[], Any]) -> None:
-    async with asyncio.timeout(30):
-        while not await done():
-            await asyncio.sleep(0.02)
 
 
 async def described(client: HttpClient) -> str:
@@ -76,12 +72,15 @@ async def test_no_call_fails_or_sees_a_mixture_while_the_registry_is_edited(yard
     assert len(seen) >= 3
 
 
+async def come_back(results: list[Json], more: int) -> None:
+    enough = len(results) + more
+    await until(lambda: len(results) >= enough)
+
+
 async def editions(yard: Yard, client: HttpClient, results: list[Json]) -> None:
     """One after the other, each once some calls of the one before have come back."""
     for number in range(1, 7):
-        enough = len(results) + 40
-        while len(results) < enough:
-            await asyncio.sleep(0.01)
+        await come_back(results, 40)
         yard.write("registry.json", edition(yard, number))
 
         async def there(number: int = number) -> bool:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
-import re
 from collections.abc import Mapping
 
 import pytest
@@ -28,10 +26,8 @@ async def get(
 
 async def page_token(server: Listening) -> Headers:
     """It is printed once, after the address."""
-    async with asyncio.timeout(10):
-        while not (found := re.search(r"(?:#token=|token is )(\S+)", server.errors)):
-            await asyncio.sleep(0.01)
-    return {"Authorization": f"Bearer {found[1]}"}
+    token = (await server.says(r"(?:#token=|token is )(\S+)"))[1]
+    return {"Authorization": f"Bearer {token}"}
 
 
 @pytest.fixture

@@ -15,14 +15,18 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
 
+import pytest
+
 from tests.gateway.faulty import Faulty, Remote
 from tests.gateway.yard import Yard
 from tests.peers.raw import MODERN
 from tests.peers.raw_http import HttpClient, over_http
 from tests.peers.serving import Listening, serving
-from tests.scripts.yard import alive, until_dead
-from tests.upstreams.conftest import processes
+from tests.processes import alive, processes
+from tests.until import until, until_dead
 from tests.upstreams.fake_http import fake_http
+
+pytestmark = pytest.mark.long
 
 Json = Any
 EVERY = 0.02
@@ -97,8 +101,7 @@ class Steady:
     async def more(self, number: int) -> None:
         """Until so many more have come back."""
         enough = len(self.took) + number
-        while len(self.took) < enough and not self.failed:
-            await asyncio.sleep(EVERY)
+        await until(lambda: len(self.took) >= enough or self.failed)
 
     async def finish(self) -> None:
         await asyncio.gather(*self._flying)
@@ -164,9 +167,8 @@ def children_of(server: Listening) -> set[int]:
 
 
 async def only_two_and_a_watcher(server: Listening) -> set[int]:
-    async with asyncio.timeout(10):
-        while len(found := children_of(server)) > 3:
-            await asyncio.sleep(0.05)
+    await until(lambda: len(children_of(server)) <= 3)
+    found = children_of(server)
     assert len(found) == 3
     return found
 

@@ -14,7 +14,10 @@ from tests.gateway.yard import Yard
 from tests.peers.raw import MODERN
 from tests.peers.raw_http import over_http
 from tests.peers.serving import environment, serving
-from tests.scripts.yard import alive, until_dead, until_exists
+from tests.processes import alive
+from tests.until import until, until_dead, until_exists
+
+pytestmark = pytest.mark.long
 
 # Deaf to signals and to the end of its input, and so is its child; another one is in no group
 # of ours, and knows nothing of our environment.
@@ -66,17 +69,13 @@ async def killed(process: asyncio.subprocess.Process, yard: Yard, scratch: Path)
     """Kill us while all run; all end, and the run folder with them."""
     names = ("leader", "child", "escaped")
     pids = [int(await until_exists(yard.root / name)) for name in names]
-    async with asyncio.timeout(10):
-        while str(pids[0]) not in groups_in(scratch):
-            await asyncio.sleep(0.01)
+    await until(lambda: str(pids[0]) in groups_in(scratch))
     assert all(map(alive, pids))
     process.kill()
     await process.wait()
     for pid in pids:
         await until_dead(pid)
-    async with asyncio.timeout(5):
-        while list(scratch.iterdir()):
-            await asyncio.sleep(0.02)
+    await until(lambda: not list(scratch.iterdir()))
 
 
 def groups_in(scratch: Path) -> list[str]:

@@ -16,6 +16,9 @@ from tests.gateway.yard import ECHO, SCRIPTED, SEARCH, Yard
 from tests.peers.raw import MODERN, RawClient
 from tests.peers.raw_http import over_http
 from tests.peers.serving import serving
+from tests.until import until
+
+pytestmark = pytest.mark.long
 
 Json = Any
 HELLO = "echo hello"
@@ -38,9 +41,11 @@ def locked(yard: Yard) -> Yard:
 
 async def until_it_is(client: RawClient, tool: str, said: str) -> None:
     """The catalog is made anew beside the calls: ask until it is."""
-    async with asyncio.timeout(20):
-        while said not in (await client.call(tool, {}))["content"][0]["text"]:
-            await asyncio.sleep(0.05)
+
+    async def says_it() -> bool:
+        return said in (await client.call(tool, {}))["content"][0]["text"]
+
+    await until(says_it)
 
 
 def verified(yard: Yard) -> tuple[int, list[str]]:

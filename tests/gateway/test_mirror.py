@@ -15,6 +15,7 @@ import pytest
 from tests.peers.raw import JsonObject, RawClient
 from tests.peers.raw_http import HttpClient, over_http
 from tests.peers.serving import serving, spawned, toolyard
+from tests.until import until
 
 TELLTALE = str(Path(__file__).with_name("telltale.py"))
 MODERN, HANDSHAKE, OLDER = "2026-07-28", "2025-11-25", "2025-06-18"
@@ -242,9 +243,11 @@ async def test_an_update_of_one_clients_process_does_not_reach_another_client(
         await said(bob, "whoami")
         assert not [one for one in bob.notifications if "updated" in one["method"]]
         await ann.result("resources/unsubscribe", {"uri": "note://1"})
-        async with asyncio.timeout(5):
-            while (await said(ann, "touch"))["watched"]:
-                pass
+
+        async def is_let_go() -> bool:
+            return not (await said(ann, "touch"))["watched"]
+
+        await until(is_let_go)
 
 
 # -- roots -----------------------------------------------------------------------------------
@@ -337,9 +340,7 @@ async def test_a_log_message_of_one_session_does_not_reach_another_of_the_same_c
         ann, bob = await before.client(HANDSHAKE), await before.client(HANDSHAKE)
         files = [{"began": str(tmp_path / f"b{n}"), "go": str(tmp_path / f"g{n}")} for n in (0, 1)]
         calls = [asyncio.create_task(said(ann, "log", files[0]))]
-        async with asyncio.timeout(20):
-            while not (tmp_path / "b0").exists():
-                await asyncio.sleep(0.01)
+        await until((tmp_path / "b0").exists)
         calls.append(asyncio.create_task(said(bob, "log", files[1])))
         await bob.result("tools/list")  # its call has been sent before this one was answered
         (tmp_path / "g0").touch()

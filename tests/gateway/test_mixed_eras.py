@@ -19,12 +19,14 @@ from tests.peers.raw import JsonObject, RawClient
 from tests.peers.raw_http import over_http, over_sse
 from tests.peers.sdk_fixtures import WATCHED
 from tests.peers.serving import Listening
+from tests.until import until
 
 Gateways = Mapping[str, Listening]
 # (client, upstream)
 PAIRS = [(MODERN, HANDSHAKE), (HANDSHAKE, MODERN), (MODERN, MODERN), (HANDSHAKE, HANDSHAKE)]
 every_pair = pytest.mark.parametrize(("client", "upstream"), PAIRS)
 pytestmark = [
+    pytest.mark.long,
     pytest.mark.asyncio(loop_scope="module"),
     # The SDK's word for what only the handshake era has.
     pytest.mark.filterwarnings("ignore::mcp.shared.exceptions.MCPDeprecationWarning"),
@@ -75,9 +77,7 @@ async def test_progress_and_logs_arrive(gateways: Gateways, client: str, upstrea
             await session.set_logging_level("info")
         await session.call_tool("test_tool_with_progress", {}, progress_callback=progressed)
         await session.call_tool("test_tool_with_logging", {})
-        async with asyncio.timeout(10):
-            while len(person.logged) < 3 or len(steps) < 3:
-                await asyncio.sleep(0.01)
+        await until(lambda: len(person.logged) >= 3 and len(steps) >= 3)
     assert steps == [0, 50, 100]
     assert person.logged == [
         "Tool execution started",
@@ -129,9 +129,7 @@ async def test_a_watched_resource_tells_that_it_changed(
             return
         await session.subscribe_resource(WATCHED)
         await session.call_tool("test_trigger_resource_update", {})
-        async with asyncio.timeout(10):
-            while not any(WATCHED in str(message) for message in person.heard):
-                await asyncio.sleep(0.01)
+        await until(lambda: any(WATCHED in str(message) for message in person.heard))
 
 
 @pytest.mark.parametrize("upstream", [MODERN, HANDSHAKE])
@@ -145,17 +143,11 @@ async def test_a_cancelled_call_is_cancelled_upstream(
         Person().client(server.url, client) as session,
     ):
         calling = asyncio.create_task(session.call_tool("wait", {"name": "one"}))
-        await appears(tmp_path / "one.started")
+        await until((tmp_path / "one.started").exists)
         assert not (tmp_path / "one.ended").exists()
         calling.cancel()
-        await appears(tmp_path / "one.ended")
+        await until((tmp_path / "one.ended").exists)
         await asyncio.gather(calling, return_exceptions=True)
-
-
-async def appears(path: Path) -> None:
-    async with asyncio.timeout(30):
-        while not path.exists():
-            await asyncio.sleep(0.01)
 
 
 @pytest.mark.parametrize("client", [MODERN, HANDSHAKE])

@@ -13,6 +13,8 @@ from tests.peers.raw import JsonObject, RawClient, over_stdio
 from tests.peers.raw_http import over_http
 from tests.peers.serving import serving
 
+pytestmark = pytest.mark.long
+
 MODERN, HANDSHAKE = "2026-07-28", "2025-11-25"
 ABLE: JsonObject = {"elicitation": {}, "sampling": {}, "roots": {"listChanged": True}}
 

@@ -19,6 +19,8 @@ from tests.peers.raw import RawClient, over_stdio
 from tests.peers.raw_http import over_http
 from tests.peers.serving import serving
 
+pytestmark = pytest.mark.long
+
 Json = Any
 MODERN, HANDSHAKE = "2026-07-28", "2025-11-25"
 # What a child of the gateway inherits.

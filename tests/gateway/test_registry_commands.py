@@ -9,6 +9,8 @@ import pytest
 from tests.cli.program import toolyard
 from tests.gateway.yard import ECHO, SEARCH, TOTAL, Yard
 
+pytestmark = pytest.mark.long
+
 SECRET = "s3cr3t-of-the-yard"
 
 

@@ -19,6 +19,8 @@ from tests.peers.raw import MODERN
 from tests.peers.raw_http import over_http
 from tests.peers.serving import Listening, serving
 
+pytestmark = pytest.mark.long
+
 Json = Any
 PLACES = ("ENV", "ARG", "HEADER", "URL", "QUERY", "COMMAND", "DEFAULT", "DEEP", "CWD")
 # One for each place, so that a leak says where it comes from; the value is not in its name.

@@ -15,6 +15,8 @@ from mcp.client import Client
 
 from tests.peers.serving import ROOT, Listening, copied, serving
 
+pytestmark = pytest.mark.long
+
 SHOWCASE = ROOT / "examples" / "showcase"
 SECRET = "s3cr3t-of-the-showcase"
 

@@ -12,6 +12,8 @@ from tests.peers.raw import StdioClient, over_stdio
 from tests.peers.raw_http import over_http
 from tests.peers.serving import serving
 
+pytestmark = pytest.mark.long
+
 
 @pytest.fixture
 def yard(yard: Yard) -> Yard:

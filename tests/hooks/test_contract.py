@@ -17,6 +17,7 @@ from tests.hooks.contract import UI, WAYS, contract, conversation
 from tests.hooks.yard import failure_of, text_of
 from tests.peers.raw import RawClient, StdioClient
 from tests.peers.raw_http import HttpClient
+from tests.until import until
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 TOOLS = [
@@ -268,14 +269,12 @@ async def test_a_call_can_be_cancelled(client: RawClient) -> None:
     started = project_of(client) / "waiting"
     message = client.message("tools/call", {"name": "wait"}, id="given-up")
     call = asyncio.create_task(client.exchange(message))
-    while not started.exists():
-        await asyncio.sleep(0.01)
+    await until(started.exists)
     if isinstance(client, HttpClient) and client.modern:
         call.cancel()  # closes the stream, which is how a modern client says it
     else:
         await client.notify("notifications/cancelled", {"requestId": "given-up"})
-    while started.exists():
-        await asyncio.sleep(0.01)
+    await until(lambda: not started.exists())
     call.cancel()
     assert text_of(await client.call("inline")) == "inline {}"
     assert "given-up" not in [message.get("id") for message in client.heard]

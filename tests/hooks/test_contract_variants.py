@@ -17,6 +17,8 @@ from tests.hooks.yard import mcp_bash, text_of
 from tests.peers.raw import RawClient, over_stdio
 from tests.peers.serving import environment, toolyard
 
+pytestmark = pytest.mark.long
+
 BOTH = ["mcp-bash 2025-11-25", "http 2026-07-28"]
 
 

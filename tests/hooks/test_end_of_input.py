@@ -14,6 +14,7 @@ import pytest
 from tests.hooks.yard import Yard, mcp_bash
 from tests.peers.raw import StdioClient, over_stdio
 from tests.peers.serving import environment, spawned
+from tests.until import until, until_exists
 
 # The grace that a signal leaves is far shorter than what the tools need.
 ENV = {"MCPBASH_TOOL_ALLOWLIST": "*", "MCPBASH_SHUTDOWN_TIMEOUT": "0.2"}
@@ -92,8 +93,7 @@ async def test_calls_under_way_at_the_end_of_input_run_as_long_as_they_may(
 async def hanging(client: StdioClient, yard: Yard, told: Path) -> asyncio.Future[dict[str, Any]]:
     yard.tool("hang", f"echo $$ >{told}; exec sleep 600")
     call = await client.begin(client.message("tools/call", {"name": "hang"}))
-    while not (told.exists() and told.read_text()):
-        await asyncio.sleep(0.01)
+    await until_exists(told)
     return call
 
 
@@ -128,8 +128,7 @@ async def test_a_batch_that_is_ended_early_has_an_answer_for_each_of_its_request
         yard.tool("quick", "echo quick")
         yard.tool("hang", f"echo $$ >{tmp_path}/pid; exec sleep 600")
         await client.send([calling(7, "hang"), calling(8, "quick")])
-        while not (tmp_path / "pid").exists():
-            await asyncio.sleep(0.01)
+        await until_exists(tmp_path / "pid")
         client.running.process.send_signal(signal.SIGTERM)
         await asyncio.wait_for(client.running.process.wait(), 10)
         await client.running.last_words()
@@ -162,8 +161,7 @@ async def test_a_reader_that_goes_away_ends_what_runs(yard: Yard, tmp_path: Path
         lines = [*hello(), calling(1, "hang")]
         server.stdin.write(b"".join(json.dumps(line).encode() + b"\n" for line in lines))
         server.stdin.close()
-        while not (told.exists() and told.read_text()):
-            await asyncio.sleep(0.01)
+        await until_exists(told)
     finally:
         os.close(writing)
         os.close(reading)
@@ -176,8 +174,7 @@ async def test_a_question_that_can_no_longer_be_answered_is_cancelled(yard: Yard
     async with over_stdio(yard.served, env=ENV, capabilities={"elicitation": {}}) as client:
         client.reply_to = lambda question: {}  # type: ignore[method-assign]
         call = await client.begin(client.message("tools/call", {"name": "ask"}))
-        while not client.questions:
-            await asyncio.sleep(0.01)
+        await until(lambda: client.questions)
         assert await client.end_of_input() == 0
         assert json.loads((await call)["result"]["content"][0]["text"]) == {"action": "cancel"}
 

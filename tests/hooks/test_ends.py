@@ -13,6 +13,7 @@ from tests.hooks.yard import Yard, mcp_bash
 from tests.peers.raw import StdioClient, over_stdio
 from tests.peers.raw_http import over_http
 from tests.peers.serving import environment, serving
+from tests.until import until, until_exists
 
 ALLOWED = {"MCPBASH_TOOL_ALLOWLIST": "*"}
 
@@ -53,8 +54,7 @@ async def test_after_shutdown_the_program_ends_by_itself_with_what_still_runs(
     env = {**ALLOWED, "MCPBASH_SHUTDOWN_TIMEOUT": "0.3"}
     async with over_stdio(mcp_bash(), cwd=yard.root, env=env) as client:
         await client.begin(client.message("tools/call", {"name": "hang"}))
-        while not (told.exists() and told.read_text()):
-            await asyncio.sleep(0.01)
+        await until_exists(told)
         await client.result("shutdown")
         assert await ended(client) == 0
     assert not Path(f"/proc/{int(told.read_text())}").exists()
@@ -115,13 +115,10 @@ async def test_a_server_whose_parent_is_gone_leaves(yard: Yard) -> None:
         assert parent.stdout is not None
         server = int(await parent.stdout.readline())
         # It must have looked at its parent before that goes away.
-        while not is_listening(server):
-            await asyncio.sleep(0.02)
+        await until(lambda: is_listening(server))
         os.write(writing, b"x")
         await parent.wait()
-        async with asyncio.timeout(10):
-            while Path(f"/proc/{server}").exists():
-                await asyncio.sleep(0.02)
+        await until(lambda: not Path(f"/proc/{server}").exists())
     finally:
         for fd in (reading, writing, holding, input_end):
             os.close(fd)

@@ -15,6 +15,8 @@ from tests.peers.raw_http import over_http
 from tests.peers.sdk_fixtures import PROJECT
 from tests.peers.serving import copied, serving, toolyard
 
+pytestmark = pytest.mark.long
+
 REVISIONS = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28"]
 SAID = {"role": "assistant", "model": "m", "content": {"type": "text", "text": "words"}}
 FILLED = {"boolean": True, "integer": 3, "number": 1.5, "array": []}

@@ -16,6 +16,9 @@ from tests.hooks.yard import Yard, mcp_bash, text_of
 from tests.peers.raw import RawClient, over_stdio
 from tests.peers.raw_http import over_http
 from tests.peers.serving import serving
+from tests.until import until
+
+pytestmark = pytest.mark.long
 
 BY_NAME = """
 mcp_tools_policy_check() {
@@ -144,8 +147,7 @@ async def test_a_policy_whose_bash_was_killed_is_loaded_again(yard: Yard, tmp_pa
         assert text_of(await client.call("yes")) == "ran"
         first = int(told.read_text())
         os.kill(first, signal.SIGKILL)
-        while Path(f"/proc/{first}").exists():
-            await asyncio.sleep(0.01)
+        await until(lambda: not Path(f"/proc/{first}").exists())
         assert text_of(await client.call("yes")) == "ran"
         assert int(told.read_text()) != first
 
@@ -234,9 +236,7 @@ async def test_nothing_of_a_policy_outlives_a_server_that_is_killed(
         assert text_of(await client.call("yes")) == "ran"
         client.running.process.kill()
         group = int(told.read_text())
-        async with asyncio.timeout(10):
-            while is_alive(group):
-                await asyncio.sleep(0.02)
+        await until(lambda: not is_alive(group))
 
 
 def is_alive(group: int) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 from pathlib import Path
 from typing import Any
@@ -13,6 +12,9 @@ from tests.hooks.yard import Yard, text_of
 from tests.peers.raw import RawClient, over_stdio
 from tests.peers.raw_http import HttpClient, over_http
 from tests.peers.serving import serving
+from tests.until import until
+
+pytestmark = pytest.mark.long
 
 CAN: dict[str, Any] = {"roots": {"listChanged": True}}
 TELL = (
@@ -37,6 +39,13 @@ def listing(*paths: Path | str, name: str | None = None) -> dict[str, Any]:
 async def told(client: RawClient) -> dict[str, Any]:
     roots: dict[str, Any] = json.loads(text_of(await client.call("tell")))
     return roots
+
+
+async def until_told(client: RawClient, paths: str | Path) -> None:
+    async def are_told() -> bool:
+        return bool((await told(client))["paths"] == str(paths))
+
+    await until(are_told)
 
 
 async def test_without_any_the_project_is_the_root(yard: Yard) -> None:
@@ -119,8 +128,7 @@ async def test_roots_are_asked_for_again_when_they_change(yard: Yard, tmp_path: 
         client.answers = dict(listing(tmp_path / "later"))
         for _ in range(5):
             await client.notify("notifications/roots/list_changed")
-        while (await told(client))["paths"] != f"{tmp_path}/later":
-            await asyncio.sleep(0.01)
+        await until_told(client, tmp_path / "later")
     assert len(client.questions) == 2
 
 
@@ -133,8 +141,7 @@ async def test_a_client_that_fails_to_list_leaves_the_roots_as_they_were(
         assert (await told(client))["paths"] == str(tmp_path)
         client.answers = {}
         await client.notify("notifications/roots/list_changed")
-        while len(client.questions) < 2:
-            await asyncio.sleep(0.01)
+        await until(lambda: len(client.questions) >= 2)
         assert (await told(client))["paths"] == str(tmp_path)
         await client.end_of_input()
         assert "did not list its roots" in await client.running.last_words()
@@ -143,9 +150,7 @@ async def test_a_client_that_fails_to_list_leaves_the_roots_as_they_were(
 async def asked(client: HttpClient) -> None:
     """The question comes on the session's own stream; its answer is in once we have sent it."""
     await client.open_get()
-    async with asyncio.timeout(10):
-        while not client.questions:
-            await asyncio.sleep(0.01)
+    await until(lambda: client.questions)
 
 
 async def test_over_http_a_client_can_only_narrow_the_roots(yard: Yard, tmp_path: Path) -> None:
@@ -161,9 +166,7 @@ async def test_over_http_a_client_can_only_narrow_the_roots(yard: Yard, tmp_path
         for root, expected in cases:
             async with over_http(server.url, capabilities=CAN, answers=listing(root)) as client:
                 await asked(client)
-                async with asyncio.timeout(10):
-                    while (await told(client))["paths"] != expected:
-                        await asyncio.sleep(0.01)
+                await until_told(client, expected)
 
 
 async def test_the_roots_of_one_session_are_not_those_of_another(
@@ -176,9 +179,7 @@ async def test_the_roots_of_one_session_are_not_those_of_another(
         over_http(server.url) as other,
     ):
         await asked(one)
-        async with asyncio.timeout(10):
-            while (await told(one))["paths"] != str(inner):
-                await asyncio.sleep(0.01)
+        await until_told(one, inner)
         assert (await told(other))["paths"] == str(yard.root)
 
 

@@ -32,6 +32,15 @@ class Running:
     process: asyncio.subprocess.Process
     stderr: list[str] = field(default_factory=list)
     silent: asyncio.Event = field(default_factory=asyncio.Event)  # stderr has come to its end
+    news: asyncio.Event = field(default_factory=asyncio.Event)  # there is another line
+
+    async def says(self, pattern: str, since: int = 0) -> re.Match[str]:
+        """What it writes to stderr after so many lines, once that has come."""
+        async with asyncio.timeout(START_WITHIN):
+            while not (found := re.search(pattern, "\n".join(self.stderr[since:]))):
+                self.news.clear()
+                await self.news.wait()
+        return found
 
     async def last_words(self) -> str:
         """All of stderr, once the program has closed it."""
@@ -148,6 +157,7 @@ async def follow(running: Running, announced: asyncio.Future[str] | None) -> Non
     async for raw in running.process.stderr:
         line = raw.decode(errors="replace").rstrip("\n")
         running.stderr.append(line)
+        running.news.set()
         found = URL.search(line)
         if found and announced is not None and not announced.done():
             announced.set_result(found.group())

@@ -29,7 +29,7 @@ ANSWERS: dict[str, Any] = {
 
 
 # One server for all: importing the SDK takes about a second.
-pytestmark = pytest.mark.asyncio(loop_scope="module")
+pytestmark = [pytest.mark.long, pytest.mark.asyncio(loop_scope="module")]
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")

@@ -5,7 +5,7 @@ import ipaddress
 import pytest
 
 from toolyard.http.addresses import HostRules, NotAllowed, canonical_host, is_public
-from toolyard.http.resolving import Dialler
+from toolyard.http.dial import GuardedDial, Resolve
 
 ANY = HostRules(allow_all=True)
 
@@ -46,7 +46,7 @@ def test_a_public_address_is_public(address: str) -> None:
 )  # fmt: skip
 def test_a_host_that_is_spelled_to_mislead_is_refused(host: str) -> None:
     with pytest.raises(NotAllowed):
-        Dialler(ANY).host(host)
+        GuardedDial(ANY).host(host)
 
 
 @pytest.mark.parametrize(
@@ -66,31 +66,39 @@ def test_a_plain_host_has_one_canonical_spelling(written: str, host: str) -> Non
 def test_a_literal_private_address_is_refused_even_where_everything_is_allowed() -> None:
     for host in ("127.0.0.1", "[::1]", "::ffff:127.0.0.1", "169.254.169.254"):
         with pytest.raises(NotAllowed, match="not public"):
-            Dialler(ANY).host(host)
+            GuardedDial(ANY).host(host)
 
 
 def test_only_listed_hosts_are_reached_and_a_denied_one_never() -> None:
     rules = HostRules(allow=("Good.example", "both.example"), deny=("both.example",))
-    assert Dialler(rules).host("good.example") == "good.example"
+    assert GuardedDial(rules).host("good.example") == "good.example"
     for host in ("other.example", "both.example", "sub.good.example", "good.example.evil.org"):
         with pytest.raises(NotAllowed):
-            Dialler(rules).host(host)
+            GuardedDial(rules).host(host)
     with pytest.raises(NotAllowed):
-        Dialler(HostRules()).host("any.example")
+        GuardedDial(HostRules()).host("any.example")
 
 
-def test_every_address_of_a_name_must_be_public() -> None:
-    dialler = Dialler(ANY, resolve=lambda host, port: ["8.8.8.8", "127.0.0.1"])
+def resolving_to(*addresses: str) -> Resolve:
+    async def resolve(host: str, port: int) -> list[str]:
+        return list(addresses)
+
+    return resolve
+
+
+async def test_every_address_of_a_name_must_be_public() -> None:
+    dial = GuardedDial(ANY, resolve=resolving_to("8.8.8.8", "127.0.0.1"))
     with pytest.raises(NotAllowed, match=r"127\.0\.0\.1, which is not public"):
-        dialler.addresses("sly.example", 443)
-    assert Dialler(ANY, resolve=lambda host, port: ["8.8.8.8"] * 2).addresses("a", 1) == ["8.8.8.8"]
+        await dial.addresses("sly.example", 443)
+    dial = GuardedDial(ANY, resolve=resolving_to("8.8.8.8", "8.8.8.8"))
+    assert await dial.addresses("a", 1) == ["8.8.8.8"]
 
 
-def test_a_name_that_does_not_resolve_is_refused() -> None:
-    def fail(host: str, port: int) -> list[str]:
+async def test_a_name_that_does_not_resolve_is_refused() -> None:
+    async def fail(host: str, port: int) -> list[str]:
         raise OSError
 
     with pytest.raises(NotAllowed, match="cannot be resolved"):
-        Dialler(ANY, resolve=fail).addresses("none.example", 443)
+        await GuardedDial(ANY, resolve=fail).addresses("none.example", 443)
     with pytest.raises(NotAllowed, match="cannot be resolved"):
-        Dialler(ANY, resolve=lambda host, port: []).addresses("none.example", 443)
+        await GuardedDial(ANY, resolve=resolving_to()).addresses("none.example", 443)

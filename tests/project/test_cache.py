@@ -80,8 +80,8 @@ def test_a_program_that_ends_at_once_still_writes_the_files(folder: Folder) -> N
     folder.tool("a")
     program = f"""
 from toolyard.settings import Settings
-from toolyard.runners.runner import Runner
-from toolyard.runners.settings import ProjectPaths, RunnerSettings
+from toolyard.scripts.running.runner import Runner
+from toolyard.scripts.settings import ProjectPaths, RunnerSettings
 from toolyard.sources.project.layout import project_at
 from toolyard.sources.project.source import ProjectSource
 project = project_at({str(folder.root)!r}, Settings())

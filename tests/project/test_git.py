@@ -13,7 +13,7 @@ from tests.project.conftest import Folder, refused, source_of
 from tests.project.secure import HOST, Certificate, https_server, make_certificate
 from toolyard.errors import INTERNAL_ERROR, INVALID_PARAMS, RESOURCE_NOT_FOUND, ProtocolError
 from toolyard.http.addresses import HostRules
-from toolyard.http.resolving import Dialler
+from toolyard.http.dial import GuardedDial
 from toolyard.scripts.resources.git import GitLimits, GitProvider, parse_git_uri
 from toolyard.scripts.running.runner import Runner
 
@@ -95,11 +95,15 @@ def port(repository: Path, certificate: Certificate) -> Iterator[int]:
         yield port
 
 
+async def loopback(host: str, port: int) -> list[str]:
+    return ["127.0.0.1"]
+
+
 def provider(runner: Runner, certificate: Certificate, limits: GitLimits) -> GitProvider:
     """As in production, but for loopback: it stands for a public address here."""
     rules = HostRules(allow=(HOST,))
-    dialler = Dialler(rules, lambda host, port: ["127.0.0.1"], lambda address: True)
-    return GitProvider(runner, dialler, limits, str(certificate.cert))
+    dial = GuardedDial(rules, loopback=True, resolve=loopback)
+    return GitProvider(runner, dial, limits, str(certificate.cert))
 
 
 async def read(

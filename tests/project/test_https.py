@@ -11,7 +11,7 @@ import pytest
 from tests.project.secure import HOST, Answer, Certificate, https_server, make_certificate
 from toolyard.errors import INTERNAL_ERROR, INVALID_PARAMS, RESOURCE_NOT_FOUND, ProtocolError
 from toolyard.http.addresses import HostRules
-from toolyard.http.resolving import Dialler
+from toolyard.http.dial import GuardedDial
 from toolyard.scripts.resources.https import HttpsLimits, HttpsProvider
 
 
@@ -34,11 +34,15 @@ def answering(
     return answer
 
 
+async def loopback(host: str, port: int) -> list[str]:
+    return ["127.0.0.1"]
+
+
 def provider(certificate: Certificate, limits: HttpsLimits | None = None) -> HttpsProvider:
     """As in production, but for loopback: it stands for a public address here."""
     rules = HostRules(allow=(HOST,))
-    dialler = Dialler(rules, lambda host, port: ["127.0.0.1"], lambda address: True)
-    return HttpsProvider(dialler, limits or HttpsLimits(), certificate.trusting())
+    dial = GuardedDial(rules, loopback=True, resolve=loopback)
+    return HttpsProvider(dial, limits or HttpsLimits(), certificate.trusting())
 
 
 async def read(
@@ -103,6 +107,7 @@ async def test_a_server_that_drips_is_given_up_in_time(certificate: Certificate)
     gone = threading.Event()
 
     def drip(request: http.server.BaseHTTPRequestHandler) -> None:
+        request.wfile.write(b"HTTP/1.1 200 OK\r\nX: ")
         while not gone.wait(0.02):
             request.wfile.write(b"H")
 
@@ -131,10 +136,10 @@ async def test_a_cancelled_read_lets_go_of_its_connection(certificate: Certifica
 async def test_a_certificate_for_another_name_is_refused(
     certificate: Certificate, tmp_path: Path
 ) -> None:
-    dialler = Dialler(HostRules(allow_all=True), lambda h, p: ["127.0.0.1"], lambda a: True)
+    dial = GuardedDial(loopback=True, resolve=loopback)
     with https_server(certificate, answering()) as port:
         for host, context in (("other.example", certificate.trusting()), (HOST, None)):
-            reader = HttpsProvider(dialler, HttpsLimits(), context)
+            reader = HttpsProvider(dial, HttpsLimits(), context)
             with pytest.raises(ProtocolError, match="cannot be fetched"):
                 await reader.read({"uri": f"https://{host}:{port}/"}, None, None)
 
@@ -156,7 +161,7 @@ async def test_what_is_no_plain_https_url_is_refused(certificate: Certificate, u
 async def test_loopback_is_refused_by_the_real_provider(
     certificate: Certificate, host: str
 ) -> None:
-    reader = HttpsProvider(Dialler(HostRules(allow_all=True)), HttpsLimits())
+    reader = HttpsProvider(GuardedDial(HostRules(allow_all=True)), HttpsLimits())
     with https_server(certificate, answering()) as port, pytest.raises(ProtocolError) as caught:
         await reader.read({"uri": f"https://{host}:{port}/"}, None, None)
     assert caught.value.code == INTERNAL_ERROR

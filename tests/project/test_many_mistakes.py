@@ -3,10 +3,14 @@
 import time
 from pathlib import Path
 
+import pytest
+
 from tests.peers.raw import StdioClient, over_stdio
 from tests.peers.serving import toolyard
 from tests.project.conftest import Folder, runner_of, source_of
 from toolyard.catalog.keeper import MOST_WARNINGS, Keeper
+
+pytestmark = pytest.mark.long
 
 TWICE = "there is already a resource with the name 'same'"
 

@@ -8,7 +8,7 @@ import pytest
 
 from tests.project.conftest import Folder, Read, call, source_of
 from toolyard.catalog.entries import Entries
-from toolyard.catalog.kinds import KINDS
+from toolyard.protocol.kinds import KINDS
 from toolyard.scripts.running.runner import Runner
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import os
 import resource
@@ -15,7 +14,7 @@ from tests.peers.raw_http import over_http
 from tests.peers.serving import serving
 from tests.project.conftest import Folder, runner_of, source_of
 from toolyard.catalog.entries import Entries
-from toolyard.catalog.kinds import KINDS
+from toolyard.protocol.kinds import KINDS
 from toolyard.sources.registry.lock.lock import file_hash
 from toolyard.sources.shortage import Shortage
 
@@ -93,12 +92,8 @@ async def test_a_registry_that_cannot_be_read_for_a_moment_is_read_again(filled:
         seen = len(server.stderr)
         with no_descriptors(server.process.pid):
             registry.write_text(json.dumps(renamed))
-            async with asyncio.timeout(10):
-                while not any("Too many open files" in line for line in server.stderr[seen:]):
-                    await asyncio.sleep(0.05)
-        async with asyncio.timeout(10):
-            while "registry loaded anew" not in "\n".join(server.stderr[seen:]):
-                await asyncio.sleep(0.05)
+            await server.says("Too many open files", seen)
+        await server.says("registry loaded anew", seen)
         listed = [tool["name"] for tool in (await client.result("tools/list"))["tools"]]
         assert "virtual" in listed
 

@@ -20,7 +20,8 @@ from toolyard.sources.registry.format.load import read_registry
 from toolyard.sources.registry.format.schema_file import schema_text
 from toolyard.sources.registry.lock.hashes import definition_hash, matches_hash
 from toolyard.sources.registry.lock.lock import Lock, lock, read_lock, verify
-from toolyard.sources.registry.masking import masked, shown, without_secrets
+from toolyard.sources.registry.masking import masked, shown
+from toolyard.telemetry import masked as without_secrets
 
 SEEDS = Path(__file__).resolve().parents[3] / "shared" / "seeds"
 NATIVE = {

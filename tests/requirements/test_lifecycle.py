@@ -8,6 +8,9 @@ from typing import Any
 import pytest
 
 from tests.requirements.conftest import Folder, Serve
+from tests.until import until
+
+pytestmark = pytest.mark.long
 
 HELLO: dict[str, Any] = {
     "protocolVersion": "2025-11-25",
@@ -94,14 +97,12 @@ async def test_batches_are_refused_unless_they_are_asked_for(serve: Serve) -> No
     batch = [{"jsonrpc": "2.0", "id": n, "method": "ping"} for n in ("a", "b")]
     async with serve(checked=False) as client:
         await client.send(batch)
-        while not any("error" in said for said in client.heard):
-            await client.result("ping")
+        await until(lambda: any("error" in said for said in client.heard))
         refused = [said for said in client.heard if "error" in said]
         assert [said["error"]["code"] for said in refused] == [-32600]
     async with serve(checked=False, env={"MCPBASH_COMPAT_BATCHES": "true"}) as client:
         await client.send(batch)
-        while not any(line.startswith(b"[") for line in client.lines):
-            await client.result("ping")
+        await until(lambda: any(line.startswith(b"[") for line in client.lines))
         [answers] = [json.loads(line) for line in client.lines if line.startswith(b"[")]
         assert [(said["id"], said["result"]) for said in answers] == [("a", {}), ("b", {})]
 

@@ -9,6 +9,8 @@ import pytest
 
 from tests.requirements.conftest import Folder, Serve
 
+pytestmark = pytest.mark.long
+
 
 def many(folder: Folder) -> None:
     for number in range(7):

@@ -10,6 +10,8 @@ from hypothesis import strategies as st
 
 from tests.sdk.sandbox import BASH, JQ, PRELUDE, SDK, Sandbox
 
+pytestmark = pytest.mark.long
+
 needs_jq = pytest.mark.skipif(JQ is None, reason="jq is not installed: nothing to compare with")
 
 DOCUMENT = {

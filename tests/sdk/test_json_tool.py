@@ -8,6 +8,8 @@ import pytest
 
 from tests.sdk.sandbox import JQ, JSON_TOOL, Sandbox
 
+pytestmark = pytest.mark.long
+
 DOCUMENT = """{"a":{"b":[1,2.5,{"c":"x y"}],"d":null},"s":"Grüße \\"q\\"","n":-3,"t":true,"f":false,
 "e":[],"people":[{"name":"Bo","age":3},{"name":"Al","age":7},{"name":"Cy","age":3}],
 "o":{"z":1,"y":"two"},"j":"{\\"k\\":[1]}"}"""

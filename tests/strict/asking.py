@@ -21,6 +21,11 @@ FORM: JsonObject = {
     },
     "required": ["name"],
 }
+TITLED = [{"const": "r", "title": "Red"}, {"const": "b", "title": "Blue"}]
+CHOICES: dict[str, JsonObject] = {
+    "titled": {"type": "string", "oneOf": TITLED},
+    "several": {"type": "array", "items": {"type": "string", "enum": ["r", "b"]}},
+}
 URL = "https://example.com/consent"
 IMPATIENCE = 0.3
 BLOCKS: dict[str, Json] = {
@@ -76,6 +81,15 @@ def form_params(turn: Turn) -> JsonObject:
 async def form(turn: Turn, arguments: JsonObject) -> JsonObject:
     why = lacks(turn, "elicitation", "form" if turn.talk.place.revision > "2025-06-18" else None)
     return cannot(why) if why else await asked(turn, "elicitation/create", form_params(turn))
+
+
+async def choose(turn: Turn, arguments: JsonObject) -> JsonObject:
+    why = lacks(turn, "elicitation", "form")
+    if why:
+        return cannot(why)
+    schema = {"type": "object", "properties": {"colour": CHOICES[arguments["form"]]}}
+    params = {"mode": "form", "message": "Which?", "requestedSchema": schema}
+    return await asked(turn, "elicitation/create", params)
 
 
 async def url(turn: Turn, arguments: JsonObject) -> JsonObject:
@@ -149,6 +163,7 @@ async def impatient(turn: Turn, arguments: JsonObject) -> JsonObject:
 
 ASKING: dict[str, tuple[Asking, str, str]] = {
     "form": (form, "2025-06-18", "2026-07-28"),
+    "choose": (choose, "2025-11-25", "2026-07-28"),
     "url": (url, "2025-11-25", "2026-07-28"),
     "url_first": (url_first, "2025-11-25", "2025-11-25"),
     "sample": (sample, "2024-11-05", "2026-07-28"),

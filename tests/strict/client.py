@@ -280,7 +280,10 @@ class StrictClient:
         head = {"jsonrpc": "2.0", "id": question["id"]}
         if question["method"] == "ping":
             return {**head, "result": {}}
-        return {**head, "result": self.answer(question)}
+        try:
+            return {**head, "result": self.answer(question)}
+        except Failed as refusal:
+            return {**head, "error": refusal.error}
 
     def answer(self, question: JsonObject) -> JsonObject:
         self.questions.append(question)

@@ -7,8 +7,10 @@ import asyncio
 from tests.strict import world
 from tests.strict.client import UI, Failed
 from tests.strict.conversation import RpcError
+from tests.strict.features_blocks import block, in_a_prompt
 from tests.strict.pairing import Check, Lost, Pairing, Told, same
 from tests.strict.schema import MODERN, Json, JsonObject
+from tests.until import until
 
 SINCE = {
     "annotations": "2025-03-26",
@@ -56,7 +58,10 @@ async def listed(pairing: Pairing, kind: str, key: str, expected: dict[str, Json
 
 
 async def lists_prompts(pairing: Pairing) -> None:
-    place, arguments = pairing.place, [{"name": n, "required": False} for n in ("name", "tag")]
+    place, arguments = (
+        pairing.place,
+        [{"name": n, "required": False} for n in world.PROMPT_ARGUMENTS],
+    )
     names = [f"{place.name}_{name}" for name in ("greet", "asks", *(f"p{n}" for n in range(5)))]
     whole = {name: world.entry(place, name=name, arguments=arguments) for name in names}
     await listed(pairing, "prompts", "name", shown_to(pairing, whole))
@@ -108,19 +113,6 @@ async def any_value(pairing: Pairing) -> None:
     if "structuredContent" not in result:
         raise Told("text alone")
     same(result["structuredContent"], [1, 2, 3], "structuredContent")
-
-
-def block(kind: str) -> Check:
-    async def run(pairing: Pairing) -> None:
-        content = (await pairing.result("kind", kind=kind))["content"]
-        same(len(content), 2, "the number of blocks")
-        name = {"link": "resource_link"}.get(kind, kind)
-        if content[1]["type"] == "text" and content[1]["text"]:
-            raise Told("text in its place")
-        same(content[1]["type"], name, "the kind")
-
-    since = {"audio": "2025-03-26", "link": "2025-06-18"}.get(kind, "2024-11-05")
-    return Check(run, (since, MODERN))
 
 
 async def fails(pairing: Pairing) -> None:
@@ -270,13 +262,13 @@ def grows(what: str) -> Check:
         await pairing.client.hears(f"notifications/{what}/list_changed")
         key = "uri" if what == "resources" else "name"
         ending = f"grown_{pairing.tag}"
-        async with asyncio.timeout(5):
-            while True:
-                found = await pairing.client.listed(f"{what}/list", what)
-                names = [each[key] for each in found if pairing.place.name in each[key]]
-                if any(name.endswith(ending) for name in names):
-                    return
-                await asyncio.sleep(SETTLE)
+
+        async def has_grown() -> bool:
+            listed = await pairing.client.listed(f"{what}/list", what)
+            names = [each[key] for each in listed if pairing.place.name in each[key]]
+            return any(name.endswith(ending) for name in names)
+
+        await until(has_grown, 5)
 
     return Check(run)
 
@@ -379,6 +371,8 @@ FEATURES: dict[str, Check] = {
     "resources/read": Check(reads),
     "resource not found": Check(misses),
     "prompts/get": Check(prompts),
+    "audio in a prompt": in_a_prompt("audio"),
+    "link in a prompt": in_a_prompt("link"),
     "completion of a prompt": completes("prompt"),
     "completion of a template": completes("template"),
     "completion in context": Check(completes_in_context, clients=("2025-06-18", MODERN)),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 from typing import Any
 
@@ -11,6 +10,7 @@ from tests.strict.client import Failed
 from tests.strict.features import HANDSHAKE
 from tests.strict.pairing import Check, Lost, Pairing, Told, same
 from tests.strict.schema import MODERN, Json, JsonObject
+from tests.until import until
 
 ROOTS = {"roots": [{"uri": "file:///home/ann", "name": "Ann's"}, {"uri": "file:///srv"}]}
 SAMPLED: JsonObject = {
@@ -37,6 +37,29 @@ def elicits(action: str) -> Check:
         same(asked, expected, "the question")
 
     return Check(run, ELICITING)
+
+
+def chooses(form: str, chosen: Json) -> Check:
+    """In 2025-06-18: titles in the older way, and several choices as a yes or no for each."""
+
+    async def run(pairing: Pairing) -> None:
+        def choose(params: JsonObject) -> JsonObject:
+            fields = params["requestedSchema"]["properties"]
+            content = {"colour": chosen} if "colour" in fields else dict.fromkeys(fields, True)
+            return {"action": "accept", "content": content}
+
+        pairing.client.answers["elicitation/create"] = choose
+        answer = {"action": "accept", "content": {"colour": chosen}}
+        same(await pairing.parsed("choose", form=form), answer, "the answer")
+        (question,) = pairing.client.questions
+        if form == "several" and pairing.us.revision < NEWEST[0]:
+            return
+        asked = question["params"]["requestedSchema"]["properties"]["colour"]
+        older = {"type": "string", "enum": ["r", "b"], "enumNames": ["Red", "Blue"]}
+        expected = asking.CHOICES[form] if pairing.us.revision >= NEWEST[0] else older
+        same(asked, expected, "the choice")
+
+    return Check(run, NEWEST)
 
 
 async def elicits_by_url(pairing: Pairing) -> None:
@@ -117,6 +140,24 @@ def compare_question(pairing: Pairing, form: str) -> None:
         same(params["tools"], [asking.WEATHER], "its tools")
 
 
+async def refuses_to_sample(pairing: Pairing) -> None:
+    """A person who says no: the server that asked gets the error that the client answered."""
+    refusal = {"code": -1, "message": "User rejected sampling request", "data": {"by": "Ann"}}
+
+    def refuse(params: JsonObject) -> JsonObject:
+        raise Failed(refusal)
+
+    pairing.client.answers["sampling/createMessage"] = refuse
+    try:
+        await pairing.said("sample", form="text")
+    except Told as told:
+        if pairing.up.revision == MODERN:
+            raise
+        same(json.loads(str(told).partition(": ")[2]), refusal, "the refusal")
+        return
+    raise Lost("answered")
+
+
 async def tells_roots(pairing: Pairing) -> None:
     pairing.client.answers["roots/list"] = lambda params: ROOTS
     same(await pairing.parsed("roots"), ROOTS, "roots")
@@ -130,9 +171,11 @@ async def tells_changed_roots(pairing: Pairing) -> None:
         raise Told("it asks each time")
     before = (await pairing.parsed("heard")).count(method)
     await client.send({"jsonrpc": "2.0", "method": method})
-    async with asyncio.timeout(3):
-        while (await pairing.parsed("heard")).count(method) == before:
-            await asyncio.sleep(0.05)
+
+    async def told() -> bool:
+        return bool((await pairing.parsed("heard")).count(method) != before)
+
+    await until(told, 3)
     same((await pairing.parsed("heard")).count(method), before + 1, "how often it was told")
 
 
@@ -184,7 +227,10 @@ async def withdraws(pairing: Pairing) -> None:
     try:
         await pairing.said("impatient")
         id = client.questions[0]["id"]
-        await client.hears("notifications/cancelled", lambda gone: gone["requestId"] == id)
+        gone = await client.hears(
+            "notifications/cancelled", lambda params: params["requestId"] == id
+        )
+        same(gone.get("reason"), "nobody waits", "the reason")
     finally:
         client.silent = False
 
@@ -193,6 +239,8 @@ ASKING: dict[str, Check] = {
     "elicitation, accepted": elicits("accept"),
     "elicitation, declined": elicits("decline"),
     "elicitation, cancelled": elicits("cancel"),
+    "elicitation, titled choices": chooses("titled", "r"),
+    "elicitation, several choices": chooses("several", ["r", "b"]),
     "elicitation by URL": Check(elicits_by_url, NEWEST),
     "elicitation/complete": Check(completes_a_url, ("2025-11-25", "2025-11-25")),
     "URL required first": Check(requires_a_url, ("2025-11-25", "2025-11-25")),
@@ -205,6 +253,7 @@ ASKING: dict[str, Check] = {
     "sampling, many blocks asked": samples("many"),
     "sampling, many blocks answered": samples("text", "many", "2025-11-25"),
     "sampling with tools": samples("tools", "tools"),
+    "sampling, refused": Check(refuses_to_sample, clients=HANDSHAKE),
     "roots": Check(tells_roots),
     "roots/list_changed": Check(tells_changed_roots, clients=HANDSHAKE),
     "two questions": Check(asks_twice),

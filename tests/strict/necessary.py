@@ -43,6 +43,8 @@ OLDEST = (FIRST, FIRST)
 NECESSARY = (
     Loss("audio block", OLDEST, FROM_MARCH, "no audio before 2025-03-26: text in its place"),
     Loss("link block", TO_MARCH, FROM_JUNE, "no links before 2025-06-18: text in its place"),
+    Loss("audio in a prompt", OLDEST, FROM_MARCH, "no audio before 2025-03-26: text in its place"),
+    Loss("link in a prompt", TO_MARCH, FROM_JUNE, "no links before 2025-06-18: text in its place"),
     Loss("structured content", TO_MARCH, FROM_JUNE, "none before 2025-06-18: the text alone"),
     Loss(
         "structured content of any kind",
@@ -56,6 +58,15 @@ NECESSARY = (
         Loss(f"elicitation, {end}", TO_MARCH, FROM_JUNE, "no elicitation before 2025-06-18")
         for end in ("accepted", "declined", "cancelled")
     ),
+    Loss(
+        "elicitation, titled choices", TO_MARCH, FROM_NOVEMBER, "no elicitation before 2025-06-18"
+    ),
+    Loss(
+        "elicitation, several choices",
+        TO_MARCH,
+        FROM_NOVEMBER,
+        "no elicitation before 2025-06-18",
+    ),
     Loss("elicitation by URL", TO_JUNE, FROM_NOVEMBER, "no URLs before 2025-11-25"),
     Loss("elicitation/complete", TO_JUNE, NOVEMBER, "no URLs before 2025-11-25"),
     Loss("elicitation/complete", NEWEST, NOVEMBER, "2026-07-28 has no such notification"),
@@ -65,6 +76,7 @@ NECESSARY = (
     Loss("sampling, many blocks asked", TO_JUNE, FROM_NOVEMBER, "one block before 2025-11-25"),
     Loss("sampling, many blocks answered", FROM_NOVEMBER, TO_JUNE, "one block before 2025-11-25"),
     Loss("sampling with tools", TO_JUNE, FROM_NOVEMBER, "no tools before 2025-11-25"),
+    Loss("sampling, refused", TO_NOVEMBER, NEWEST, "2026-07-28 has no error as an answer"),
     Loss("roots/list_changed", TO_NOVEMBER, NEWEST, "2026-07-28 asks for roots each time"),
     Loss(
         "reason of a cancellation",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
@@ -12,6 +11,7 @@ from typing import Literal, TypeAlias
 from tests.strict.client import WITHIN, StrictClient
 from tests.strict.conversation import Place
 from tests.strict.schema import Json, JsonObject
+from tests.until import until
 
 Transport = Literal["stdio", "http"]
 
@@ -78,14 +78,14 @@ class Pairing:
 
     async def noted(self, what: str) -> JsonObject:
         """The upstream's next note of this kind."""
-        async with asyncio.timeout(WITHIN):
-            while True:
-                self.notes += self.news()
-                for note in self.notes:
-                    if note["what"] == what:
-                        self.notes.remove(note)
-                        return note
-                await asyncio.sleep(0.01)
+
+        def next_one() -> JsonObject | None:
+            self.notes += self.news()
+            return next((note for note in self.notes if note["what"] == what), None)
+
+        note = await until(next_one, WITHIN)
+        self.notes.remove(note)
+        return note
 
 
 Run: TypeAlias = Callable[[Pairing], Awaitable[None]]

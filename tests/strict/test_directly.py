@@ -16,6 +16,8 @@ from tests.strict.pairing import Pairing, Peer
 from tests.strict.schema import REVISIONS, absent
 from tests.strict.test_matrix import ABLE, PEERS, Table, compare, upstream_name
 
+pytestmark = pytest.mark.long
+
 SERVER = [sys.executable, "-m", "tests.strict.server"]
 
 

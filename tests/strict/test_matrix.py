@@ -29,6 +29,8 @@ from tests.strict.pairing import Check, Lost, Pairing, Peer, Told
 from tests.strict.schema import MODERN, REVISIONS, JsonObject, absent
 from tests.strict.server_http import http_name
 
+pytestmark = pytest.mark.long
+
 PEERS = [Peer(revision, how) for revision in REVISIONS for how in ("stdio", "http")]
 ABLE = {**FEATURES, **ASKING}
 PLAIN_ONES = ("tools/list", "call", "progress", "subscription", "cancellation", "capabilities")

@@ -40,7 +40,10 @@ from tests.strict.published import (
 )
 from tests.strict.schema import Json, JsonObject, absent
 from tests.strict.test_matrix import connected
+from tests.until import until
 from tests.upstreams import real
+
+pytestmark = pytest.mark.long
 
 LISTS = {
     "tools/list": ("tools", "name"),
@@ -179,9 +182,7 @@ async def settle(client: StrictClient, server: Published) -> None:
     """Two of them ask for roots first: whoever talks to them directly sees that it has ended."""
     if not client.capabilities or server.name not in ("everything", "filesystem"):
         return
-    async with asyncio.timeout(WITHIN):
-        while not client.questions:
-            await asyncio.sleep(0.01)
+    await until(lambda: client.questions, WITHIN)
     await asyncio.sleep(0.3)
 
 

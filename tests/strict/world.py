@@ -20,6 +20,7 @@ Tool: TypeAlias = Callable[[Turn, JsonObject], Awaitable[JsonObject]]
 PIXEL = "iVBORw0KGgo="
 SOUND = "UklGRiQAAABXQVZF"
 PAGE = 5
+PROMPT_ARGUMENTS = ("name", "kind", "tag")
 ICON = {"src": "https://example.com/icon.png", "mimeType": "image/png", "sizes": ["48x48"]}
 
 
@@ -37,9 +38,8 @@ async def echo(turn: Turn, arguments: JsonObject) -> JsonObject:
     return result
 
 
-async def kind(turn: Turn, arguments: JsonObject) -> JsonObject:
-    name = turn.talk.place.name
-    blocks: dict[str, JsonObject] = {
+def blocks(name: str) -> dict[str, JsonObject]:
+    return {
         "image": {"type": "image", "data": PIXEL, "mimeType": "image/png"},
         "resource": {
             "type": "resource",
@@ -48,7 +48,11 @@ async def kind(turn: Turn, arguments: JsonObject) -> JsonObject:
         "audio": {"type": "audio", "data": SOUND, "mimeType": "audio/wav"},
         "link": {"type": "resource_link", "uri": f"strict://{name}/a", "name": "a"},
     }
-    return {"content": [{"type": "text", "text": "first"}, blocks[arguments["kind"]]]}
+
+
+async def kind(turn: Turn, arguments: JsonObject) -> JsonObject:
+    block = blocks(turn.talk.place.name)[arguments["kind"]]
+    return {"content": [{"type": "text", "text": "first"}, block]}
 
 
 async def value(turn: Turn, arguments: JsonObject) -> JsonObject:
@@ -216,7 +220,7 @@ def entry(place: Place, **fields: Json) -> JsonObject:
 
 async def list_prompts(turn: Turn) -> JsonObject:
     place = turn.talk.place
-    arguments = [{"name": name, "required": False} for name in ("name", "tag")]
+    arguments = [{"name": name, "required": False} for name in PROMPT_ARGUMENTS]
     names = ["greet", "asks", *(f"p{n}" for n in range(5))]
     names += [f"grown_{tag}" for tag in place.grown("prompts")]
     listed = [entry(place, name=f"{place.name}_{name}", arguments=arguments) for name in names]
@@ -274,8 +278,8 @@ async def get_prompt(turn: Turn) -> JsonObject:
     if turn.params["name"].endswith("_asks"):
         said = json.dumps((await turn.ask("roots/list", {}))["roots"])
     message = {"role": "user", "content": {"type": "text", "text": said}}
-    image = {"type": "image", "data": PIXEL, "mimeType": "image/png"}
-    return {"description": "D", "messages": [message, {"role": "assistant", "content": image}]}
+    block = blocks(turn.talk.place.name)[arguments.get("kind", "image")]
+    return {"description": "D", "messages": [message, {"role": "assistant", "content": block}]}
 
 
 async def complete(turn: Turn) -> JsonObject:

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from toolyard.http.heads import learned
-from toolyard.http.messages import Receive, Scope, Send, read_body, respond
-from toolyard.http.request_heads import Repeated
-from toolyard.http.server import Connection
-from toolyard.http.shared import Shared
+from toolyard.http.known_heads import learned
+from toolyard.http.request import Request
+from toolyard.http.request_heads import Head, Repeated
+from toolyard.http.response import Response
+from toolyard.http.server import HttpServer
+from toolyard.http.server_connection import ServerConnection
 
 POST = b"POST /mcp HTTP/1.1\r\nHost: a\r\nContent-Length: %d\r\nX: y\r\n\r\n%b"
 OTHERS = (
@@ -59,15 +59,15 @@ class Wires:
     def resume_reading(self) -> None: ...
 
 
-async def echo(scope: Scope, receive: Receive, send: Send) -> None:
-    body = await read_body(receive, 1_000)
-    said = (scope["method"], scope["path"], scope["query_string"], scope["headers"], body)
-    await respond(send, 200, repr((*said, scope["http_version"])).encode())
+async def echo(request: Request, response: Response) -> None:
+    body, head = await request.read(1_000), request.head
+    said = (head.method, head.path, head.query, head.raw, body)
+    await response.send(200, repr((*said, head.version)).encode())
 
 
 async def answers(pieces: list[bytes]) -> tuple[bytes, bool]:
     wires = Wires()
-    connection = Connection(Shared(echo, asyncio.get_running_loop()))
+    connection = ServerConnection(HttpServer(echo, asyncio.get_running_loop()))
     connection.connection_made(wires)  # type: ignore[arg-type]
     for piece in pieces:
         if wires.open:
@@ -119,10 +119,10 @@ def test_a_repeated_head_is_not_parsed_again() -> None:
     parsed = 0
     learn = Repeated.learn
 
-    def counted(self: Repeated, data: bytes, scope: dict[str, Any]) -> None:
+    def counted(self: Repeated, data: bytes, head: Head) -> None:
         nonlocal parsed
         parsed += 1
-        learn(self, data, scope)
+        learn(self, data, head)
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Repeated, "learn", counted)

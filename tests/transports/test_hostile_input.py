@@ -12,9 +12,12 @@ from hypothesis import strategies as st
 
 from tests.peers import schemas
 from tests.peers.raw import StdioClient, over_stdio
+from tests.until import until
 from toolyard.protocol import codec, jsonrpc
 from toolyard.protocol.codec import MAX_DEPTH
 from toolyard.protocol.jsonrpc import Malformed, decode
+
+pytestmark = pytest.mark.long
 
 PROGRAM = [sys.executable, "-m", "tests.peers.inmemory", "stdio"]
 FINE = '{"jsonrpc":"2.0","id":99,"method":"ping"}'
@@ -103,8 +106,7 @@ async def test_a_batch_of_2025_03_26_is_answered_with_one_array() -> None:
             7,
         ]
         await client.send_line(json.dumps(batch).encode())
-        while not any(line.startswith(b"[") for line in client.lines):
-            await client.result("ping")
+        await until(lambda: any(line.startswith(b"[") for line in client.lines))
         [answers] = [json.loads(line) for line in client.lines if line.startswith(b"[")]
         assert [(a["id"], a.get("error", {}).get("code")) for a in answers] == [
             ("a", None),

@@ -73,11 +73,11 @@ async def test_what_runs_when_a_session_is_ended_is_answered(server: Listening) 
     async with over_http(server.url, OLD) as client:
         seen = len(server.stderr)
         call = asyncio.create_task(client.post(client.message("tools/call", {"name": "hang"})))
-        await until(server, "hang began", seen)
+        await server.says("hang began", seen)
         assert await client.delete() in (200, 204)
         async with asyncio.timeout(10):
             assert (await call).status == 404
-        await until(server, "hang was cancelled", seen)
+        await server.says("hang was cancelled", seen)
 
 
 async def test_a_stream_ends_with_its_session(server: Listening) -> None:
@@ -149,7 +149,7 @@ async def test_leaving_is_no_cancellation_on_a_session(server: Listening) -> Non
         assert await client.result("ping") == {}
         assert "hang was cancelled" not in server.stderr[seen:]
         await client.notify("notifications/cancelled", {"requestId": "h"})
-        await until(server, "hang was cancelled", seen)
+        await server.says("hang was cancelled", seen)
 
 
 async def test_leaving_is_cancellation_for_a_modern_client(server: Listening) -> None:
@@ -160,13 +160,7 @@ async def test_leaving_is_cancellation_for_a_modern_client(server: Listening) ->
         async with client.stream(message) as reply:
             async for _ in reply.events():
                 break
-        await until(server, "hang was cancelled", seen)
-
-
-async def until(server: Listening, line: str, since: int) -> None:
-    async with asyncio.timeout(10):
-        while not any(line in said for said in server.stderr[since:]):
-            await asyncio.sleep(0.01)
+        await server.says("hang was cancelled", seen)
 
 
 # -- the modern ladder ---------------------------------------------------------------

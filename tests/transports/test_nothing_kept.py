@@ -9,10 +9,12 @@ from collections.abc import Iterator
 
 import pytest
 
+from tests.until import until
 from toolyard.http.client import HttpClient, Url
-from toolyard.http.messages import Receive, Scope, Send, respond
-from toolyard.http.server import Connection
-from toolyard.http.shared import Shared
+from toolyard.http.request import Request
+from toolyard.http.response import Response
+from toolyard.http.server import HttpServer
+from toolyard.http.server_connection import ServerConnection
 
 
 @pytest.fixture
@@ -23,17 +25,17 @@ def no_collector() -> Iterator[None]:
     gc.enable()
 
 
-async def hello(_scope: Scope, _receive: Receive, send: Send) -> None:
-    await respond(send, 200, b"hello")
+async def hello(_request: Request, response: Response) -> None:
+    await response.send(200, b"hello")
 
 
 async def test_connections_are_gone_when_they_end(no_collector: None) -> None:
     loop = asyncio.get_running_loop()
-    shared = Shared(hello, loop)
+    shared = HttpServer(hello, loop)
     kept: weakref.WeakSet[object] = weakref.WeakSet()
 
-    def accepted() -> Connection:
-        connection = Connection(shared)
+    def accepted() -> ServerConnection:
+        connection = ServerConnection(shared)
         kept.add(connection)
         return connection
 
@@ -48,7 +50,5 @@ async def test_connections_are_gone_when_they_end(no_collector: None) -> None:
     assert len(kept) == 2
     del response
     await client.close()
-    async with asyncio.timeout(5):
-        while shared.connections or kept:
-            await asyncio.sleep(0.01)
+    await until(lambda: not shared.connections and not kept)
     server.close()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -35,12 +34,6 @@ async def connected(way: str, revision: str = NEW) -> AsyncIterator[tuple[RawCli
         yield client, server
 
 
-async def said(running: Running, words: str) -> None:
-    async with asyncio.timeout(20):
-        while words not in running.errors:
-            await asyncio.sleep(0.01)
-
-
 def called(name: str, **arguments: Any) -> JsonObject:
     return {"name": name, "arguments": arguments}
 
@@ -61,7 +54,7 @@ async def test_a_call_that_goes_on_without_its_answer_gives_its_result_to_the_re
         asked = await client.result("tools/call", params, meta=LOUD)
         assert asked["resultType"] == "input_required"
         await client.call("hurry")
-        await said(running, "went on")
+        await running.says("went on")
         ended = await client.result("tools/call", retry(params, asked, who=ANSWER))
         assert ended["content"] == [{"type": "text", "text": "went on"}]
         # Once, and to a request that is still open: nothing was said meanwhile.
@@ -76,7 +69,7 @@ async def test_an_error_of_a_call_that_went_on_waits_for_the_retry_too(way: str)
         params = called("impatient", code=-31000)
         asked = await client.result("tools/call", params)
         await client.call("hurry")
-        await said(running, "went on")
+        await running.says("went on")
         ended = await client.error("tools/call", retry(params, asked))
         assert ended == {"code": -31000, "message": "went wrong"}
 

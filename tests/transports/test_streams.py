@@ -14,6 +14,7 @@ import pytest_asyncio
 from tests.peers.http1 import Reply, fetch, head, reply_from
 from tests.peers.raw_http import HttpClient, over_http
 from tests.peers.serving import Listening, listening
+from tests.until import until
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 PROGRAM = [sys.executable, "-m", "tests.transports.odd", "http"]
@@ -52,9 +53,7 @@ class Heard:
                 self.ids.append(event.id or "")
 
     async def until(self, name: str) -> None:
-        async with asyncio.timeout(10):
-            while name not in self.names:
-                await asyncio.sleep(0.01)
+        await until(lambda: name in self.names)
 
     async def stop(self) -> None:
         self._task.cancel()
@@ -128,8 +127,7 @@ async def test_the_response_of_a_cancelled_call_ends(server: Listening, revision
         headers = {**client.right(message), "Connection": "keep-alive"}
         writer.write(head("POST", client.url, headers, body) + body)
         async with asyncio.timeout(10):
-            while "hang began" not in server.stderr[seen:]:
-                await asyncio.sleep(0.01)
+            await server.says("hang began", seen)
             await client.notify("notifications/cancelled", {"requestId": "h", "reason": "bored"})
             reply = await reply_from(reader)
             framed = {"content-length", "transfer-encoding"} & reply.headers.keys()

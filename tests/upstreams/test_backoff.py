@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from toolyard.telemetry import masked
 from toolyard.upstreams.backoff import MOST, Backoff
-from toolyard.upstreams.health import masked
 
 
 def test_the_first_restart_after_a_crash_is_immediate_and_later_ones_wait_longer() -> None:

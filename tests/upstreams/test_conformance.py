@@ -11,6 +11,8 @@ import pytest
 from tests.conformance.suite import BIN, PROGRAM, install
 from tests.peers.serving import environment
 
+pytestmark = pytest.mark.long
+
 SCENARIOS = [
     ("2025-06-18", "initialize"),
     ("2025-06-18", "tools_call"),

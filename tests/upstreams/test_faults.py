@@ -12,7 +12,9 @@ from typing import Any
 
 import pytest
 
-from tests.upstreams.conftest import MakePool, alive_in, children
+from tests.processes import Started, alive_in
+from tests.until import until
+from tests.upstreams.conftest import MakePool
 from tests.upstreams.seam import (
     QUICK,
     ClientSession,
@@ -26,6 +28,8 @@ from tests.upstreams.seam import (
 from toolyard.errors import UpstreamError
 from toolyard.upstreams.definition import ServerDefinition
 from toolyard.upstreams.pool import Pool
+
+pytestmark = pytest.mark.long
 
 
 async def went_down(pool: Pool, work: object) -> None:
@@ -77,10 +81,8 @@ async def test_an_upstream_that_crashes_in_every_call_is_started_again_after_gro
     for _ in range(3):
         with pytest.raises(UpstreamError, match="was killed by SIGKILL"):
             await call_tool(pool, "count", crash)
-        async with asyncio.timeout(10):
-            while pool.health()[0].state != "up":
-                await asyncio.sleep(0.02)
-            await pool.listing("fake")  # to list is not to have worked
+        await until(lambda: pool.health()[0].state == "up")
+        await pool.listing("fake")  # to list is not to have worked
     with pytest.raises(UpstreamError, match="was killed by SIGKILL"):
         await call_tool(pool, "count", crash)
     assert (pool.health()[0].retry_in or 0) > 0.5
@@ -210,11 +212,10 @@ async def test_secrets_are_masked_in_what_is_shown_of_an_upstream(make_pool: Mak
 async def test_an_idle_upstream_is_stopped_and_started_again_on_use(
     make_pool: MakePool, tmp_path: Path
 ) -> None:
-    before = children()
+    started = Started()
     pool = make_pool(fake(), idle_stop=0.2)
     first = await pid_of(pool, tmp_path / "count")
-    while children() != before:
-        await asyncio.sleep(0.05)
+    await until(lambda: not started.pids)
     assert pool.health()[0].state == "idle"
     assert await pid_of(pool, tmp_path / "count") != first
 
@@ -241,9 +242,10 @@ async def test_an_upstream_that_ignores_everything_is_killed_with_its_group(
     monkeypatch.setattr("toolyard.processes.lasting.STDIN_GRACE", 0.2)
     monkeypatch.setattr("toolyard.processes.lasting.TERM_GRACE", 0.2)
     wrapper = f"sleep 600 & exec {sys.executable} -c '{STUBBORN}'"
+    started = Started()
     pool = make_pool(ServerDefinition(name="fake", command="sh", args=("-c", wrapper)))
     assert (await pool.listing("fake")).error is None
-    group = next(iter(children()))
+    (group,) = started.pids
     await pool.close()
     assert not alive_in(group)
 
@@ -263,15 +265,14 @@ async def test_many_upstreams_start_at_the_same_time(make_pool: MakePool) -> Non
 
 
 async def test_a_changed_registry_stops_what_it_no_longer_names(make_pool: MakePool) -> None:
-    before = children()
+    started = Started()
     pool = make_pool(fake("one"), fake("two", n=2), retire_after=0)
     await asyncio.gather(pool.listing("one"), pool.listing("two"))
-    kept = children() - before
-    assert len(kept) == 2
+    both = started.pids
+    assert len(both) == 2
     pool.update([fake("renamed")])
-    while len(children() - before) != 1:
-        await asyncio.sleep(0.02)
-    assert (children() - before) < kept
+    await until(lambda: len(started.pids) == 1)
+    assert started.pids < both
     with pytest.raises(UpstreamError, match="two: is not defined any more"):
         await call_tool(pool, "echo", server="two", call=modern_call())
     await call_tool(pool, "echo", server="renamed")

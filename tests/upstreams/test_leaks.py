@@ -7,7 +7,8 @@ import gc
 import os
 import random
 
-from tests.upstreams.conftest import children
+from tests.processes import Started
+from tests.until import until
 from tests.upstreams.fake_http import Handshake, fake_http, modern
 from tests.upstreams.seam import (
     ClientSession,
@@ -50,7 +51,7 @@ async def one_call(pool: Pool, dice: random.Random, number: int) -> None:
 
 
 async def test_no_process_descriptor_or_task_is_left() -> None:
-    before = descriptors(), children(), len(asyncio.all_tasks())
+    started, before = Started(), (descriptors(), len(asyncio.all_tasks()))
     dice = random.Random(7)
     async with fake_http(modern()) as http, fake_http(Handshake()) as old:
         pool = Pool(
@@ -65,7 +66,12 @@ async def test_no_process_descriptor_or_task_is_left() -> None:
         for _ in range(ROUNDS):
             await asyncio.gather(*(one_call(pool, dice, number) for number in range(AT_ONCE)))
         await pool.close()
-    while descriptors() > before[0]:
-        await asyncio.sleep(0.05)  # the servers of this test close their ends
+
+    def closed() -> bool:
+        """The servers of this test close their ends, too."""
         gc.collect()
-    assert (descriptors(), children(), len(asyncio.all_tasks())) == before
+        return descriptors() <= before[0]
+
+    await until(closed)
+    assert (descriptors(), len(asyncio.all_tasks())) == before
+    assert not started.pids

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import signal
 import sys
@@ -11,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.scripts.yard import alive, until_dead, until_exists
+from tests.processes import alive
+from tests.until import until, until_dead, until_exists
 from tests.upstreams.conftest import MakePool
 from tests.upstreams.seam import call_tool, fake
 from toolyard.processes import descendants as leftovers
@@ -61,11 +61,13 @@ async def test_who_left_the_group_ends_when_the_upstream_is_killed(
     pool = make_pool(leaving(escape, tmp_path / "one"))
     await call_tool(pool, "echo", server="one")
     escaped = int(await until_exists(tmp_path / "one"))
-    async with asyncio.timeout(10):
-        # One for the upstream's own exit, one for who left.
-        while watched() < before + 2:
-            await call_tool(pool, "echo", server="one")
-            await asyncio.sleep(0.05)
+
+    async def both_are_watched() -> bool:
+        """One for the upstream's own exit, one for who left."""
+        await call_tool(pool, "echo", server="one")
+        return watched() >= before + 2
+
+    await until(both_are_watched)
     os.kill(parent_of(escaped), signal.SIGKILL)
     await until_dead(escaped)
 

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.upstreams.conftest import MakePool, children
+from tests.processes import Started
+from tests.upstreams.conftest import MakePool
 from tests.upstreams.seam import call_tool, fake
 from toolyard.errors import UpstreamError
 from toolyard.sources import upstream
@@ -35,13 +36,13 @@ def names(listings: UpstreamListings, server: str = "fake") -> list[str]:
 
 
 async def test_only_servers_that_something_refers_to_are_started(make_pool: MakePool) -> None:
-    before = children()
+    started = Started()
     pool = make_pool(fake(), fake("idle", n=2))
     listings = UpstreamListings(pool, ["fake"])
     assert listings.read() == {"fake": None}
     await listings.settle()
     assert "echo" in names(listings)
-    assert len(children() - before) == 1
+    assert len(started.pids) == 1
 
 
 async def test_settling_does_not_wait_for_a_slow_server_which_comes_later(

@@ -11,6 +11,8 @@ from toolyard.protocol.call import JsonObject
 from toolyard.upstreams.definition import ServerDefinition
 from toolyard.upstreams.running import Limits
 
+pytestmark = pytest.mark.long
+
 PATIENT = Limits()
 
 

@@ -31,6 +31,8 @@ from toolyard.upstreams.lists.kept import KeptListings
 from toolyard.upstreams.pool import Pool
 from toolyard.upstreams.target import ResourceTarget
 
+pytestmark = pytest.mark.long
+
 PEERS = ["stdio-modern", "stdio-handshake", "http-modern", "http-handshake", "sse-handshake"]
 MODERN = [peer for peer in PEERS if "modern" in peer]
 HANDSHAKE = [peer for peer in PEERS if "handshake" in peer]

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import uvloop
 
-from tests.upstreams.conftest import children
+from tests.processes import Started
 from tests.upstreams.fake_http import fake_http, modern
 from tests.upstreams.seam import call_tool, fake, setup
 from toolyard.upstreams.definition import ServerDefinition
@@ -25,6 +25,6 @@ def test_calls_over_pipes_and_http_work_on_uvloop(tmp_path: Path) -> None:
             assert len(big["content"][0]["text"]) == 3_000_000
             await pool.close()
 
-    before = children()
+    started = Started()
     uvloop.run(main())
-    assert children() == before
+    assert not started.pids

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolyard.virtual.codec import dumps, loads
+from toolyard.files.exact import loads
+from toolyard.virtual.codec import dumps
 from toolyard.virtual.extract import value_of
 from toolyard.virtual.listings import check_pattern, compile_text_extraction
 from toolyard.virtual.paths import MISSING

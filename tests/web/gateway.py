@@ -7,9 +7,7 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
-import re
 import shutil
 import sys
 import tempfile
@@ -24,7 +22,7 @@ from tests.peers.serving import ROOT, Listening, serving
 
 DEMO = ROOT / "examples" / "demo"
 CONFORMANCE = ROOT / "tests" / "projects" / "conformance"
-LINK = re.compile(r"Page: (\S+/#token=(\S+))")
+LINK = r"Page: (\S+/#token=(\S+))"
 SECRET = "hunter2-of-the-environment"
 
 FORM = {
@@ -132,10 +130,8 @@ async def settled(api: Api) -> None:
 
 async def found(server: Listening) -> tuple[str, str]:
     """The link is printed right after the endpoint: it may take the reader another moment."""
-    async with asyncio.timeout(5):
-        while not (matched := LINK.search(server.errors)):
-            await asyncio.sleep(0.01)
-    return matched.group(1), matched.group(2)
+    printed = await server.says(LINK)
+    return printed[1], printed[2]
 
 
 def make_project(folder: Path) -> Path:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 from pathlib import Path
 from typing import Any
@@ -12,6 +11,7 @@ import pytest
 from tests.peers.http1 import fetch
 from tests.peers.raw_http import over_http
 from tests.peers.serving import serving
+from tests.until import until
 from tests.web.gateway import DEMO, SECRET, Api, Opened, found, opened, told
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -292,6 +292,8 @@ async def test_the_overview_does_not_wait_for_an_upstream_that_starts_slowly(
         api = Api(server.origin, (await found(server))[1])
         (row,) = (await api.get("overview"))["servers"]
         assert (row["name"], row["state"]) in (("slow", "idle"), ("slow", "starting"))
-        async with asyncio.timeout(5):
-            while row["state"] != "starting":
-                (row,) = (await api.get("overview"))["servers"]
+
+        async def is_starting() -> bool:
+            return [row["state"] for row in (await api.get("overview"))["servers"]] == ["starting"]
+
+        await until(is_starting)

@@ -46,3 +46,14 @@ async def test_after_the_rush_calls_are_kept_again(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(traffic, "WITHIN", 0.0)
     await send(kept, "later")
     assert next(kept.newest_first()).name == "later"
+
+
+async def test_a_resource_that_is_read_by_name_is_counted_in_a_rush(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(traffic, "WITHIN", 3600.0)
+    kept = Traffic()
+    call = Call("resources/read", {"name": "notes"}, LATEST)
+    for _ in range(MOST_AT_ONCE + 2):
+        await recorded(answer, kept)(call, None)  # type: ignore[arg-type]  # nothing is said on it
+    assert kept.counts["resources/read", ""].calls == MOST_AT_ONCE + 2

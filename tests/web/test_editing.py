@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from toolyard.files.comments import parse
 from toolyard.files.places import line_of, nearest, places
-from toolyard.sources.registry.format.text import parse
 from toolyard.web.editing.sections import RefusedEdit, check_edit, edited, sections
 
 FILE = """// Ours

@@ -15,7 +15,7 @@ from tests.peers.protected import Protected, protected
 from tests.web.browser import show, window
 from tests.web.gateway import Opened, opened
 
-pytestmark = pytest.mark.asyncio(loop_scope="module")
+pytestmark = [pytest.mark.long, pytest.mark.asyncio(loop_scope="module")]
 
 
 @asynccontextmanager

@@ -9,7 +9,7 @@ from tests.web.audit import SHIFT, faults, reached_by_tab
 from tests.web.browser import NARROW, WIDE, Scheme, keep_picture, show, window
 from tests.web.gateway import Opened
 
-pytestmark = pytest.mark.asyncio(loop_scope="module")
+pytestmark = [pytest.mark.long, pytest.mark.asyncio(loop_scope="module")]
 
 # Screen -> its place, and what is there when it has everything.
 SCREENS = {

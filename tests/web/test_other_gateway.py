@@ -14,7 +14,7 @@ from tests.peers.serving import listening, toolyard
 from tests.web.browser import keep_picture, show, window
 from tests.web.gateway import SECRET, Api, Opened, found, settled
 
-pytestmark = pytest.mark.asyncio(loop_scope="module")
+pytestmark = [pytest.mark.long, pytest.mark.asyncio(loop_scope="module")]
 
 
 @asynccontextmanager

@@ -13,7 +13,7 @@ from tests.web.browser import show, window
 from tests.web.gateway import Opened, opened
 from tests.web.trying import result, run
 
-pytestmark = pytest.mark.asyncio(loop_scope="module")
+pytestmark = [pytest.mark.long, pytest.mark.asyncio(loop_scope="module")]
 
 
 async def test_without_the_token_the_page_says_where_it_is(browser: Browser, yard: Opened) -> None:

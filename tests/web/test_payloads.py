@@ -19,7 +19,7 @@ from tests.web.browser import NARROW, keep_picture, show, window
 from tests.web.gateway import Opened, opened
 from tests.web.hostile import PAYLOADS, SCRIPT
 
-pytestmark = pytest.mark.asyncio(loop_scope="module")
+pytestmark = [pytest.mark.long, pytest.mark.asyncio(loop_scope="module")]
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")

@@ -11,10 +11,11 @@ from typing import Any
 import pytest
 from playwright.async_api import Browser, expect
 
+from tests.until import until
 from tests.web.browser import show, window
 from tests.web.gateway import SECRET, Opened, opened
 
-pytestmark = pytest.mark.asyncio(loop_scope="module")
+pytestmark = [pytest.mark.long, pytest.mark.asyncio(loop_scope="module")]
 
 
 async def file_of(yard: Opened) -> dict[str, Any]:
@@ -124,9 +125,11 @@ async def test_mistakes_of_single_entries_are_shown_and_hinder_no_other_change()
 async def test_a_disabled_server_and_tool_say_why_on_the_page(browser: Browser) -> None:
     async with opened() as yard:
         yard.registry.write_text(MISTAKEN)
-        async with asyncio.timeout(20):
-            while not any("server v is disabled" in one for one in await warnings(yard)):
-                await asyncio.sleep(0.05)
+
+        async def warned() -> bool:
+            return any("server v is disabled" in one for one in await warnings(yard))
+
+        await until(warned)
         async with window(browser, yard.link) as page:
             await show(page, "#/")
             row = page.get_by_role("article", name="v", exact=True)

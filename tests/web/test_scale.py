@@ -12,7 +12,7 @@ from playwright.async_api import Browser, Page, expect
 from tests.web.browser import OUTPUT, keep_picture, show, window
 from tests.web.gateway import DEMO, Opened, opened
 
-pytestmark = pytest.mark.asyncio(loop_scope="module")
+pytestmark = [pytest.mark.long, pytest.mark.asyncio(loop_scope="module")]
 TOOLS, RUNS = 2_000, 10_000
 # Goals are 1 s and 50 ms on an idle machine; a busy one must not fail for it.
 PAINT_WITHIN, SEARCH_WITHIN = 8_000, 1_000

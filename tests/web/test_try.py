@@ -14,7 +14,7 @@ from tests.web.browser import show, window
 from tests.web.gateway import Opened
 from tests.web.trying import result, run
 
-pytestmark = pytest.mark.asyncio(loop_scope="module")
+pytestmark = [pytest.mark.long, pytest.mark.asyncio(loop_scope="module")]
 
 
 async def test_the_form_sends_what_was_filled_in_and_nothing_else(

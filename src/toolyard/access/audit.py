@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 
 from toolyard.access.subject import subject_of
 from toolyard.errors import INTERNAL_ERROR, ConfigError, ProtocolError
+from toolyard.protocol.asking.rounds import asks
 from toolyard.protocol.call import Call, Channel, Handler, JsonObject, Result
 from toolyard.protocol.codec import dumps
 from toolyard.telemetry import logger
@@ -107,4 +108,4 @@ def _outcome(result: Result) -> str:
         return "ok"
     if result.get("isError"):
         return "error"
-    return "asked" if result.get("resultType") == "input_required" else "ok"
+    return "asked" if asks(result) else "ok"

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import hmac
 from collections.abc import Sequence
 from typing import Protocol
 
@@ -37,21 +35,6 @@ class Anyone:
         return self.everybody
 
 
-class OneToken:
-    """A single shared bearer token."""
-
-    everybody = None
-
-    def __init__(self, token: str) -> None:
-        self._digest = _digest(token)
-
-    async def caller(self, authorization: Sequence[str]) -> Caller:
-        token = bearer(authorization)
-        if not hmac.compare_digest(_digest(token), self._digest):
-            raise Unauthorized
-        return Caller(id="token", name="token")
-
-
 def bearer(authorization: Sequence[str]) -> str:
     """The one bearer token in the headers."""
     if not authorization:
@@ -60,7 +43,3 @@ def bearer(authorization: Sequence[str]) -> str:
     if len(authorization) != 1 or scheme.lower() != "bearer" or not token.strip():
         raise Unauthorized
     return token.strip()
-
-
-def _digest(token: str) -> bytes:
-    return hashlib.sha256(token.encode("utf-8", "surrogateescape")).digest()

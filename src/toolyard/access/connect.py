@@ -13,16 +13,9 @@ from toolyard.access.oauth.clients import Client
 from toolyard.access.oauth.config import Server
 from toolyard.access.oauth.grant import Grant
 from toolyard.access.oauth.metadata import canonical
-from toolyard.http.messages import (
-    JSON_TYPE,
-    BodyTooLarge,
-    Disconnected,
-    Receive,
-    Scope,
-    Send,
-    read_body,
-    respond,
-)
+from toolyard.http.headers import JSON_TYPE
+from toolyard.http.request import BodyTooLarge, Disconnected, Request
+from toolyard.http.response import Response
 from toolyard.protocol.call import Caller, Json
 
 PATH = "/oauth/connect"
@@ -30,7 +23,7 @@ MAX_BODY = 64 * 1024
 
 
 class Connect:
-    """An ASGI app. The token is kept for that caller, and sent to that server, alone."""
+    """A Responder. The token is kept for that caller, and sent to that server, alone."""
 
     def __init__(
         self,
@@ -42,25 +35,24 @@ class Connect:
         self._accounts = accounts
         self._servers = servers  # those with `auth: "oauth"`
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        sent = [v.decode("latin-1") for k, v in scope["headers"] if k == b"authorization"]
+    async def __call__(self, request: Request, response: Response) -> None:
         try:
-            caller = await self._authenticator.caller(sent)
+            caller = await self._authenticator.caller(request.authorization)
         except Unauthorized as refused:
             challenge = (b"www-authenticate", refused.challenge.encode("latin-1", "replace"))
-            await respond(send, refused.status, _error("Unauthorized"), (JSON_TYPE, challenge))
+            await response.send(refused.status, _error("Unauthorized"), (JSON_TYPE, challenge))
             return
-        if scope["method"] != "POST":
-            await respond(send, 405, b"", ((b"allow", b"POST"),))
+        if request.method != "POST":
+            await response.send(405, b"", ((b"allow", b"POST"),))
             return
         try:
-            status, why = self._connect(caller, _fields(scope, await read_body(receive, MAX_BODY)))
+            status, why = self._connect(caller, _fields(request, await request.read(MAX_BODY)))
         except BodyTooLarge:
             status, why = 413, "Body too large"
         except Disconnected:
             return
         body = orjson.dumps({"status": "connected"}) if status == 200 else _error(why)
-        await respond(send, status, body, (JSON_TYPE,))
+        await response.send(status, body, (JSON_TYPE,))
 
     def _connect(self, caller: Caller, fields: Json) -> tuple[int, str]:
         url, token = (
@@ -83,10 +75,10 @@ class Connect:
         return next((one for one in self._servers() if canonical(one.url or "") == wanted), None)
 
 
-def _fields(scope: Scope, body: bytes) -> Json:
-    kinds = [v for k, v in scope["headers"] if k == b"content-type"]
+def _fields(request: Request, body: bytes) -> Json:
+    content_type = request.headers.get("content-type", "").partition(";")[0]
     # A form of another site could send any other type without being asked for permission.
-    if not kinds or kinds[0].partition(b";")[0].strip().lower() != b"application/json":
+    if content_type.strip().lower() != "application/json":
         return None
     try:
         return orjson.loads(body)

@@ -12,9 +12,9 @@ from toolyard.access.rules import Who, read_who
 from toolyard.access.subject import Subject, subject_of
 from toolyard.errors import RATE_LIMITED, ConfigError, ProtocolError, ToolError
 from toolyard.protocol.call import Call, Channel, Handler, JsonObject, Result
+from toolyard.protocol.kinds import FAMILIES
 
 MAX_BUCKETS = 10_000
-_KINDS = ("tools", "resources", "prompts")
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,13 +110,13 @@ def read_limits(entries: Sequence[JsonObject], place: str) -> tuple[Limit, ...]:
 
 def _read(entry: JsonObject, place: str, pointer: str) -> Limit:
     for key in entry:
-        if key not in ("for", "calls", "seconds", *_KINDS):
+        if key not in ("for", "calls", "seconds", *FAMILIES):
             raise ConfigError.at(place, f"unknown key {key!r}", f"{pointer}/{key}")
     calls, seconds = entry.get("calls"), entry.get("seconds", 60)
     if not isinstance(calls, int) or calls < 1:
         raise ConfigError.at(place, "expected a number of calls, 1 or more", f"{pointer}/calls")
     if not isinstance(seconds, int | float) or seconds <= 0:
         raise ConfigError.at(place, "expected a number of seconds", f"{pointer}/seconds")
-    over = {kind: globs(entry[kind]) for kind in _KINDS if kind in entry}
+    over: dict[str, Matches] = {kind: globs(entry[kind]) for kind in FAMILIES if kind in entry}
     who = read_who(entry.get("for", {}), place, f"{pointer}/for")
     return Limit(calls, float(seconds), who, over or None)

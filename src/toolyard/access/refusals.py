@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, MutableMapping
+from collections.abc import Awaitable, Callable
 from contextvars import ContextVar
-from typing import Any
 
 from toolyard.access.audit import Lines
-from toolyard.http.messages import AsgiApp, Receive, Scope, Send
+from toolyard.http.request import Request
+from toolyard.http.response import Responder, Response
 
 MOST, WITHIN = 30, 60.0
 UNAUTHORIZED = "unauthorized"
@@ -31,20 +31,19 @@ class Refusals:
         self._more = 0
         self._timer: asyncio.TimerHandle | None = None
 
-    def over(self, app: AsgiApp) -> AsgiApp:
-        """The app, whose 401s are noted, whichever part of it gives them."""
+    def over(self, responder: Responder) -> Responder:
+        """The responder, whose 401s are noted, whichever part of it gives them."""
 
-        async def noting(scope: Scope, receive: Receive, send: Send) -> None:
-            _FROM.set(_address(scope))
-
-            async def noted(message: MutableMapping[str, Any]) -> None:
-                if message["type"] == "http.response.start" and message["status"] == 401:
-                    self.note_current()
-                await send(message)
-
-            await app(scope, receive, noted)
+        def noting(request: Request, response: Response) -> Awaitable[None]:
+            _FROM.set(request.address or None)
+            response.watch(self._note_refusal)
+            return responder(request, response)
 
         return noting
+
+    def _note_refusal(self, status: int, _body: bytes) -> None:
+        if status == 401:
+            self.note_current()
 
     def note_current(self) -> None:
         self.note(_FROM.get())
@@ -75,8 +74,3 @@ class Refusals:
     def close(self) -> None:
         self._sum_up()
         self._lines.close()
-
-
-def _address(scope: Scope) -> str | None:
-    client = scope.get("client")
-    return str(client[0]) if client else None

@@ -13,7 +13,9 @@ from toolyard.access.keys import KeySet
 from toolyard.access.oauth.metadata import is_web_url
 from toolyard.errors import ConfigError
 from toolyard.http.fetch import GuardedFetch
-from toolyard.http.messages import JSON_TYPE, AsgiApp, Receive, Scope, Send, respond
+from toolyard.http.headers import JSON_TYPE
+from toolyard.http.request import Request
+from toolyard.http.response import Responder, Response
 from toolyard.protocol.call import Json
 
 WELL_KNOWN = "/.well-known/oauth-protected-resource"
@@ -45,13 +47,13 @@ class ProtectedResource:
         keys = KeySet(self.issuer, GuardedFetch(self.issuer), jwks_uri=self.jwks_uri)
         return JwtTokens(Expected(self.issuer, self.audience, self.scopes), keys)
 
-    def routes(self) -> Mapping[str, AsgiApp]:
+    def routes(self) -> Mapping[str, Responder]:
         """The metadata, below our path and at the root; open to everybody by its nature."""
         return {self.path: self._serve, WELL_KNOWN: self._serve}
 
-    async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["method"] not in ("GET", "HEAD"):
-            await respond(send, 405, b"", ((b"allow", b"GET"),))
+    async def _serve(self, request: Request, response: Response) -> None:
+        if request.method not in ("GET", "HEAD"):
+            await response.send(405, b"", ((b"allow", b"GET"),))
             return
         document: dict[str, Json] = {
             "resource": self.resource,
@@ -60,7 +62,7 @@ class ProtectedResource:
         }
         if self.scopes:
             document["scopes_supported"] = list(self.scopes)
-        await respond(send, 200, orjson.dumps(document), (JSON_TYPE,))
+        await response.send(200, orjson.dumps(document), (JSON_TYPE,))
 
 
 def read_resource(value: Mapping[str, Json], place: str) -> ProtectedResource:

@@ -6,14 +6,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from toolyard.access.globs import Matches, globs
-from toolyard.catalog.kinds import Kind
 from toolyard.catalog.snapshot import Catalog
 from toolyard.errors import ConfigError
 from toolyard.protocol.call import Caller, Json, JsonObject
+from toolyard.protocol.kinds import FAMILIES, SPELLED, Kind
 
 MAX_VIEWS = 256
 _CONDITIONS = frozenset({"token", "subject", "scope", "claim"})
-_KINDS = ("tools", "resources", "prompts")
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +24,7 @@ class Allowed:
     prompts: Matches
 
     def allows(self, kind: Kind, name: str) -> bool:
-        matches: Matches = getattr(self, "resources" if kind == "templates" else kind)
+        matches: Matches = getattr(self, SPELLED[kind].family)
         return matches(name)
 
 
@@ -114,9 +113,9 @@ def read_rules(entries: Sequence[JsonObject], place: str) -> tuple[Rule, ...]:
 
 def _read(entry: JsonObject, place: str, pointer: str) -> Rule:
     for key in entry:
-        if key not in ("for", *_KINDS):
+        if key not in ("for", *FAMILIES):
             raise ConfigError.at(place, f"unknown key {key!r}", f"{pointer}/{key}")
-    patterns = [_patterns(entry, kind, place, pointer) for kind in _KINDS]
+    patterns = [_patterns(entry, kind, place, pointer) for kind in FAMILIES]
     return Rule(read_who(entry.get("for", {}), place, f"{pointer}/for"), Allowed(*patterns))
 
 

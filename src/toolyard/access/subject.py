@@ -6,8 +6,9 @@ from typing import Literal, NamedTuple
 
 from toolyard.catalog.uris import plain
 from toolyard.protocol.call import Call, Json
+from toolyard.protocol.kinds import REFERRED, SPELLED, Family
 
-SubjectKind = Literal["tools", "resources", "prompts", "other"]
+SubjectKind = Family | Literal["other"]
 
 
 class Subject(NamedTuple):
@@ -20,32 +21,31 @@ class Subject(NamedTuple):
         return (self.name, plain(self.name)) if self.kind == "resources" else (self.name,)
 
 
-_BY_METHOD: dict[str, tuple[SubjectKind, tuple[str, ...]]] = {
-    "tools/call": ("tools", ("name",)),
-    "prompts/get": ("prompts", ("name",)),
-    "resources/read": ("resources", ("uri", "name")),
-    "resources/subscribe": ("resources", ("uri", "name")),
-    "resources/unsubscribe": ("resources", ("uri", "name")),
-}
-_BY_REF: dict[str, tuple[SubjectKind, str]] = {
-    "ref/prompt": ("prompts", "name"),
-    "ref/resource": ("resources", "uri"),
+_KIND: dict[str, Family] = {
+    "tools/call": "tools",
+    "prompts/get": "prompts",
+    "resources/read": "resources",
+    "resources/subscribe": "resources",
+    "resources/unsubscribe": "resources",
 }
 
 
 def subject_of(call: Call) -> Subject:
     if call.method == "completion/complete":
         return _completed(call.params.get("ref"))
-    kind, keys = _BY_METHOD.get(call.method, ("other", ()))
-    for key in keys:
-        value = call.params.get(key)
-        if isinstance(value, str):
-            return Subject(kind, value)
-    return Subject(kind, "")
+    kind = _KIND.get(call.method)
+    if kind is None:
+        return Subject("other", "")
+    name = call.params.get(SPELLED[kind].named_by)
+    if not isinstance(name, str) and kind == "resources":
+        name = call.params.get("name")  # projects of mcp-bash may ask by name as well
+    return Subject(kind, name if isinstance(name, str) else "")
 
 
 def _completed(ref: Json) -> Subject:
     if not isinstance(ref, dict):
         return Subject("other", "")
-    kind, key = _BY_REF.get(str(ref.get("type")), ("other", ""))
-    return Subject(kind, str(ref.get(key, "")))
+    kind = REFERRED.get(str(ref.get("type")))
+    if kind is None:
+        return Subject("other", "")
+    return Subject(kind, str(ref.get(SPELLED[kind].named_by, "")))

@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 from toolyard.access.callers import Unauthorized
 from toolyard.errors import ConfigError
 from toolyard.protocol.call import Caller, Json, JsonObject
+from toolyard.protocol.kinds import FAMILIES
 
 PREFIX = "ty_"
 _HASH = "sha256:"
@@ -76,7 +77,7 @@ def read_tokens(entries: Sequence[JsonObject], place: str) -> tuple[StaticToken,
 
 
 def _read(entry: Mapping[str, Json], place: str, pointer: str) -> StaticToken:
-    known = {"name", "hash", "expires", "tools", "resources", "prompts"}
+    known = {"name", "hash", "expires", *FAMILIES}
     for key in entry:
         if key not in known:
             raise ConfigError.at(place, f"unknown key {key!r}", f"{pointer}/{key}")
@@ -86,9 +87,7 @@ def _read(entry: Mapping[str, Json], place: str, pointer: str) -> StaticToken:
     if not isinstance(digest, str) or not digest.startswith(_HASH) or len(digest) != 71:
         why = "expected sha256: and 64 hexadecimal digits; `toolyard token new` makes them"
         raise ConfigError.at(place, why, f"{pointer}/hash")
-    globs = {
-        kind: _globs(entry, kind, place, pointer) for kind in ("tools", "resources", "prompts")
-    }
+    globs = {kind: _globs(entry, kind, place, pointer) for kind in FAMILIES}
     if any(value is not None for value in globs.values()):
         # Who is given some things by name is not given the rest in silence.
         globs = {kind: () if value is None else value for kind, value in globs.items()}

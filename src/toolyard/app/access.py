@@ -18,7 +18,7 @@ from toolyard.access.callers import Anyone, Authenticator
 from toolyard.catalog.entries import Tool
 from toolyard.catalog.snapshot import Catalog
 from toolyard.errors import ConfigError, LoginRequired
-from toolyard.http.messages import AsgiApp
+from toolyard.http.response import Responder
 from toolyard.methods.tools import Permit
 from toolyard.protocol.call import Call, Caller, Channel, Handler, Result
 from toolyard.protocol.jsonrpc import Message
@@ -75,7 +75,7 @@ def protected_resource(settings: Settings) -> ProtectedResource | None:
     return read_resource(settings.oauth, FILE_NAME)
 
 
-def routes_of(settings: Settings) -> Mapping[str, AsgiApp]:
+def routes_of(settings: Settings) -> Mapping[str, Responder]:
     """Open to everybody: what we say of ourselves as a protected resource."""
     resource = protected_resource(settings)
     return resource.routes() if resource is not None else {}
@@ -83,7 +83,7 @@ def routes_of(settings: Settings) -> Mapping[str, AsgiApp]:
 
 def connect_routes(
     logins: Logins, authenticator: Authenticator, servers: Callable[[], Iterable[Server]]
-) -> Mapping[str, AsgiApp]:
+) -> Mapping[str, Responder]:
     """For callers: they hand over tokens for these OAuth servers."""
     from toolyard.access.connect import PATH, Connect
 
@@ -136,7 +136,7 @@ def guarded(handler: Handler, settings: Settings, limits: Limits | None) -> Hand
 class Recorded(Protocol):
     """Where it is written down who was turned away."""
 
-    def over(self, app: AsgiApp) -> AsgiApp:
+    def over(self, app: Responder) -> Responder:
         """The app, whose 401s are noted."""
 
     def note_current(self) -> None:
@@ -148,7 +148,7 @@ class Recorded(Protocol):
 class Unrecorded:
     """Nobody asked for a record."""
 
-    def over(self, app: AsgiApp) -> AsgiApp:
+    def over(self, app: Responder) -> Responder:
         return app
 
     def note_current(self) -> None:

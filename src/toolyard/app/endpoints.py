@@ -10,7 +10,7 @@ from toolyard.access.callers import Anyone, Authenticator
 from toolyard.app.build import App
 from toolyard.app.plan import Plan
 from toolyard.catalog.snapshot import Catalog
-from toolyard.http.messages import AsgiApp
+from toolyard.http.response import Responder
 from toolyard.protocol.call import JsonObject
 from toolyard.sources.registry.format.export import FORMATS, export
 from toolyard.sources.registry.masking import masked
@@ -19,7 +19,7 @@ from toolyard.web.endpoint import BadQuery, Endpoint
 from toolyard.web.views.status import Status
 
 
-def status_endpoint(plan: Plan, app: App) -> AsgiApp:
+def status_endpoint(plan: Plan, app: App) -> Responder:
     status = Status(plan.identity.info, monotonic(), AppVitals(app))
     return Endpoint(lambda query: status.document())
 
@@ -47,7 +47,7 @@ class AppVitals:
         return self.app.keeper.troubles.known
 
 
-def registry_endpoint(app: App, authenticator: Authenticator) -> Mapping[str, AsgiApp]:
+def registry_endpoint(app: App, authenticator: Authenticator) -> Mapping[str, Responder]:
     """For the page's token; without a page for whoever may use /mcp, if that is not anyone."""
     if isinstance(authenticator, Anyone):
         return {}

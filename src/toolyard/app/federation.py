@@ -18,14 +18,14 @@ from toolyard.catalog.entries import Entries, Tool
 from toolyard.catalog.listing import Listing
 from toolyard.catalog.snapshot import Catalog
 from toolyard.catalog.source import Source
-from toolyard.http.messages import AsgiApp
+from toolyard.http.response import Responder
 from toolyard.methods.offer import Offer
 from toolyard.processes.guard import Guard
 from toolyard.protocol.call import Handler, JsonObject
 from toolyard.sources.announced import announced
+from toolyard.sources.cohort_catalogs import CohortCatalogs
+from toolyard.sources.cohort_listings import CohortListings
 from toolyard.sources.gateway import NO_REGISTRIES, GatewaySource, Registries, RegistryFiles
-from toolyard.sources.own import OwnListings
-from toolyard.sources.own_catalog import OwnCatalogs
 from toolyard.sources.registry.lock.source import LockedSource, held_offer
 from toolyard.upstreams.connections import Client
 from toolyard.upstreams.definition import ServerDefinition
@@ -72,7 +72,7 @@ class Federation(Protocol):
     def capabilities(self, seen: Callable[[], Catalog]) -> JsonObject | None:
         """Of upstreams together, as a caller sees them; None: unknown yet, or everything."""
 
-    def routes(self, authenticator: Authenticator) -> Mapping[str, AsgiApp]: ...
+    def routes(self, authenticator: Authenticator) -> Mapping[str, Responder]: ...
 
     def health(self) -> tuple[Health, ...]: ...
 
@@ -118,7 +118,7 @@ class NoFederation:
     def capabilities(self, seen: Callable[[], Catalog]) -> None:
         """Scripts may come at any time."""
 
-    def routes(self, authenticator: Authenticator) -> Mapping[str, AsgiApp]:
+    def routes(self, authenticator: Authenticator) -> Mapping[str, Responder]:
         return {}
 
     def health(self) -> tuple[Health, ...]:
@@ -155,7 +155,7 @@ class RegistryFederation:
 
     pool: Pool
     source: GatewaySource
-    own: OwnCatalogs
+    cohorts: CohortCatalogs
     logins: Logins
     offered: Source
     # With a project everything is announced: scripts may come at any time.
@@ -184,17 +184,17 @@ class RegistryFederation:
         return self.pool.roots_changed
 
     def offer(self, offer: Offer) -> Offer:
-        return replace(offer, own=self.own, arrivals=self.source, listed=self.pool.expire)
+        return replace(offer, cohorts=self.cohorts, arrivals=self.source, listed=self.pool.expire)
 
     def asking(self, handler: Handler) -> Handler:
         return self.logins.asking(handler, self.pool.definition)
 
     def capabilities(self, seen: Callable[[], Catalog]) -> JsonObject | None:
-        if not self.alone or self.source.unlisted or self.registries.personal:
+        if not self.alone or self.source.unlisted or self.registries.by_login:
             return None
         return announced(seen(), self.source.listed().values())
 
-    def routes(self, authenticator: Authenticator) -> Mapping[str, AsgiApp]:
+    def routes(self, authenticator: Authenticator) -> Mapping[str, Responder]:
         return connect_routes(self.logins, authenticator, self.oauth_servers)
 
     def health(self) -> tuple[Health, ...]:
@@ -211,7 +211,7 @@ class RegistryFederation:
         return self.source.would_read(instead)
 
     async def catalog(self, shared: Catalog, client: Client) -> Catalog:
-        return await self.own.of(shared, client)
+        return await self.cohorts.of(shared, client)
 
     async def ask(self) -> dict[str, str]:
         return await self.source.ask()
@@ -220,10 +220,10 @@ class RegistryFederation:
         await asyncio.gather(*(self.pool.listing(name, client) for name in self.source.needed))
 
     async def watch(self) -> None:
-        await self.own.watch()
+        await self.cohorts.watch()
 
     async def close(self) -> None:
-        await self.own.close()
+        await self.cohorts.close()
         await self.pool.close()
 
 
@@ -245,8 +245,8 @@ def federation_of(
     offered = held(plan, source, partial(held_offer, live=pool.live))
     # What is there for one caller alone is held to the lock where everything is.
     hold = offered.held if isinstance(offered, LockedSource) else None
-    own = OwnCatalogs(source, OwnListings(pool, logins.login, announcer), hold)
-    return RegistryFederation(pool, source, own, logins, offered, alone=plan.project is None)
+    cohorts = CohortCatalogs(source, CohortListings(pool, logins.login, announcer), hold)
+    return RegistryFederation(pool, source, cohorts, logins, offered, alone=plan.project is None)
 
 
 def _setup(plan: Plan, logins: Logins, guard: Guard) -> Setup:

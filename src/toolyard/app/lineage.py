@@ -10,11 +10,11 @@ import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-import orjson
-
 from toolyard.app.build import App
 from toolyard.catalog.entries import Tool
 from toolyard.catalog.snapshot import Catalog
+from toolyard.errors import ConfigError
+from toolyard.files.objects import read_object
 from toolyard.protocol.call import JsonObject
 from toolyard.sources.registry.chain.chains import Chains
 from toolyard.sources.registry.chain.parts import Anatomy, anatomy, chains_in, plain
@@ -94,8 +94,6 @@ def _of_script(tool: Tool) -> Iterator[Layer]:
 
 def _read(path: str) -> JsonObject | None:
     try:
-        with open(path, "rb") as stream:
-            value = orjson.loads(stream.read())
-    except (OSError, ValueError):
+        return read_object(path)
+    except ConfigError:
         return None
-    return value if isinstance(value, dict) else None

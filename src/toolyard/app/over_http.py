@@ -20,10 +20,10 @@ from toolyard.app.payloads import payload_log
 from toolyard.app.plan import Plan
 from toolyard.app.running import kept_running
 from toolyard.errors import ConfigError
-from toolyard.http.messages import AsgiApp
 from toolyard.http.patience import Patience
-from toolyard.http.serving import listen
-from toolyard.http.serving import serve as serve_asgi
+from toolyard.http.response import Responder
+from toolyard.http.server import listen
+from toolyard.http.server import serve as serve_requests
 from toolyard.settings import Settings
 from toolyard.telemetry import counted
 from toolyard.transports.endpoint.app import HttpSettings, HttpTransport
@@ -88,7 +88,7 @@ async def _serve(
     transport = HttpTransport(app.edge, settings, extra, private)
     async with kept_running(app):
         _announce(plan, sock, app, page)
-        await serve_asgi(
+        await serve_requests(
             _logged(plan, app.refusals.over(transport)),
             sock,
             lambda: _wind_down(app, transport, site),
@@ -112,9 +112,9 @@ def _page(plan: Plan, address: Address, authenticator: Authenticator) -> Page:
     return Page(plan, needs_token=not isinstance(authenticator, Anyone), other=address.other)
 
 
-def _logged(plan: Plan, app: AsgiApp) -> AsgiApp:
+def _logged(plan: Plan, responder: Responder) -> Responder:
     payloads = payload_log(plan.settings)
-    return payloads.over(app) if payloads is not None else app
+    return payloads.over(responder) if payloads is not None else responder
 
 
 async def _wind_down(app: App, transport: HttpTransport, site: Site | None) -> None:

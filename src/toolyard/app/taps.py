@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Protocol
 
 from toolyard.protocol.call import Handler, Target
-from toolyard.sources.registry.chain.targets import UpstreamTargets
+from toolyard.upstreams.target import UpstreamTargets
 
 
 class Taps(Protocol):

@@ -5,20 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import TypeAlias
 
-from toolyard.catalog.kinds import Kind
 from toolyard.protocol.call import JsonObject
 from toolyard.protocol.guise import Guise
+from toolyard.protocol.kinds import LIST_CHANGED, RESOURCE_UPDATED, Kind
 
 # Called with the method and the params of the notification.
 Listener: TypeAlias = Callable[[str, JsonObject], None]
-
-LIST_CHANGED: dict[Kind, str] = {
-    "tools": "notifications/tools/list_changed",
-    "resources": "notifications/resources/list_changed",
-    "templates": "notifications/resources/list_changed",
-    "prompts": "notifications/prompts/list_changed",
-}
-RESOURCE_UPDATED = "notifications/resources/updated"
 
 
 class Announcer:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from toolyard.catalog.kinds import Kind
 from toolyard.protocol.call import JsonObject, Target
+from toolyard.protocol.kinds import Kind
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,11 +6,11 @@ import asyncio
 from collections.abc import Sequence
 from functools import partial
 
-from toolyard.catalog.announcer import RESOURCE_UPDATED, Announcer
-from toolyard.catalog.kinds import Kind
+from toolyard.catalog.announcer import Announcer
 from toolyard.catalog.snapshot import Catalog, assemble
 from toolyard.catalog.source import Source
 from toolyard.catalog.tending import Troubles
+from toolyard.protocol.kinds import RESOURCE_UPDATED, Kind
 from toolyard.protocol.values import JsonObject
 from toolyard.telemetry import logger
 

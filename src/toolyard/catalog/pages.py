@@ -11,11 +11,11 @@ from typing import NamedTuple
 
 import orjson
 
-from toolyard.catalog.kinds import LIST_METHODS, Kind
 from toolyard.protocol.codec import dumps, in_parts
+from toolyard.protocol.kinds import SPELLED, Kind
 from toolyard.protocol.paging import encode_cursor
 from toolyard.protocol.revisions import Revision
-from toolyard.protocol.shape import list_key, shape_definition, shape_result
+from toolyard.protocol.shape import shape_definition, shape_result
 from toolyard.protocol.values import JsonObject
 
 
@@ -50,11 +50,11 @@ def encode_items(kind: Kind, definitions: Iterable[JsonObject], revision: Revisi
 def encode_page(items: list[bytes], part: Slice, version: Version, stamp: JsonObject) -> bytes:
     end = part.offset + part.limit
     result: JsonObject = {
-        list_key(part.kind): [orjson.Fragment(item) for item in items[part.offset : end]],
+        SPELLED[part.kind].key: [orjson.Fragment(item) for item in items[part.offset : end]],
         "_meta": {"mcpbash/total": len(items)},
     }
     if end < len(items):
         result["nextCursor"] = encode_cursor(
-            list_key(part.kind), end, version.digest, version.created
+            SPELLED[part.kind].key, end, version.digest, version.created
         )
-    return orjson.dumps(shape_result(LIST_METHODS[part.kind], result, part.revision, stamp))
+    return orjson.dumps(shape_result(SPELLED[part.kind].method, result, part.revision, stamp))

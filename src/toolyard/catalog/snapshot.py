@@ -1,4 +1,8 @@
-"""The catalog: an immutable snapshot of everything on offer, with its list pages encoded."""
+"""The catalog: an immutable snapshot of everything on offer.
+
+What is made of its entries (list pages as bytes, compiled validators, digests) is made at first
+use and kept with it: most catalogs are replaced before anybody has asked for most of that.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +13,6 @@ from functools import cached_property
 from typing import TypeAlias, TypeVar
 
 from toolyard.catalog.entries import Completion, Entries, Prompt, Resource, Template, Tool
-from toolyard.catalog.kinds import KINDS, Kind
 from toolyard.catalog.pages import Slice, Version, digest_of, encode_items, encode_page
 from toolyard.catalog.uris import is_one_of, withheld_spellings
 from toolyard.catalog.uritemplate import match
@@ -17,9 +20,9 @@ from toolyard.catalog.validation import Checker, checker_or_reason
 from toolyard.errors import INTERNAL_ERROR, ProtocolError
 from toolyard.protocol.call import Encoded, JsonObject
 from toolyard.protocol.headers import header_parameters
+from toolyard.protocol.kinds import KINDS, SPELLED, Kind
 from toolyard.protocol.paging import decode_cursor
 from toolyard.protocol.revisions import Revision
-from toolyard.protocol.shape import list_key
 
 Listed: TypeAlias = Tool | Resource | Template | Prompt
 HeaderNames: TypeAlias = Mapping[tuple[str, ...], str]
@@ -85,7 +88,7 @@ class Catalog:
         offset = 0
         if request.cursor is not None:
             offset = decode_cursor(
-                request.cursor, list_key(request.kind), self.digest(request.kind)
+                request.cursor, SPELLED[request.kind].key, self.digest(request.kind)
             )
         key = (request.kind, request.revision.date, offset, request.limit)
         page = self._pages.get(key)

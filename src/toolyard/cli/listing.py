@@ -12,20 +12,13 @@ import orjson
 
 from toolyard.app.build import build
 from toolyard.app.plan import Plan
-from toolyard.catalog.kinds import KINDS, Kind
 from toolyard.catalog.snapshot import Catalog, Listed
 from toolyard.cli.choosing import chosen_by, no_project, plan_of
 from toolyard.cli.options import add_project
 from toolyard.protocol.call import JsonObject
-from toolyard.protocol.shape import list_key
+from toolyard.protocol.kinds import KINDS, SPELLED
 from toolyard.telemetry import one_line
 
-_TITLES: dict[Kind, str] = {
-    "tools": "Tools",
-    "resources": "Resources",
-    "templates": "Resource templates",
-    "prompts": "Prompts",
-}
 _NARROWEST = 40
 
 
@@ -60,7 +53,7 @@ async def _catalog(plan: Plan) -> Catalog:
 
 def as_json(catalog: Catalog) -> JsonObject:
     lists: JsonObject = {
-        list_key(kind): [entry.definition for entry in catalog.listed(kind)] for kind in KINDS
+        SPELLED[kind].key: [entry.definition for entry in catalog.listed(kind)] for kind in KINDS
     }
     return {**lists, "broken": dict(catalog.broken), "warnings": list(catalog.warnings)}
 
@@ -69,11 +62,11 @@ def as_text(catalog: Catalog, width: int) -> Iterator[Sequence[str]]:
     """One block of lines a kind; lines are cut at `width`, 0 leaves them whole."""
     for kind in KINDS:
         if kind in catalog.broken:
-            yield [f"{_TITLES[kind]}: {catalog.broken[kind]}"]
+            yield [f"{SPELLED[kind].title}: {catalog.broken[kind]}"]
             continue
         entries = catalog.listed(kind)
         if entries:
-            yield [f"{_TITLES[kind]} ({len(entries)})", *_rows(entries, width)]
+            yield [f"{SPELLED[kind].title} ({len(entries)})", *_rows(entries, width)]
     if not any(catalog.listed(kind) for kind in KINDS) and not catalog.broken:
         yield ["Nothing is on offer yet. 'toolyard scaffold tool NAME' makes a tool."]
 

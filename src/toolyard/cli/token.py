@@ -11,7 +11,8 @@ from typing import Any
 
 from toolyard.access.tokens import hash_of, new_token, read_tokens
 from toolyard.errors import ConfigError
-from toolyard.files.whole import alone_in, write_whole
+from toolyard.files.objects import read_object
+from toolyard.files.whole import alone_in, rewrite
 from toolyard.settings import FILE_NAME
 
 _UNITS = {"h": timedelta(hours=1), "d": timedelta(days=1), "w": timedelta(weeks=1)}
@@ -87,25 +88,17 @@ def _expiry(text: str) -> str:
 
 
 def _read(path: str) -> dict[str, Any]:
-    try:
-        with open(path, encoding="utf-8") as stream:
-            content = json.load(stream)
-    except FileNotFoundError:
+    if not os.path.exists(path):
         return {}
-    except OSError as error:
-        raise ConfigError.at(path, f"cannot be read: {error.strerror}") from None
-    except ValueError as error:
-        raise ConfigError.at(path, f"is not JSON: {error}") from None
-    if not isinstance(content, dict) or not isinstance(content.get("tokens", []), list):
-        raise ConfigError.at(path, "must hold a JSON object, and `tokens` in it a list")
+    content = read_object(path)
+    if not isinstance(content.get("tokens", []), list):
+        raise ConfigError.at(path, "must be a list", "/tokens")
     return content
 
 
 def _write(path: str, content: dict[str, Any]) -> None:
-    """Whole or not at all, with the rights that the file had."""
-    mode = os.stat(path).st_mode & 0o777 if os.path.exists(path) else 0o600
     text = json.dumps(content, indent=2, ensure_ascii=False) + "\n"
     try:
-        write_whole(os.path.realpath(path), text.encode(), mode)
+        rewrite(path, text.encode())
     except OSError as error:
         raise ConfigError.at(path, f"cannot be written: {error.strerror}") from None

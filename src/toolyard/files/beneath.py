@@ -1,4 +1,4 @@
-"""Open a file by its real path, and nothing else: what was checked is what is opened.
+"""What lies below a folder; and to open a file by its real path, and nothing else.
 
 Between the look at a path and its opening, anybody who may write above it can put a link there.
 Each part is opened from the one before, and none of them may be a link by now.
@@ -12,6 +12,11 @@ from errno import ELOOP
 _PLAIN = os.O_NOFOLLOW | os.O_CLOEXEC
 # To pass through a folder is enough; not every system can ask for that alone.
 _PASS = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY | _PLAIN
+
+
+def is_below(path: str, folder: str) -> bool:
+    """Both are real paths, for a link may lead anywhere. A folder is below itself."""
+    return path == folder or path.startswith(folder.rstrip("/") + "/")
 
 
 def open_real(real: str, flags: int = os.O_RDONLY) -> int:

@@ -1,36 +1,76 @@
-"""Cut a byte stream into lines, however long they are. Knows nothing about what they say."""
+"""Cut a byte stream into lines, within a bound. Knows nothing about what they say.
+
+The one cutter of all that comes in lines: from clients, from other servers, from scripts and
+out of event streams. A line over the bound costs no memory: what is there of it is dropped
+at once, and the rest of it is skipped as it comes.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import NoReturn
 
 
 class TooLong(Exception):
-    """A line that does not end."""
+    """A line over the bound."""
+
+
+def refuse() -> NoReturn:
+    raise TooLong
 
 
 class Lines:
     """Cuts a byte stream into lines. A long one is gathered in place, never copied again."""
 
-    def __init__(self, on_line: Callable[[bytes | bytearray], None], max_size: int) -> None:
+    __slots__ = ("_max_size", "_on_line", "_on_long", "_rest", "_skips")
+
+    def __init__(
+        self,
+        on_line: Callable[[bytes | bytearray], None],
+        max_size: int,
+        on_long: Callable[[], None] = refuse,
+    ) -> None:
+        """`on_long` is called once for each line over the bound, as soon as it is."""
         self._on_line = on_line
         self._max_size = max_size
+        self._on_long = on_long
         self._rest = bytearray()
+        self._skips = False  # until the end of a line that was too long
 
     def feed(self, chunk: bytes) -> None:
         start = 0
         while (end := chunk.find(b"\n", start)) >= 0:
-            self._on_line(self._complete(chunk, start, end))
+            self._complete(chunk, start, end)
             start = end + 1
-        if start < len(chunk):
+        if start < len(chunk) and not self._skips:
             self._rest += memoryview(chunk)[start:]
             if len(self._rest) > self._max_size:
-                self._rest = bytearray()  # at once: whoever holds us may live on
-                raise TooLong
+                self.clear()  # at once: whoever holds us may live on
+                self._skips = True
+                self._on_long()
 
-    def _complete(self, chunk: bytes, start: int, end: int) -> bytes | bytearray:
-        if not self._rest:
-            return chunk[start:end]
-        line, self._rest = self._rest, bytearray()
-        line += memoryview(chunk)[start:end]
-        return line
+    def flush(self) -> None:
+        """The stream has ended: what is left is a line too."""
+        if self._rest:
+            self._complete(b"", 0, 0)
+        self._skips = False
+
+    def clear(self) -> None:
+        """Forget what is left: another stream begins."""
+        self._rest = bytearray()
+        self._skips = False
+
+    def _complete(self, chunk: bytes, start: int, end: int) -> None:
+        if self._skips:
+            self._skips = False
+            return
+        line: bytes | bytearray
+        if self._rest:
+            line, self._rest = self._rest, bytearray()
+            line += memoryview(chunk)[start:end]
+        else:
+            line = chunk[start:end]
+        if len(line) > self._max_size:
+            self._on_long()
+        else:
+            self._on_line(line)

@@ -1,17 +1,51 @@
-"""Noticing that a file has changed. Knows nothing of what is in it."""
+"""Noticing that a file has changed. Knows nothing of what is in it.
+
+A stamp is what the system says of a file that moves when the file does:
+
+* the ctime, in nanoseconds: it moves with the content and with the permissions, and unlike
+  the mtime nobody can set it back (`touch -d`, `cp -p`, an unpacked archive);
+* the inode: a file put in the place of another may have been finished in the same tick of
+  the clock, but it is another file;
+* the size: within one tick, which may be 10 ms long, it is all that tells two writes apart.
+
+Where very many files are looked at, and their folder with them, the ctime is enough: what takes
+another's place moves the folder's.
+"""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Mapping
+from operator import attrgetter
+from typing import TypeAlias
 
 # Seconds between two looks at files that an operator edits.
 LOOK_EVERY = 0.1
 
+Stamp: TypeAlias = tuple[int, int, int]
+# When something last changed in a file or folder, in ns; 0: it is not there.
+changed_at: Callable[[os.stat_result], int] = attrgetter("st_ctime_ns")
 
-def stamp(path: str) -> object:
-    """Differs when the file may differ; None where there is none."""
+
+def stamp(path: str) -> Stamp | None:
+    """Differs when the file may differ; None where it cannot be looked at."""
     try:
-        status = os.stat(path)
+        return stamp_of(os.stat(path))
     except OSError:
         return None
-    return status.st_mtime_ns, status.st_size, status.st_ino
+
+
+def stamp_of(status: os.stat_result) -> Stamp:
+    return status.st_ino, status.st_size, changed_at(status)
+
+
+def path_changed_at(path: str) -> int:
+    try:
+        return changed_at(os.stat(path))
+    except OSError:
+        return 0
+
+
+def unchanged(times: Mapping[str, int]) -> bool:
+    """Is every folder and file still as it was at these times?"""
+    return all(path_changed_at(path) == time for path, time in times.items())

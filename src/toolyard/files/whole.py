@@ -23,6 +23,14 @@ def write_whole(path: str, data: bytes, mode: int = 0o600, *, sync: bool = True)
         os.replace(temporary, path)
 
 
+def rewrite(path: str, data: bytes, mode: int = 0o600) -> None:
+    """Replace the file that a path leads to, with the rights that it had; else make it."""
+    real = os.path.realpath(path)
+    with suppress(FileNotFoundError):
+        mode = os.stat(real).st_mode & 0o7777
+    write_whole(real, data, mode)
+
+
 def create_whole(path: str, data: bytes, mode: int = 0o600) -> None:
     """Raises FileExistsError where there is one, whole, already; OSError otherwise."""
     with _beside(path, data, mode, sync=True) as temporary:

@@ -6,12 +6,12 @@ import asyncio
 import socket
 import ssl
 from collections import deque
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import lru_cache
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 from urllib.parse import urljoin, urlsplit
 
-from toolyard.http.connection import Broken, Connection, Heads, HttpError
+from toolyard.http.client_connection import Broken, ClientConnection, Heads, HttpError
 
 CONNECT_TIMEOUT = 10.0
 ATTEMPT_TIMEOUT = 3.0  # for each address of a host but the last
@@ -26,11 +26,15 @@ Dial: TypeAlias = Callable[[str, int], Awaitable[socket.socket]]
 
 
 # For a connection to where those idle ones go, or None for the place to open one.
-_Waiting: TypeAlias = tuple[list[Connection], "asyncio.Future[Connection | None]"]
+_Waiting: TypeAlias = tuple[list[ClientConnection], "asyncio.Future[ClientConnection | None]"]
 
 
 class CannotReach(HttpError):
     """Nothing was sent: there is no connection."""
+
+
+class ResponseTooLarge(Broken):
+    """The body has more bytes than the reader wants."""
 
 
 class Url(NamedTuple):
@@ -46,7 +50,7 @@ class Url(NamedTuple):
     def parse(cls, text: str) -> Url:
         parts = urlsplit(text)
         if parts.scheme not in ("http", "https") or not parts.hostname:
-            raise ValueError(f"{text} is no http(s) URL")
+            raise ValueError(f"{text} is not an http(s) URL")
         port = parts.port or (443 if parts.scheme == "https" else 80)
         target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
         origin = parts.scheme, parts.hostname, port
@@ -61,14 +65,14 @@ def _host_header(scheme: str, host: str, port: int) -> str:
     return host if port == (443 if scheme == "https" else 80) else f"{host}:{port}"
 
 
-class Response:
+class ClientResponse:
     """The head is here; the body comes as it is read. Must be closed."""
 
     def __init__(
         self,
-        connection: Connection,
-        idle: list[Connection],
-        release: Callable[[Connection, list[Connection]], None],
+        connection: ClientConnection,
+        idle: list[ClientConnection],
+        release: Callable[[ClientConnection, list[ClientConnection]], None],
     ) -> None:
         self._connection = connection
         self._idle = idle  # where the connection waits for its next request
@@ -83,7 +87,7 @@ class Response:
 
     @property
     def content_type(self) -> str:
-        return _media_type(self.headers.get("content-type", ""))
+        return media_type(self.headers.get("content-type", ""))
 
     async def chunk(self) -> bytes:
         """Some of the body; empty at its end. Raises Broken when it was cut off."""
@@ -114,13 +118,13 @@ class Response:
 
 
 @lru_cache(maxsize=64)
-def _media_type(content_type: str) -> str:
+def media_type(content_type: str) -> str:
     return content_type.partition(";")[0].strip().lower()
 
 
 def _check_size(body: bytes | bytearray, limit: int) -> None:
     if len(body) > limit:
-        raise Broken("the answer is too big")
+        raise ResponseTooLarge("the answer is too big")
 
 
 class HttpClient:
@@ -133,16 +137,16 @@ class HttpClient:
         self._dial = dial or connected
         self._tls = tls
         self._most = most
-        self._idle: dict[tuple[str, str, int], list[Connection]] = {}
+        self._idle: dict[tuple[str, str, int], list[ClientConnection]] = {}
         self._heads: dict[tuple[str, str, int], Heads] = {}
-        self._open: set[Connection] = set()
+        self._open: set[ClientConnection] = set()
         self._places = 0  # taken by open connections, and by those that are being opened
         self._waiting: deque[_Waiting] = deque()
         self._sweeper: asyncio.TimerHandle | None = None
 
     async def request(
         self, method: str, url: Url, headers: Mapping[str, str], body: bytes = b""
-    ) -> Response:
+    ) -> ClientResponse:
         """Send it and wait for the head of the answer."""
         head = encode_head(method, url, headers, body)
         idle = self._idle.get(url.origin)
@@ -156,9 +160,9 @@ class HttpClient:
         except BaseException:
             self._discard(connection)
             raise
-        return Response(connection, idle, self._give_back)
+        return ClientResponse(connection, idle, self._give_back)
 
-    def _take(self, idle: list[Connection]) -> Connection | None:
+    def _take(self, idle: list[ClientConnection]) -> ClientConnection | None:
         while idle:
             connection = idle.pop()
             if connection.usable(IDLE_SECONDS):
@@ -166,7 +170,7 @@ class HttpClient:
             self._discard(connection)
         return None
 
-    async def _connection(self, url: Url, idle: list[Connection]) -> Connection:
+    async def _connection(self, url: Url, idle: list[ClientConnection]) -> ClientConnection:
         """A new one, or where there is no room for it the next that is free."""
         if self._places >= self._most and not self._drop_oldest():
             found = await self._freed(idle)
@@ -180,9 +184,11 @@ class HttpClient:
             self._leave()
             raise
 
-    async def _freed(self, idle: list[Connection]) -> Connection | None:
+    async def _freed(self, idle: list[ClientConnection]) -> ClientConnection | None:
         """The connection that somebody gives back, or None for the place of one that is gone."""
-        waiting: asyncio.Future[Connection | None] = asyncio.get_running_loop().create_future()
+        waiting: asyncio.Future[ClientConnection | None] = (
+            asyncio.get_running_loop().create_future()
+        )
         self._waiting.append((idle, waiting))
         try:
             async with asyncio.timeout(CONNECT_TIMEOUT):
@@ -194,7 +200,9 @@ class HttpClient:
             self._return(waiting, idle)
             raise
 
-    def _return(self, waiting: asyncio.Future[Connection | None], idle: list[Connection]) -> None:
+    def _return(
+        self, waiting: asyncio.Future[ClientConnection | None], idle: list[ClientConnection]
+    ) -> None:
         """What was given to somebody who has just stopped waiting."""
         if waiting.cancelled() or not waiting.done():
             return
@@ -204,13 +212,13 @@ class HttpClient:
         else:
             self._give_back(connection, idle)
 
-    async def _connect(self, url: Url) -> Connection:
-        connection = Connection(self._heads.setdefault(url.origin, Heads()))
-        context = self._context() if url.scheme == "https" else None
-        name = url.host if context else None
+    async def _connect(self, url: Url) -> ClientConnection:
+        connection = ClientConnection(self._heads.setdefault(url.origin, Heads()))
         loop = asyncio.get_running_loop()
         try:
             async with asyncio.timeout(CONNECT_TIMEOUT):
+                context = await self._context() if url.scheme == "https" else None
+                name = url.host if context else None
                 sock = await self._dial(url.host, url.port)
                 await loop.create_connection(
                     lambda: connection, sock=sock, ssl=context, server_hostname=name
@@ -222,12 +230,13 @@ class HttpClient:
         self._open.add(connection)
         return connection
 
-    def _context(self) -> ssl.SSLContext:
+    async def _context(self) -> ssl.SSLContext:
         if self._tls is None:
-            self._tls = ssl.create_default_context()
+            # Reads every certificate of the system: not on the loop.
+            self._tls = await asyncio.to_thread(ssl.create_default_context)
         return self._tls
 
-    def _give_back(self, connection: Connection, idle: list[Connection]) -> None:
+    def _give_back(self, connection: ClientConnection, idle: list[ClientConnection]) -> None:
         if connection.reusable and self._waiting and self._hand_over(connection, idle):
             return
         if not connection.reusable or self._waiting:
@@ -238,7 +247,7 @@ class HttpClient:
         if len(idle) > MAX_IDLE and self._sweeper is None:
             self._sweep_later()
 
-    def _hand_over(self, connection: Connection, idle: list[Connection]) -> bool:
+    def _hand_over(self, connection: ClientConnection, idle: list[ClientConnection]) -> bool:
         """To whoever waits for one to the same place."""
         for number, (wanted, waiting) in enumerate(self._waiting):
             if wanted is idle and not waiting.done():
@@ -248,7 +257,7 @@ class HttpClient:
                 return True
         return False
 
-    def _discard(self, connection: Connection) -> None:
+    def _discard(self, connection: ClientConnection) -> None:
         if connection in self._open:
             self._open.remove(connection)
             self._leave()
@@ -318,10 +327,17 @@ async def connected(host: str, port: int) -> socket.socket:
     """A socket to the first address of the host that answers."""
     loop = asyncio.get_running_loop()
     found = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-    for position, (family, kind, protocol, _, address) in enumerate(found, 1):
-        sock = socket.socket(family, kind, protocol)
+    return await first_connected([(family, address) for family, *_, address in found])
+
+
+async def first_connected(places: Sequence[tuple[int, Any]]) -> socket.socket:
+    """A socket to the first of these that answers: families, with addresses as they have them."""
+    loop = asyncio.get_running_loop()
+    for position, (family, address) in enumerate(places, 1):
+        # The protocol is named because event loops look at it before they set TCP_NODELAY.
+        sock = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
         sock.setblocking(False)
-        last = position == len(found)
+        last = position == len(places)
         try:
             async with asyncio.timeout(None if last else ATTEMPT_TIMEOUT):
                 await loop.sock_connect(sock, address)

@@ -1,4 +1,8 @@
-"""Dial a host only where its address may be reached: what was checked is what is dialled."""
+"""Dial a host only where its address may be reached.
+
+A name is looked up once; every address it has must be allowed, and the addresses that were
+checked are the ones that are dialled. A name that changes in between gains nothing.
+"""
 
 from __future__ import annotations
 
@@ -8,21 +12,30 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from toolyard.http.addresses import NotAllowed, address_in, canonical_host, is_public
-from toolyard.http.client import connected
+from toolyard.http.addresses import (
+    Address,
+    HostRules,
+    NotAllowed,
+    address_in,
+    canonical_host,
+    is_public,
+)
+from toolyard.http.client import connected, first_connected
 
 Resolve: TypeAlias = Callable[[str, int], Awaitable[list[str]]]
+ANY_HOST = HostRules(allow_all=True)
 
 
 async def resolved(host: str, port: int) -> list[str]:
     found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
-    return [str(entry[4][0]) for entry in found]
+    return [str(entry[4][0]).partition("%")[0] for entry in found]
 
 
 @dataclass(frozen=True, slots=True)
 class GuardedDial:
     """Public addresses; loopback where allowed; `trusted` (host, port) pairs wherever they are."""
 
+    rules: HostRules = ANY_HOST
     loopback: bool = False
     trusted: frozenset[tuple[str, int]] = frozenset()
     resolve: Resolve = resolved
@@ -31,21 +44,35 @@ class GuardedDial:
         """Raises NotAllowed before anything is sent."""
         if (host.lower(), port) in self.trusted:
             return await connected(host, port)
-        return await connected(await self._checked(canonical_host(host), port), port)
+        addresses = await self.addresses(self.host(host), port)
+        return await first_connected([(_family(address), (address, port)) for address in addresses])
 
-    async def _checked(self, host: str, port: int) -> str:
-        """An address of the host; every one of them must be allowed."""
-        addresses = await self.resolve(host, port)
-        for address in addresses:
-            self._check(host, address)
+    def host(self, written: str) -> str:
+        """The canonical host, if its name or literal address may be reached at all."""
+        host = canonical_host(written)
+        literal = address_in(host)
+        if literal is not None and not self._permits(literal):
+            raise NotAllowed(f"the address {host} is not public")
+        self.rules.check(host)
+        return host
+
+    async def addresses(self, host: str, port: int) -> list[str]:
+        """Every address of the host; raises NotAllowed where one of them may not be reached."""
+        try:
+            addresses = list(dict.fromkeys(await self.resolve(host, port)))
+        except (OSError, UnicodeError):
+            addresses = []
         if not addresses:
-            raise OSError("the host has no address")
-        return addresses[0]
+            raise NotAllowed(f"the host {host} cannot be resolved")
+        for text in addresses:
+            address = address_in(text)
+            if address is None or not self._permits(address):
+                raise NotAllowed(f"the host {host} has the address {text}, which is not public")
+        return addresses
 
-    def _check(self, host: str, text: str) -> None:
-        address = address_in(text.partition("%")[0])
-        if address is not None and is_public(address):
-            return
-        if address is not None and self.loopback and address.is_loopback:
-            return
-        raise NotAllowed(f"{host} has the address {text}, which is not public")
+    def _permits(self, address: Address) -> bool:
+        return is_public(address) or (self.loopback and address.is_loopback)
+
+
+def _family(address: str) -> socket.AddressFamily:
+    return socket.AF_INET6 if ":" in address else socket.AF_INET

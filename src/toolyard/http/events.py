@@ -1,15 +1,28 @@
-"""Event streams (text/event-stream), parsed as they arrive. Pure: bytes in, events out."""
+"""Event streams (text/event-stream), written, and parsed as they arrive. Pure."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 from toolyard.files.lines import Lines, TooLong
+from toolyard.http.headers import Header
 
+EVENT_HEADERS: tuple[Header, ...] = (
+    (b"content-type", b"text/event-stream"),
+    (b"cache-control", b"no-cache, no-transform"),
+    (b"x-accel-buffering", b"no"),
+)
+KEEP_ALIVE = b": keep-alive\n\n"
 BOM = b"\xef\xbb\xbf"
 # An id is sent back in a header.
 MAX_ID = 4096
 MAX_DIGITS = 12
+
+
+def event(message: bytes, event_id: str | None = None, name: str = "message") -> bytes:
+    """One server-sent event; the message has no line breaks."""
+    head = f"id: {event_id}\n" if event_id is not None else ""
+    return f"{head}event: {name}\ndata: ".encode() + message + b"\n\n"
 
 
 @dataclass(frozen=True, slots=True)

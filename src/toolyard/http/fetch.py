@@ -1,4 +1,4 @@
-"""Fetch a small document from a place that somebody else named. Knows nothing about OAuth.
+"""Fetch a document from a place that somebody else named.
 
 Only https, or http on loopback where that is allowed; addresses are checked before they are
 dialled, redirects as strictly as the first URL.
@@ -7,28 +7,50 @@ dialled, redirects as strictly as the first URL.
 from __future__ import annotations
 
 import asyncio
+import ssl
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Protocol
 from urllib.parse import urlsplit
 
 from toolyard.http.addresses import NotAllowed, address_in
-from toolyard.http.client import HttpClient, Url
-from toolyard.http.connection import HttpError
+from toolyard.http.client import HttpClient, ResponseTooLarge, Url, media_type
+from toolyard.http.client_connection import HttpError
 from toolyard.http.dial import GuardedDial
 
-MAX_BODY = 1024 * 1024
 MAX_REDIRECTS = 3
-TIMEOUT = 15.0
 _REDIRECTS = (301, 302, 303, 307, 308)
 
 
 class FetchError(Exception):
-    """Nothing usable came back; the text says why."""
+    """Nothing usable came back; `why` is the reason alone, the text names the URL as well."""
+
+    def __init__(self, url: str, why: str) -> None:
+        super().__init__(f"{shown(url)}: {why}")
+        self.why = why
 
 
 class Forbidden(FetchError):
     """The URL may not be fetched at all."""
+
+
+class DocumentTooLarge(FetchError):
+    """The document has more bytes than the bounds allow."""
+
+
+class TooSlow(FetchError):
+    """The document was not here in the time that the bounds allow."""
+
+
+@dataclass(frozen=True, slots=True)
+class FetchBounds:
+    """Of one fetch, with all its redirects."""
+
+    seconds: float = 15.0
+    max_body: int = 1024 * 1024
+
+
+BOUNDS = FetchBounds()
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +59,10 @@ class Fetched:
     headers: Mapping[str, str]
     body: bytes
     url: str
+
+    @property
+    def content_type(self) -> str:
+        return media_type(self.headers.get("content-type", ""))
 
 
 class Fetch(Protocol):
@@ -55,14 +81,21 @@ class Fetch(Protocol):
 class GuardedFetch:
     """`own` is a URL that the operator named: its host may be anywhere, others may not."""
 
-    def __init__(self, own: str = "") -> None:
-        trusted: frozenset[tuple[str, int]] = frozenset()
-        self._loopback = bool(own) and is_loopback(own)
-        if own:
-            url = Url.parse(own)
-            trusted = frozenset({(url.host, url.port)})
-        self._own = Url.parse(own).origin if own else None
-        self._dial = GuardedDial(self._loopback, trusted)
+    def __init__(
+        self,
+        own: str = "",
+        *,
+        dial: GuardedDial | None = None,
+        bounds: FetchBounds = BOUNDS,
+        tls: ssl.SSLContext | None = None,
+    ) -> None:
+        url = Url.parse(own) if own else None
+        self._own = url.origin if url else None
+        self._loopback = url is not None and is_loopback(own)
+        trusted = frozenset({(url.host, url.port)} if url else ())
+        self._dial = dial or GuardedDial(loopback=self._loopback, trusted=trusted)
+        self._bounds = bounds
+        self._tls = tls
 
     async def __call__(
         self,
@@ -73,60 +106,62 @@ class GuardedFetch:
         *,
         follow: bool = False,
     ) -> Fetched:
+        bounds = self._bounds
         try:
-            async with asyncio.timeout(TIMEOUT):
+            async with asyncio.timeout(bounds.seconds):
                 return await self._fetch(method, url, headers or {}, body, follow)
         except NotAllowed as error:
-            raise Forbidden(f"{shown(url)}: {error}") from None
+            raise Forbidden(url, str(error)) from None
         except TimeoutError:
-            raise FetchError(f"{shown(url)} did not answer within {TIMEOUT:g} s") from None
+            raise TooSlow(url, f"no answer within {bounds.seconds:g} s") from None
+        except ResponseTooLarge as error:
+            raise DocumentTooLarge(url, str(error)) from None
         except HttpError as error:
-            raise FetchError(f"{shown(url)}: {error}") from None
+            raise FetchError(url, str(error)) from None
 
     async def _fetch(
         self, method: str, url: str, headers: Mapping[str, str], body: bytes, follow: bool
     ) -> Fetched:
-        client = HttpClient(self._dial)
+        client = HttpClient(self._dial, self._tls)
         try:
             target = self._checked(url)
             for _ in range(MAX_REDIRECTS + 1):
-                fetched = await _once(client, method, target, headers, body)
+                fetched = await self._once(client, method, target, headers, body)
                 if not follow or fetched.status not in _REDIRECTS:
                     return fetched
                 target = self._redirected(target, fetched.headers.get("location", ""))
-            raise FetchError(f"{shown(url)} redirects too often")
+            raise FetchError(url, "it redirects too often")
         finally:
             await client.close()
+
+    async def _once(
+        self, client: HttpClient, method: str, url: Url, headers: Mapping[str, str], body: bytes
+    ) -> Fetched:
+        response = await client.request(method, url, headers, body)
+        try:
+            content = bytes(await response.read(self._bounds.max_body))
+        finally:
+            response.close()
+        return Fetched(response.status, response.headers, content, url.text)
 
     def _redirected(self, url: Url, location: str) -> Url:
         try:
             return self._checked(url.join(location).text)
         except ValueError:
-            raise FetchError(f"{shown(url.text)} redirects to nowhere") from None
+            raise FetchError(url.text, "it redirects to nowhere") from None
 
     def _checked(self, text: str) -> Url:
         try:
             url = Url.parse(text)
             parts = urlsplit(text)
         except ValueError:
-            raise Forbidden(f"{shown(text)} is no http(s) URL") from None
+            raise Forbidden(text, "not an http(s) URL") from None
         if any(not "!" <= char <= "~" for char in text) or parts.username is not None:
-            raise Forbidden(f"{shown(text)} is malformed")
+            raise Forbidden(text, "the URL is malformed")
         plain = url.origin == self._own or (self._loopback and is_loopback(text))
         if url.scheme != "https" and not plain:
-            raise Forbidden(f"{shown(text)} must be https")
+            raise Forbidden(text, "the URL must be https")
         return url
-
-
-async def _once(
-    client: HttpClient, method: str, url: Url, headers: Mapping[str, str], body: bytes
-) -> Fetched:
-    response = await client.request(method, url, headers, body)
-    try:
-        content = bytes(await response.read(MAX_BODY))
-    finally:
-        response.close()
-    return Fetched(response.status, response.headers, content, url.text)
 
 
 def is_loopback(url: str) -> bool:

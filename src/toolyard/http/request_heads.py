@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any, NamedTuple
+from urllib.parse import unquote
 
-from toolyard.http.heads import KnownHead, learned
-from toolyard.http.messages import Header
+import httptools
 
-# Beside ASGI's own keys: the Head.
-HEAD = "toolyard.head"
+from toolyard.http.headers import Header
+from toolyard.http.known_heads import KnownHead, learned
+
 MOST_KNOWN = 4
 _NONE: frozenset[str] = frozenset()
 
@@ -20,64 +21,76 @@ _NONE: frozenset[str] = frozenset()
 class Head:
     """What the head of a request says; one for all requests of a connection that repeat it."""
 
+    method: str
+    path: str  # decoded
+    query: bytes
+    version: str
+    raw: list[Header]  # as they came, but for their names, which are in lower case
     headers: dict[str, str]  # by their names in lower case
     repeated: frozenset[str] = _NONE  # those that came more than once
-    # What the app made of it: path, method and headers are the same the next time.
+    # What the server's responder made of it: all of the above is the same the next time.
     route: Any = None
 
 
-def read_head(raw: Sequence[Header]) -> Head:
+def read_head(method: str, url: bytes, version: str, raw: list[Header]) -> Head:
+    path, query = _split(url)
     headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in raw}
-    if len(headers) == len(raw):
-        return Head(headers)
+    return Head(method, path, query, version, raw, headers, _repeated(raw, len(headers)))
+
+
+def _repeated(raw: list[Header], names: int) -> frozenset[str]:
+    if names == len(raw):
+        return _NONE
     counted = Counter(name.decode("latin-1") for name, _ in raw)
-    return Head(headers, frozenset(name for name, count in counted.items() if count > 1))
+    return frozenset(name for name, count in counted.items() if count > 1)
+
+
+@lru_cache(maxsize=64)
+def _split(url: bytes) -> tuple[str, bytes]:
+    """The path decoded, and the query."""
+    parts = httptools.parse_url(url)
+    path = (parts.path or b"/").decode("latin-1")
+    return unquote(path) if "%" in path else path, parts.query or b""
 
 
 class _Last(NamedTuple):
     """The last head to its very bytes: most clients repeat the length of the body as well."""
 
-    head: bytes
+    data: bytes
     size: int  # of the whole request
-    scope: dict[str, Any]
+    head: Head
 
 
 class Repeated:
-    """The last heads of a connection, each with the scope that was made of it."""
+    """The last heads of a connection, as bytes and as what they mean."""
 
     def __init__(self) -> None:
-        self._known: deque[tuple[KnownHead, dict[str, Any]]] = deque(maxlen=MOST_KNOWN)
+        self._known: deque[tuple[KnownHead, Head]] = deque(maxlen=MOST_KNOWN)
         self._last: _Last | None = None
 
-    def learn(self, data: bytes, scope: dict[str, Any]) -> None:
-        names = [name.decode("latin-1") for name, _ in scope["headers"]]
-        head = learned(data, names)
-        if head is not None:
-            self._known.appendleft((head, {**scope}))
+    def learn(self, data: bytes, head: Head) -> None:
+        known = learned(data, [name.decode("latin-1") for name, _ in head.raw])
+        if known is not None:
+            self._known.appendleft((known, head))
 
-    def request_in(self, data: bytes) -> tuple[dict[str, Any], bytes] | None:
-        """The scope and the body of a request that is here, whole, with a known head."""
+    def request_in(self, data: bytes) -> tuple[Head, bytes] | None:
+        """The head and the body of a request that is here, whole, with a known head."""
         if self._last is not None:
-            head, size, scope = self._last
-            if len(data) == size and data.startswith(head):
-                return {**scope}, data[len(head) :]
-        for known, scope in self._known:
+            begin, size, head = self._last
+            if len(data) == size and data.startswith(begin):
+                return head, data[len(begin) :]
+        for known, head in self._known:
             whole = known.whole(data)
             if whole is not None:
-                scope = _with_length({**scope}, whole.length)
-                head = data[: len(data) - len(whole.body)]
-                self._last = _Last(head, len(data), scope)
-                return {**scope}, whole.body
+                head = _with_length(head, whole.length)
+                self._last = _Last(data[: len(data) - len(whole.body)], len(data), head)
+                return head, whole.body
         return None
 
 
-def _with_length(scope: dict[str, Any], length: bytes) -> dict[str, Any]:
-    head: Head = scope[HEAD]
+def _with_length(head: Head, length: bytes) -> Head:
     text = length.decode("latin-1")
-    if head.headers["content-length"] != text:
-        scope["headers"] = [
-            (name, length if name == b"content-length" else value)
-            for name, value in scope["headers"]
-        ]
-        scope[HEAD] = replace(head, headers={**head.headers, "content-length": text})
-    return scope
+    if head.headers["content-length"] == text:
+        return head
+    raw = [(name, length if name == b"content-length" else value) for name, value in head.raw]
+    return replace(head, raw=raw, headers={**head.headers, "content-length": text})

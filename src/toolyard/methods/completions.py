@@ -9,8 +9,8 @@ from toolyard.catalog.snapshot import Catalog
 from toolyard.errors import INVALID_PARAMS, ProtocolError, shown
 from toolyard.methods.offer import Offer
 from toolyard.protocol.call import Call, Channel, Json, Result
+from toolyard.protocol.kinds import REFERRED, SPELLED
 
-_NAMED_BY = {"ref/prompt": "name", "ref/resource": "uri"}
 NOTHING: Result = {"completion": {"values": [], "total": 0, "hasMore": False}}
 
 
@@ -32,8 +32,8 @@ def _ref(ref: Json) -> str:
     if ref is None:
         raise ProtocolError(INVALID_PARAMS, "Completion ref is required")
     kind = ref.get("type") if isinstance(ref, dict) else None
-    name = _NAMED_BY.get(kind) if isinstance(kind, str) else None
-    value = ref.get(name) if name else None
+    family = REFERRED.get(kind) if isinstance(kind, str) else None
+    value = ref.get(SPELLED[family].named_by) if family else None
     if not isinstance(value, str) or not value:
         raise ProtocolError(INVALID_PARAMS, "Completion ref is invalid")
     return value

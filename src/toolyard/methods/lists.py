@@ -1,12 +1,12 @@
-"""The four list methods: pages that were encoded when the catalog was built."""
+"""The four list methods: pages that a catalog encodes when they are first asked for, and keeps."""
 
 from __future__ import annotations
 
-from toolyard.catalog.kinds import Kind
 from toolyard.catalog.snapshot import PageRequest
 from toolyard.errors import INVALID_PARAMS, ProtocolError
 from toolyard.methods.offer import Offer
 from toolyard.protocol.call import Call, Channel, Handler, Result
+from toolyard.protocol.kinds import Kind
 from toolyard.protocol.paging import page_limit
 
 

@@ -9,10 +9,9 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from functools import partial
 
-from toolyard.catalog.announcer import LIST_CHANGED
 from toolyard.catalog.keeper import Keeper
-from toolyard.catalog.kinds import Kind
 from toolyard.protocol.call import Call, Channel, Result, Session
+from toolyard.protocol.kinds import LIST_CHANGED, Kind
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,8 +14,8 @@ from toolyard.protocol.call import Call, Caller, Channel, JsonObject, Session
 View: TypeAlias = Callable[[Catalog, Caller], Catalog]
 
 
-class Own(Protocol):
-    """Puts in place of everybody's catalog what some clients are listed."""
+class Cohorts(Protocol):
+    """Puts in place of everybody's catalog what some clients are listed and others are not."""
 
     async def __call__(self, catalog: Catalog, call: Call, session: Session | None) -> Catalog: ...
 
@@ -57,7 +57,7 @@ class Offer:
     stamp: JsonObject  # what modern results say of the server
     sizes: PageSizes = PageSizes()
     view: View = everything
-    own: Own | None = None
+    cohorts: Cohorts | None = None
     arrivals: Arrivals | None = None
     # Called whenever somebody lists, before the answer: it must not wait for anything.
     listed: Callable[[], None] = lambda: None
@@ -65,8 +65,8 @@ class Offer:
     def at_hand(self, call: Call) -> Catalog | None:
         """What is found there may be used; `to` may have more, and waits for it."""
         catalog = self.keeper.at_hand
-        if catalog is not None and self.own is not None:
-            catalog = self.own.at_hand(catalog, call)
+        if catalog is not None and self.cohorts is not None:
+            catalog = self.cohorts.at_hand(catalog, call)
         return None if catalog is None else self.view(catalog, call.caller)
 
     async def having(
@@ -84,9 +84,9 @@ class Offer:
         return await self.to(call, channel)
 
     async def to(self, call: Call, channel: Channel) -> Catalog:
-        if self.own is not None and self.keeper.at_hand is None:
-            self.own.begin(call, channel.session)
+        if self.cohorts is not None and self.keeper.at_hand is None:
+            self.cohorts.begin(call, channel.session)
         catalog = await self.keeper.catalog()
-        if self.own is not None:
-            catalog = await self.own(catalog, call, channel.session)
+        if self.cohorts is not None:
+            catalog = await self.cohorts(catalog, call, channel.session)
         return self.view(catalog, call.caller)

@@ -11,8 +11,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from toolyard.errors import ProtocolError, ToolError
+from toolyard.files.beneath import is_below
 from toolyard.protocol.call import Call, Channel, Handler, Json, Result, Session
-from toolyard.scripts.contract.embedded import is_below
+from toolyard.protocol.client import ROOTS
 from toolyard.scripts.contract.environ import Roots, file_uri
 from toolyard.scripts.resources.files import path_of
 from toolyard.telemetry import logger
@@ -46,14 +47,14 @@ class RootsMethods:
 
     async def initialized(self, call: Call, channel: Channel) -> Result:
         session = channel.session
-        if session is not None and call.client.supports("roots/list"):
+        if session is not None and call.client.supports(ROOTS):
             session.on_close(lambda: self._forget(session.key))
             self._ask(session, 0.0)
         return {}
 
     async def changed(self, call: Call, channel: Channel) -> Result:
         session = channel.session
-        if session is not None and call.client.supports("roots/list"):
+        if session is not None and call.client.supports(ROOTS):
             self._ask(session, self._settings.debounce)
         return {}
 
@@ -88,7 +89,7 @@ class RootsMethods:
     async def _take(self, session: Session, delay: float) -> None:
         await asyncio.sleep(delay)
         try:
-            answer = await session.ask("roots/list", {}, self._settings.timeout)
+            answer = await session.ask(ROOTS, {}, self._settings.timeout)
         except (TimeoutError, ProtocolError, ToolError) as error:
             log.info("the client did not list its roots: %s", error or "no answer in time")
             return
@@ -134,7 +135,7 @@ def _narrowed(items: list[dict[str, str]], allowed: tuple[str, ...]) -> Iterator
     """What lies in both: the client's root below ours, or ours below the client's."""
     for item in items:
         for path in allowed:
-            if is_below(item["path"], path):
+            if is_below(item["path"], os.path.realpath(path)):
                 yield item
                 break
             if is_below(path, item["path"]):

@@ -8,9 +8,9 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import partial
-from typing import NamedTuple, Protocol, TypeAlias, runtime_checkable
+from typing import NamedTuple, Protocol, runtime_checkable
 
-from toolyard.catalog.announcer import LIST_CHANGED, RESOURCE_UPDATED
+from toolyard.catalog.announcer import Listener
 from toolyard.catalog.entries import Resource, Template
 from toolyard.catalog.snapshot import Catalog
 from toolyard.errors import (
@@ -25,17 +25,12 @@ from toolyard.methods.resources import find, is_known, uri_of
 from toolyard.protocol.call import Call, Caller, Channel, Json, JsonObject, Result, Session
 from toolyard.protocol.guise import guise_of
 from toolyard.protocol.keys import SUBSCRIPTION_ID
+from toolyard.protocol.kinds import RESOURCE_UPDATED, SPELLED
 from toolyard.telemetry import logger
 
 log = logger("subscriptions")
 MOST_SUBSCRIPTIONS = 1000
-# Called with the method and the params of a notification.
-Hear: TypeAlias = Callable[[str, JsonObject], None]
-_FILTERS = {
-    "toolsListChanged": LIST_CHANGED["tools"],
-    "promptsListChanged": LIST_CHANGED["prompts"],
-    "resourcesListChanged": LIST_CHANGED["resources"],
-}
+_FILTERS = {spelled.filter: spelled.changed for spelled in SPELLED.values()}
 
 
 class _Stream:
@@ -226,7 +221,13 @@ class SubscriptionMethods:
         return Subject(uri, *find(catalog, uri))
 
     async def _hold(
-        self, subject: Subject, call: Call, channel: Channel, hear: Hear, *, joined: bool = False
+        self,
+        subject: Subject,
+        call: Call,
+        channel: Channel,
+        hear: Listener,
+        *,
+        joined: bool = False,
     ) -> Callable[[], None]:
         """Have it heard until what this gives is called. Raises ProtocolError.
 
@@ -244,7 +245,7 @@ class SubscriptionMethods:
         return partial(_all, leave)
 
     async def _begin(
-        self, subject: Subject, call: Call, channel: Channel, hear: Hear
+        self, subject: Subject, call: Call, channel: Channel, hear: Listener
     ) -> Callable[[], None]:
         target, uri = subject.entry.target, subject.uri
         if isinstance(target, Tells):

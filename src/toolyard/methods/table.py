@@ -16,6 +16,7 @@ from toolyard.methods.roots import RootsMethods
 from toolyard.methods.subscriptions import Room, SubscriptionMethods
 from toolyard.methods.tools import Permit, ToolMethods
 from toolyard.protocol.call import Call, Channel, Handler, Result
+from toolyard.protocol.kinds import KINDS, NAMED_BY, SPELLED
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,14 +54,11 @@ def methods_of(
     """`told_roots` is told of the sessions whose roots have changed."""
     subscriptions = SubscriptionMethods(offer, room or Room())
     table: dict[str, Handler] = {
-        "tools/list": list_method(offer, "tools"),
+        **{SPELLED[kind].method: list_method(offer, kind) for kind in KINDS},
         "tools/call": ToolMethods(offer, permit).call,
-        "resources/list": list_method(offer, "resources"),
-        "resources/templates/list": list_method(offer, "templates"),
         "resources/read": ResourceMethods(offer).read,
         "resources/subscribe": subscriptions.subscribe,
         "resources/unsubscribe": subscriptions.unsubscribe,
-        "prompts/list": list_method(offer, "prompts"),
         "prompts/get": PromptMethods(offer).get,
         "completion/complete": CompletionMethods(offer).complete,
         "subscriptions/listen": subscriptions.listen,
@@ -75,7 +73,7 @@ def methods_of(
     return Methods(table, subscriptions)
 
 
-_RUN_SCRIPTS = ("tools/call", "resources/read", "prompts/get", "completion/complete")
+_RUN_SCRIPTS = (*NAMED_BY, "completion/complete")
 
 
 def _telling(told: Callable[[str], None]) -> Handler:

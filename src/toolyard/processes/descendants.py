@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import asyncio
 import os
-import select
-import signal
 from collections.abc import Iterator
 from threading import Lock
+
+from toolyard.processes import pidfd
 
 PATIENCE_MS = 1000
 LOOK_AFTER = 2.0
@@ -20,7 +20,7 @@ LOOK_AFTER = 2.0
 MOST_DESCENDANTS = 200
 
 
-class Escaped:
+class Descendants:
     """The descendants of one child that are not in its group, as far as they were seen."""
 
     def __init__(self, leader: int) -> None:
@@ -34,7 +34,7 @@ class Escaped:
     def look(self) -> None:
         """Takes a fraction of a millisecond a process; any thread may."""
         with self._lock:
-            for pid in [pid for pid, process in self._seen.items() if _has_ended(process)]:
+            for pid in [pid for pid, process in self._seen.items() if pidfd.has_ended(process)]:
                 os.close(self._seen.pop(pid))
             for pid, process in _below(self._leader):
                 full = len(self._seen) >= MOST_DESCENDANTS
@@ -48,7 +48,8 @@ class Escaped:
         with self._lock:
             while self._seen:
                 _, process = self._seen.popitem()
-                _kill(process)
+                if pidfd.kill(process):
+                    pidfd.has_ended(process, PATIENCE_MS)
                 os.close(process)
 
 
@@ -57,7 +58,7 @@ class Lookout:
 
     def __init__(self, leader: int) -> None:
         self._loop = asyncio.get_running_loop()
-        self._escaped = Escaped(leader)
+        self._descendants = Descendants(leader)
         self._timer: asyncio.TimerHandle | None = None
         self._looked: asyncio.Future[None] | None = None
 
@@ -68,19 +69,19 @@ class Lookout:
 
     def _look(self) -> None:
         self._timer = None
-        self._looked = self._loop.run_in_executor(None, self._escaped.look)
+        self._looked = self._loop.run_in_executor(None, self._descendants.look)
 
     def look(self) -> None:
-        self._escaped.look()
+        self._descendants.look()
 
     def end(self) -> asyncio.Future[None] | None:
         """The child has ended: what is to be awaited until the others have, if there are any."""
         if self._timer is not None:
             self._timer.cancel()
         looking = self._looked is not None and not self._looked.done()
-        if not looking and not self._escaped:
+        if not looking and not self._descendants:
             return None
-        return self._loop.run_in_executor(None, self._escaped.end)
+        return self._loop.run_in_executor(None, self._descendants.end)
 
 
 def _below(pid: int) -> Iterator[tuple[int, int]]:
@@ -98,7 +99,7 @@ def _below(pid: int) -> Iterator[tuple[int, int]]:
 
 def _opened(child: int, parent: int) -> int | None:
     try:
-        process = os.pidfd_open(child)
+        process = pidfd.hold(child)
     except OSError:  # gone, or one too many
         return None
     if child in _children(parent):
@@ -128,17 +129,3 @@ def _started_by(task: str) -> list[int]:
             return [int(child) for child in file.read().split()]
     except OSError:
         return []
-
-
-def _has_ended(process: int, within_ms: int = 0) -> bool:
-    poll = select.poll()
-    poll.register(process, select.POLLIN)
-    return bool(poll.poll(within_ms))
-
-
-def _kill(process: int) -> None:
-    try:
-        signal.pidfd_send_signal(process, signal.SIGKILL)
-    except OSError:
-        return  # it has ended by itself
-    _has_ended(process, PATIENCE_MS)

@@ -1,4 +1,4 @@
-"""Lines over file descriptors without threads. Knows no JSON."""
+"""Write lines to a file descriptor without a thread. Knows no JSON."""
 
 from __future__ import annotations
 
@@ -10,43 +10,6 @@ from collections import deque
 from collections.abc import Callable
 
 CHUNK = 1 << 18
-
-
-class TooLong:
-    """Stands for a line that was longer than allowed, and was thrown away."""
-
-
-class LineSplitter:
-    """Cuts chunks into lines; a line over the limit costs no memory."""
-
-    def __init__(self, max_line: int) -> None:
-        self._max_line = max_line
-        self._parts: list[bytes] = []
-        self._size = 0
-
-    def feed(self, chunk: bytes) -> list[bytes | TooLong]:
-        """The lines that this chunk completes, without their newlines."""
-        *ended, rest = chunk.split(b"\n")
-        lines = [self._complete(piece) for piece in ended]
-        self._add(rest)
-        return lines
-
-    def flush(self) -> list[bytes | TooLong]:
-        """What is left at the end of the input."""
-        return [self._complete(b"")] if self._size else []
-
-    def _complete(self, piece: bytes) -> bytes | TooLong:
-        self._add(piece)
-        line = b"".join(self._parts) if self._size <= self._max_line else TooLong()
-        self._parts, self._size = [], 0
-        return line
-
-    def _add(self, piece: bytes) -> None:
-        self._size += len(piece)
-        if self._size <= self._max_line:
-            self._parts.append(piece)
-        else:
-            self._parts = []
 
 
 class LineWriter:

@@ -1,7 +1,10 @@
 """Tell when a child process has ended, and how. Knows nothing else about it.
 
 The kernel tells through a pidfd, which becomes readable. All pidfds share one epoll of
-their own, which the loop watches: cheaper than a reader of the loop for each child.
+their own, which the loop watches: cheaper than a reader of the loop for each child. It is
+opened for the first child and closed after the last: nobody has to own it.
+
+It is the exit that counts, not the end of the output: a grandchild may keep a pipe open.
 """
 
 from __future__ import annotations
@@ -13,15 +16,20 @@ import threading
 from collections.abc import Callable
 from typing import Protocol, TypeAlias
 
+from toolyard.processes import pidfd
+
 Ended: TypeAlias = Callable[[int], None]
 LOST = 255  # somebody else reaped our child: how it ended is not known
 
 
 class Exits(Protocol):
     def watch(self, pid: int, ended: Ended) -> None:
-        """Reap our child when it ends, then call `ended` with its exit code (-n: signal n)."""
+        """Reap our child when it ends, then call `ended` with its exit code (-n: signal n).
 
-    def close(self) -> None: ...
+        Raises OSError where no descriptor is left for it."""
+
+    def close(self) -> None:
+        """Who still runs is not told of."""
 
 
 class PidfdExits:
@@ -29,32 +37,47 @@ class PidfdExits:
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self._loop = loop
-        self._epoll = select.epoll()
+        self._epoll: select.epoll | None = None
         self._watched: dict[int, tuple[int, Ended]] = {}
-        loop.add_reader(self._epoll.fileno(), self._ready)
 
     def watch(self, pid: int, ended: Ended) -> None:
-        fd = os.pidfd_open(pid)
+        process = pidfd.hold(pid)
         try:
-            self._epoll.register(fd, select.EPOLLIN)
+            epoll = self._epoll or self._open()
+            epoll.register(process, select.EPOLLIN)
         except OSError:
-            os.close(fd)
+            os.close(process)
             raise
-        self._watched[fd] = pid, ended
+        self._watched[process] = pid, ended
 
-    def _ready(self) -> None:
-        for fd, _ in self._epoll.poll(0):
-            pid, ended = self._watched.pop(fd)
+    def _open(self) -> select.epoll:
+        epoll = select.epoll()
+        try:
+            self._loop.add_reader(epoll.fileno(), self._ready, epoll)
+        except OSError:
+            epoll.close()
+            raise
+        self._epoll = epoll
+        return epoll
+
+    def _ready(self, epoll: select.epoll) -> None:
+        for process, _ in epoll.poll(0):
+            pid, ended = self._watched.pop(process)
             # Closing would not do: a child just being spawned has a copy until it runs.
-            self._epoll.unregister(fd)
-            os.close(fd)
+            epoll.unregister(process)
+            os.close(process)
             ended(reap(pid))
+        if not self._watched:
+            self.close()
 
     def close(self) -> None:
+        if self._epoll is None:
+            return
         self._loop.remove_reader(self._epoll.fileno())
         self._epoll.close()
-        for fd in self._watched:
-            os.close(fd)
+        self._epoll = None
+        for process in self._watched:
+            os.close(process)
         self._watched.clear()
 
 
@@ -87,4 +110,4 @@ def reap(pid: int) -> int:
 
 
 def exits_of(loop: asyncio.AbstractEventLoop) -> Exits:
-    return PidfdExits(loop) if hasattr(os, "pidfd_open") else ThreadExits(loop)
+    return PidfdExits(loop) if pidfd.AVAILABLE else ThreadExits(loop)

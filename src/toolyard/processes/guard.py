@@ -1,7 +1,8 @@
-"""What keeps our processes from outliving us, once for all that start any.
+"""Keep the processes that we start from outliving us: one guard for all of them.
 
-It owns the run folder, who tells of exits, and the watcher. Nothing is opened before the
-first process that it is told of.
+It owns the run folder, the exits and the watcher. Nothing is opened before the first process
+that it is told of. Only a child's exit is watched sooner, and later than `close`: those who
+still run then, or start, must hear of it.
 """
 
 from __future__ import annotations
@@ -35,12 +36,19 @@ class Guard:
         """The run folder is made in `parent`; None: the system's place."""
         self._parent = parent
         self._opened: Opened | None = None
+        self._exits: Exits | None = None
         self._closed = False
+
+    @property
+    def exits(self) -> Exits:
+        if self._exits is None:
+            self._exits = exits_of(asyncio.get_running_loop())
+        return self._exits
 
     def open(self) -> Opened:
         """Raises OSError where there is no room for a folder or a process."""
         if self._opened is None:
-            self._opened = _open(run_folder(self._parent))
+            self._opened = _open(run_folder(self._parent), self.exits)
         return self._opened
 
     def watch(self, group: int) -> Callable[[], None]:
@@ -62,7 +70,6 @@ class Guard:
         if opened is None:
             return
         await opened.watcher.close()
-        opened.exits.close()
         remove_folder(opened.root)
 
 
@@ -76,14 +83,10 @@ def run_folder(parent: str | None) -> str:
     return root
 
 
-def _open(root: str) -> Opened:
-    exits: Exits | None = None
+def _open(root: str, exits: Exits) -> Opened:
     try:
-        exits = exits_of(asyncio.get_running_loop())
         keep_to_ourselves()
         return Opened(root, exits, Watcher(root, exits))
     except OSError:
-        if exits is not None:
-            exits.close()
         remove_unfinished(root, TABLE)
         raise

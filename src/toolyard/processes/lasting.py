@@ -1,11 +1,33 @@
-"""One long-lived child process: lines in, lines out, its stderr's tail. Knows nothing about MCP."""
+"""One child process that lasts: lines in, lines out, its stderr's tail. Knows nothing about MCP.
+
+A child goes one way, and each step happens at most once:
+
+    made       Nothing runs. `write` is refused, `stop` has nothing to do.
+    started    Spawned, read and watched; a turn of the loop later it is also guarded, so that
+               it does not outlive us. `write` takes bytes until its stdin is shut.
+    failed     It still runs and is of no use: it closed its input or output, or sent a line
+               that is too long. `on_end` hears why, and its group is killed.
+    stopping   Somebody called `stop`: stdin closed, TERM, KILL (group.py). From here on
+               `on_end` is not called: who stops it knows.
+    exited     Its exit was heard of. What was still in its pipes is passed on, its group is
+               killed, everything is closed; `on_end` hears how it ended unless it had heard
+               before. What it had started outside of its group is ended beside the loop, and
+               `stop` waits for that too.
+
+It may exit at any point, and the exit always decides: the end of its output proves nothing
+(most close it by exiting, and then how they exited says more), and an open pipe does not
+either (a grandchild may hold it).
+
+Nobody can make us hold too much. A child that does not read has a bounded backlog and is then
+refused; one that says too much is not read for a while (`hold`), until its pipe is full and
+it waits.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import os
 import signal
-import subprocess
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -14,7 +36,10 @@ from typing import Protocol
 
 from toolyard.files.lines import Lines, TooLong
 from toolyard.processes.descendants import Lookout
+from toolyard.processes.exits import Exits, exits_of
+from toolyard.processes.group import Ending, end_at_once, signal_group
 from toolyard.processes.pacing import Pace
+from toolyard.processes.spawn import spawn
 
 # As much as a pipe holds. More than 128 KiB would be mapped and unmapped for each read.
 READ_SIZE = 64 * 1024
@@ -24,7 +49,6 @@ MAX_BACKLOG = 64 * 1024 * 1024
 TAIL_SIZE = 8 * 1024
 # What it may say on stderr in a second; it is read no faster.
 STDERR_RATE = 1024 * 1024
-POLL_INTERVAL = 0.05
 EXIT_GRACE = 0.5
 # How long each step of stopping may take before the next, harsher one.
 STDIN_GRACE, TERM_GRACE = 2.0, 2.0
@@ -35,6 +59,9 @@ _INHERITED = ("HOME", "LOGNAME", "PATH", "SHELL", "TERM", "USER", "LANG", "TMPDI
 
 
 class Guard(Protocol):
+    @property
+    def exits(self) -> Exits: ...
+
     def watch(self, group: int) -> Callable[[], None]:
         """This process group must not outlive us; gives what to call once it is gone."""
 
@@ -50,6 +77,10 @@ class Command:
 class Unguarded:
     """It ends with its stdin, or outlives us if it does not care."""
 
+    @property
+    def exits(self) -> Exits:
+        return exits_of(asyncio.get_running_loop())
+
     def watch(self, group: int) -> Callable[[], None]:
         return lambda: None
 
@@ -64,7 +95,7 @@ def minimal_environment(extra: Mapping[str, str]) -> dict[str, str]:
 
 
 class Child:
-    """Runs until it ends or is stopped; then `on_end` is called once with the reason."""
+    """Runs until it ends or is stopped; `on_end` is called once, if it was not stopped."""
 
     def __init__(
         self,
@@ -89,17 +120,17 @@ class Child:
         self._tail = bytearray()
         self._err_pace = Pace(STDERR_RATE)
         self._held: set[str] = set()
-        self._process: subprocess.Popen[bytes] | None = None
-        self._pidfd: int | None = None
+        self._pid: int | None = None
         self._fds: dict[str, int] = {}
         self._reported = False
         self._exited = asyncio.Event()
+        self._ending: Ending | None = None
         self._lookout: Lookout | None = None
         self._sweep: asyncio.Future[None] | None = None
 
     @property
     def pid(self) -> int | None:
-        return None if self._process is None else self._process.pid
+        return self._pid
 
     @property
     def tail(self) -> str:
@@ -110,52 +141,25 @@ class Child:
     def start(self) -> None:
         """Spawn it. Raises OSError with a text that says what could not be run."""
         command = self._command
-        # Not asyncio's: this one uses vfork, needs no thread and no watcher of signals.
-        process = self._process = subprocess.Popen(
-            [command.program, *command.args],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            cwd=command.cwd,
-            env=minimal_environment(command.env),
-            start_new_session=True,
-            bufsize=0,
-        )
-        loop = asyncio.get_running_loop()
-        for name, stream in (
-            ("in", process.stdin),
-            ("out", process.stdout),
-            ("err", process.stderr),
-        ):
-            assert stream is not None
-            self._fds[name] = stream.fileno()
-            os.set_blocking(stream.fileno(), False)
-        loop.add_reader(self._fds["out"], self._read_out)
-        loop.add_reader(self._fds["err"], self._read_err)
-        self._watch_exit(loop, process.pid)
-        self._lookout = Lookout(process.pid)
+        argv, env = [command.program, *command.args], minimal_environment(command.env)
+        pid, out, err, into = spawn(argv, env, command.cwd, has_stdin=True)
+        self._fds = {"in": into, "out": out, "err": err}
+        try:
+            self._loop.add_reader(out, self._read_out)
+            self._loop.add_reader(err, self._read_err)
+            self._guard.exits.watch(pid, self._on_exit)
+        except OSError:
+            end_at_once(pid)
+            self._shut_all()
+            raise
+        self._pid = pid
+        self._lookout = Lookout(pid)
         # Not at once: what it is to be told first goes out before.
-        loop.call_soon(self._be_guarded)
+        self._loop.call_soon(self._be_guarded)
 
     def _be_guarded(self) -> None:
-        if self._process is not None and not self._exited.is_set():
-            self._forget = self._guard.watch(self._process.pid)
-
-    def _watch_exit(self, loop: asyncio.AbstractEventLoop, pid: int) -> None:
-        # The exit and not the end of its output: a grandchild may keep the pipe open.
-        try:
-            self._pidfd = os.pidfd_open(pid)
-        except (AttributeError, OSError):
-            loop.call_later(POLL_INTERVAL, self._poll_exit)
-            return
-        loop.add_reader(self._pidfd, self._on_exit)
-
-    def _poll_exit(self) -> None:
-        assert self._process is not None
-        if os.waitid(os.P_PID, self._process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT):
-            self._on_exit()
-            return
-        asyncio.get_running_loop().call_later(POLL_INTERVAL, self._poll_exit)
+        if self._pid is not None and not self._exited.is_set():
+            self._forget = self._guard.watch(self._pid)
 
     # -- reading -----------------------------------------------------------------------
 
@@ -166,7 +170,7 @@ class Child:
         if not chunk:
             self._shut("out")
             # Most close it by exiting: then the exit says more.
-            asyncio.get_running_loop().call_later(EXIT_GRACE, self._fail, "closed its output")
+            self._loop.call_later(EXIT_GRACE, self._fail, "closed its output")
             return
         if self._lookout is not None:
             self._lookout.stir()
@@ -277,23 +281,30 @@ class Child:
 
     async def stop(self) -> None:
         """Close its stdin, wait, TERM its group, wait, KILL. Returns when nothing is left of it."""
-        if self._process is None:
+        if self._pid is None:
             return
         self._reported = True
         if self._lookout is not None and not self._exited.is_set():
             self._lookout.look()
         try:
-            self._shut("in")
-            if await self.gone_within(STDIN_GRACE):
-                return
-            self._signal(signal.SIGTERM)
-            if await self.gone_within(TERM_GRACE):
-                return
+            if not self._exited.is_set():
+                self._ask_to_end(self._pid)
+            await self._exited.wait()
         finally:
-            self._signal(signal.SIGKILL)
+            self._kill()
             await self._exited.wait()
             if self._sweep is not None:
                 await asyncio.wait((self._sweep,))
+
+    def _ask_to_end(self, pid: int) -> None:
+        if self._ending is None:
+            self._ending = Ending(
+                self._loop,
+                pid,
+                lambda: self._shut("in"),
+                term_after=STDIN_GRACE,
+                kill_after=TERM_GRACE,
+            )
 
     async def gone_within(self, seconds: float) -> bool:
         try:
@@ -302,29 +313,18 @@ class Child:
             return False
         return True
 
-    def _signal(self, number: signal.Signals) -> None:
-        # Only while the leader is not reaped: after that its id may be another's.
-        if self._process is None or self._process.returncode is not None:
-            return
-        try:
-            os.killpg(self._process.pid, number)
-        except ProcessLookupError:
-            pass
+    def _kill(self) -> None:
+        if self._pid is not None and not self._exited.is_set():
+            signal_group(self._pid, signal.SIGKILL)
 
-    def _on_exit(self) -> None:
-        process = self._process
-        assert process is not None
+    def _on_exit(self, status: int) -> None:
         self._drain()
-        self._signal(signal.SIGKILL)  # what it left behind in its group
+        self._kill()  # what it left behind in its group
+        if self._ending is not None:
+            self._ending.cancel()
         if self._forget is not None:
             self._forget()
-        status = process.wait()
-        loop = asyncio.get_running_loop()
-        if self._pidfd is not None:
-            loop.remove_reader(self._pidfd)
-            os.close(self._pidfd)
-        for name in tuple(self._fds):
-            self._shut(name)
+        self._shut_all()
         self._sweep = self._lookout.end() if self._lookout is not None else None
         self._exited.set()
         self._report(_ended(status))
@@ -342,7 +342,7 @@ class Child:
         if self._exited.is_set():
             return
         self._report(reason)
-        self._signal(signal.SIGKILL)
+        self._kill()
 
     def _report(self, reason: str) -> None:
         if self._reported:
@@ -351,17 +351,17 @@ class Child:
         last = self.tail.strip().rpartition("\n")[2].strip()
         self._on_end(f"{reason}: {last}" if last else reason)
 
+    def _shut_all(self) -> None:
+        for name in tuple(self._fds):
+            self._shut(name)
+
     def _shut(self, name: str) -> None:
         fd = self._fds.pop(name, None)
-        if fd is None or self._process is None:
+        if fd is None:
             return
-        loop = asyncio.get_running_loop()
-        loop.remove_reader(fd)
-        loop.remove_writer(fd)
-        process = self._process
-        stream = {"in": process.stdin, "out": process.stdout, "err": process.stderr}[name]
-        assert stream is not None
-        stream.close()
+        self._loop.remove_reader(fd)
+        self._loop.remove_writer(fd)
+        os.close(fd)
 
 
 def _ended(status: int) -> str:

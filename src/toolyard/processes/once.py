@@ -2,17 +2,30 @@
 
 A process is over when it exits, not when its pipes close: a grandchild that keeps
 stdout open must not hang its call. Whatever is then left of its process group is killed.
+In this order:
+
+    running    From the moment it is made. Its output waits in the pipes until there is much
+               of it (`look`), or until somebody wants it at once (`attend`).
+    stopping   `terminate`, or more output than allowed: stdin closed, TERM, KILL (group.py).
+               It is read on meanwhile: what it says last counts as well.
+    lingering  It has exited, and a pipe is still open: for a moment, those who write to it
+               may finish. One that was told to stop does not get that moment.
+    over       Its group is killed, its pipes are closed, `done` has its result and `ended`
+               is called, once.
+
+`done` may have its result before: `give_up` is for a process that even KILL does not end.
+The caller is answered then, and `over` still comes when it does end, if ever.
 """
 
 from __future__ import annotations
 
 import asyncio
-import os
 import signal
 from collections.abc import Callable
 from typing import NamedTuple
 
-from toolyard.processes.exits import Exits, reap
+from toolyard.processes.exits import Exits
+from toolyard.processes.group import Ending, end_at_once, signal_group
 from toolyard.processes.pipes import FILLING, Collected, Feed, Tail
 from toolyard.processes.spawn import Command, spawn
 
@@ -66,12 +79,13 @@ class Process:
         self._code = 0
         self.over = False
         self.group_gone = False
-        self._stopping: asyncio.TimerHandle | None = None
+        self._stopping: Ending | None = None
         self._linger: asyncio.TimerHandle | None = None
-        self.pid, out, err, into = spawn(command)
+        self.pid, out, err, into = spawn(
+            command.argv, command.env, command.cwd, has_stdin=command.stdin is not None
+        )
         self._out = Collected(loop, out, self._advanced, command.max_stdout)
-        self._err = Tail(loop, err, self._advanced, command.stderr_tail)
-        self._err.hears = command.hears_stderr
+        self._err = Tail(loop, err, self._advanced, command.stderr_tail, command.hears_stderr)
         self._in: Feed | None = None
         try:
             if command.stdin is not None:
@@ -80,8 +94,7 @@ class Process:
                 self.attend()
             exits.watch(self.pid, self._exited)
         except OSError:  # no file descriptor left for it: a child unwatched must not run
-            signal_group(self.pid, signal.SIGKILL)
-            reap(self.pid)
+            end_at_once(self.pid)
             self._close_pipes()
             raise
 
@@ -97,10 +110,13 @@ class Process:
         """Stdin closed first, then TERM to the whole group, KILL to it after `grace`."""
         if self._stopping is not None or self.over:
             return
+        self._stopping = Ending(
+            self._loop, self.pid, self._close_stdin, term_after=0.0, kill_after=grace
+        )
+
+    def _close_stdin(self) -> None:
         if self._in is not None:
             self._in.close()
-        self._stopping = self._loop.call_later(grace, signal_group, self.pid, signal.SIGKILL)
-        signal_group(self.pid, signal.SIGTERM)
 
     def give_up(self) -> None:
         """Stop waiting for a process that even KILL does not end."""
@@ -131,8 +147,7 @@ class Process:
         if self.over:
             return
         self.over = True
-        # The leader's number stays taken while its group lives, and is not given out
-        # again so soon after. Who is still there is not able to do anything from here on.
+        # Who is still there is not able to do anything from here on.
         self.group_gone = not signal_group(self.pid, signal.SIGKILL)
         self._close_pipes()
         if not self.done.done():
@@ -148,8 +163,7 @@ class Process:
             self._err.drain()
             self._out.close()
             self._err.close()
-        if self._in is not None:
-            self._in.close()
+        self._close_stdin()
 
     def _exit(self, code: int) -> Exit:
         return Exit(
@@ -158,14 +172,3 @@ class Process:
             stderr=self._err.value(),
             overflowed=self._out.overflowed,
         )
-
-
-def signal_group(group: int, number: int) -> bool:
-    """Is there anybody in the group?"""
-    try:
-        os.killpg(group, number)
-    except ProcessLookupError:
-        return False
-    except PermissionError:  # a set-user-id program that is not ours to end
-        pass
-    return True

@@ -9,11 +9,15 @@ import sys
 import termios
 from collections.abc import Callable
 
+from toolyard.files.lines import Lines
+
 READ_SIZE = 65536
 DRAIN_READS = 32  # more than a pipe holds; an endless writer must not hold us
 ROOM = 256 * 1024
 # Small writes can fill a pipe of 64 KiB before there are that many bytes in it.
 FILLING = 16 * 1024
+# A longer line of stderr is not passed on.
+MAX_LINE = 1024 * 1024
 
 
 class Incoming:
@@ -112,7 +116,7 @@ class Collected(Incoming):
 class Tail(Incoming):
     """Keeps the last bytes only; whoever wants to hears every line."""
 
-    __slots__ = ("_begun", "_limit", "_tail", "hears")
+    __slots__ = ("_limit", "_lines", "_tail")
 
     def __init__(
         self,
@@ -120,24 +124,24 @@ class Tail(Incoming):
         fd: int,
         advanced: Callable[[], None],
         limit: int,
+        hears: Callable[[bytes], None] | None,
     ) -> None:
         super().__init__(loop, fd, advanced)
-        self._tail = self._begun = b""
+        self._tail = b""
         self._limit = limit
-        self.hears: Callable[[bytes], None] | None = None
+        self._lines: Lines | None = None
+        if hears is not None:
+            self._lines = Lines(lambda line: hears(bytes(line)), MAX_LINE, lambda: None)
 
     def keep(self, data: bytes) -> None:
         if self._limit:
             self._tail = (self._tail + data)[-self._limit :]
-        if self.hears is not None:
-            *lines, self._begun = (self._begun + data).split(b"\n")
-            for line in lines:
-                self.hears(line)
+        if self._lines is not None:
+            self._lines.feed(data)
 
     def value(self) -> bytes:
-        if self.hears is not None and self._begun:
-            self.hears(self._begun)
-            self._begun = b""
+        if self._lines is not None:
+            self._lines.flush()
         return self._tail
 
 

@@ -1,7 +1,11 @@
 """Start a child in its own session, as fast as the system allows. Knows pipes and pids only.
 
+Every child that the loop looks after is started here: a run (once.py), a server (lasting.py)
+and the watcher. Whoever blocks until its child has ended does so in shell.py.
+
 `posix_spawn` costs half of what `subprocess.Popen` does, but has no way to say where the
-child shall be: it is used when we are there already, which a server of one project is.
+child shall be, and does not search for a program: it is used for a path when we are where
+the child shall be already, which a server of one project is.
 """
 
 from __future__ import annotations
@@ -12,10 +16,13 @@ import subprocess
 import sys
 from collections.abc import Callable, Mapping
 from functools import cache
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 # What Python itself ignores, and a child must not.
 RESTORED = (signal.SIGPIPE, signal.SIGXFSZ)
+
+Environ: TypeAlias = Mapping[bytes, bytes] | Mapping[str, str]
+Stdio: TypeAlias = tuple[int, int, int]
 
 
 class Command(NamedTuple):
@@ -40,14 +47,14 @@ class Spawned(NamedTuple):
     stdin: int
 
 
-def spawn(command: Command) -> Spawned:
+def spawn(argv: list[str], env: Environ, cwd: str | None, *, has_stdin: bool) -> Spawned:
     """Raises OSError where the child cannot be started; nothing is left open then."""
     opened: list[int] = []
     try:
         out, child_out = pipe(opened)
         err, child_err = pipe(opened)
-        child_in, into = pipe(opened) if command.stdin is not None else (nothing(), -1)
-        pid = start(command, (child_in, child_out, child_err))
+        child_in, into = pipe(opened) if has_stdin else (nothing(), -1)
+        pid = start(argv, env, cwd, (child_in, child_out, child_err))
     except BaseException:
         close(*opened)
         raise
@@ -64,28 +71,30 @@ def pipe(opened: list[int]) -> tuple[int, int]:
     return ends
 
 
-def start(command: Command, stdio: tuple[int, int, int]) -> int:
-    if sys.platform == "linux" and command.cwd in (None, here()):
-        return start_here(command, stdio)
+def start(argv: list[str], env: Environ, cwd: str | None, stdio: Stdio) -> int:
+    # Descriptors that are themselves below 3 would be written over before they are copied.
+    fits = "/" in argv[0] and min(stdio) > 2
+    if sys.platform == "linux" and fits and cwd in (None, here()):
+        return start_here(argv, env, stdio)
     child = subprocess.Popen(
-        command.argv,
+        argv,
         stdin=stdio[0],
         stdout=stdio[1],
         stderr=stdio[2],
-        cwd=command.cwd,
-        env=command.env,
+        cwd=cwd,
+        env=env,
         start_new_session=True,
     )
     child.returncode = 0  # it is ours to reap, not its finalizer's
     return child.pid
 
 
-def start_here(command: Command, stdio: tuple[int, int, int]) -> int:
+def start_here(argv: list[str], env: Environ, stdio: Stdio) -> int:
     close_on_exec()
     return os.posix_spawn(
-        command.argv[0],
-        command.argv,
-        command.env,
+        argv[0],
+        argv,
+        env,
         file_actions=[(os.POSIX_SPAWN_DUP2, fd, place) for place, fd in enumerate(stdio)],
         setsid=True,
         setsigdef=RESTORED,

@@ -5,6 +5,10 @@ however we ended, it ends the process groups in a table that both share, with wh
 leaders started outside of them, ends whatever else carries the name of our run folder in
 its environment, and removes that folder.
 Telling it of a group is one store to shared memory: it sleeps until we are gone.
+
+So its script walks descendants, looks for marks and signals groups a second time, beside
+descendants.py, marks.py and group.py: it runs when there is no Python of ours left to do it,
+and as a shell it needs a tenth of the memory meanwhile.
 """
 
 from __future__ import annotations
@@ -13,9 +17,9 @@ import asyncio
 import mmap
 import os
 import signal
-import subprocess
 
 from toolyard.processes.exits import Exits
+from toolyard.processes.spawn import nothing, start
 from toolyard.telemetry import logger
 
 log = logger("watcher")
@@ -159,17 +163,9 @@ class Watcher:
 
 
 def start_watching(pipe: int, root: str) -> int:
-    child = subprocess.Popen(
-        ["/bin/sh", "-c", SCRIPT, "toolyard-watcher", root],
-        stdin=pipe,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        cwd="/",
-        env={"PATH": os.environ.get("PATH") or os.defpath},
-        start_new_session=True,
-    )
-    child.returncode = 0  # it is ours to reap, not its finalizer's
-    return child.pid
+    argv = ["/bin/sh", "-c", SCRIPT, "toolyard-watcher", root]
+    env = {"PATH": os.environ.get("PATH") or os.defpath}
+    return start(argv, env, "/", (pipe, nothing(), nothing()))
 
 
 def create_table(path: str) -> mmap.mmap:

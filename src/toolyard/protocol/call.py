@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol, TypeAlias
 
-from toolyard.protocol.client import UNKNOWN, Client, elicitation_modes
+from toolyard.protocol.client import UNKNOWN, Client
 from toolyard.protocol.revisions import Revision
 from toolyard.protocol.values import LOG_LEVELS, Json, JsonObject
 
@@ -28,7 +28,6 @@ __all__ = [
     "Result",
     "Session",
     "Target",
-    "elicitation_modes",
 ]
 
 Questions: TypeAlias = Mapping[str, JsonObject]
@@ -98,22 +97,30 @@ class Session(Protocol):
 
 
 class Channel(Protocol):
-    """How a running call reports, and asks its client."""
+    """How a running call reports, and asks its client.
+
+    A class that is made from it has no session and hears nothing, unless it says otherwise:
+    the bodies below are there to be inherited.
+    """
 
     @property
     def session(self) -> Session | None:
         """The session the call arrived on; None for a modern call."""
+        return None
 
     def notify(self, method: str, params: JsonObject) -> None:
         """Send a notification that belongs to this call."""
+        return
 
     def progress(
         self, progress: float, total: float | None = None, message: str | None = None
     ) -> None:
         """Report progress; dropped where the client did not ask for it."""
+        return
 
     def log(self, level: str, data: Json, logger: str | None = None) -> None:
         """Send a log message; dropped below the level that the client asked for."""
+        return
 
     async def ask(self, questions: Questions, timeout: float | None = None) -> JsonObject:
         """Put questions (key -> {method, params}) to the client; key -> its result.
@@ -125,6 +132,7 @@ class Channel(Protocol):
 
     def close_stream(self) -> None:
         """End the event stream that carries this call; the client polls for the rest."""
+        return
 
 
 Handler: TypeAlias = Callable[[Call, Channel], Awaitable[Result]]

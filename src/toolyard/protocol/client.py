@@ -15,8 +15,12 @@ import orjson
 from toolyard.protocol.revisions import Revision
 from toolyard.protocol.values import Json, JsonObject
 
+ELICIT, SAMPLE, ROOTS = "elicitation/create", "sampling/createMessage", "roots/list"
+# The questions there are, and the capability that answers each.
+CAPABILITY = {ELICIT: "elicitation", SAMPLE: "sampling", ROOTS: "roots"}
 # What a client can be asked. A connection that announces one of these belongs to one client.
-ASKED = frozenset({"elicitation", "sampling", "roots"})
+ASKED = frozenset(CAPABILITY.values())
+_ELICITATION = CAPABILITY[ELICIT]
 TASKS_EXTENSION = "io.modelcontextprotocol/tasks"
 
 
@@ -28,16 +32,18 @@ class Client(NamedTuple):
 
     def supports(self, method: str, mode: str = "form") -> bool:
         """Can this client answer the question `method`?"""
-        if method == "elicitation/create":
+        if method == ELICIT:
             return mode in elicitation_modes(self.capabilities)
-        if method == "sampling/createMessage":
-            return "sampling" in self.capabilities
-        return method == "roots/list" and "roots" in self.capabilities
+        return CAPABILITY.get(method) in self.capabilities
+
+    def modes_in(self, revision: Revision) -> frozenset[str]:
+        """The ways to elicit that both this client and its revision have."""
+        return elicitation_modes(self.capabilities) & revision.elicitation
 
 
 def elicitation_modes(capabilities: Mapping[str, Json]) -> frozenset[str]:
     """The modes declared; a bare `elicitation: {}` means forms."""
-    declared = capabilities.get("elicitation")
+    declared = capabilities.get(_ELICITATION)
     if not isinstance(declared, dict):
         return frozenset()
     return frozenset(declared) & {"form", "url"} or frozenset({"form"})
@@ -70,7 +76,7 @@ def told_in(revision: Revision, capabilities: JsonObject) -> JsonObject:
 
 def _can_be_said(name: str, revision: Revision, capabilities: JsonObject) -> bool:
     """A client that only opens pages cannot fill in forms, which is all that older ones have."""
-    return name != "elicitation" or bool(elicitation_modes(capabilities) & revision.elicitation)
+    return name != _ELICITATION or bool(elicitation_modes(capabilities) & revision.elicitation)
 
 
 def key_of(capabilities: JsonObject) -> str:

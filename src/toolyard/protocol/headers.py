@@ -9,18 +9,12 @@ from collections.abc import Iterator, Mapping
 
 from toolyard.errors import HEADER_MISMATCH, ProtocolError
 from toolyard.protocol.call import Json, JsonObject
+from toolyard.protocol.kinds import NAMED_BY
 
 PARAM_PREFIX = "mcp-param-"
 ANNOTATION = "x-mcp-header"
 # The parameter that Mcp-Name repeats, by method.
-NAMED_BY = {
-    "tools/call": "name",
-    "prompts/get": "name",
-    "resources/read": "uri",
-    "tasks/get": "taskId",
-    "tasks/update": "taskId",
-    "tasks/cancel": "taskId",
-}
+MCP_NAME = {**NAMED_BY, **dict.fromkeys(("tasks/get", "tasks/update", "tasks/cancel"), "taskId")}
 _TOKEN = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+\Z")
 _PLAIN = re.compile(r"[\x21-\x7e](?:[\x20-\x7e\t]*[\x21-\x7e])?\Z")
 # Beyond this a float may stand for several integers.
@@ -58,7 +52,7 @@ def check_routing(
     headers: Mapping[str, str], method: str, params: JsonObject, version: str
 ) -> None:
     """Headers and body must say the same: version, method and name."""
-    name = params.get(NAMED_BY[method]) if method in NAMED_BY else None
+    name = params.get(MCP_NAME[method]) if method in MCP_NAME else None
     if headers.get("mcp-protocol-version") != version or version.startswith(_OPEN):
         _must_mean(headers, "mcp-protocol-version", version)
     if headers.get("mcp-method") != method or method.startswith(_OPEN):

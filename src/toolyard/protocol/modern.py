@@ -15,10 +15,11 @@ from toolyard.protocol.keys import (
     SERVER_INFO,
     VERSION,
 )
+from toolyard.protocol.kinds import NAMED_BY
 from toolyard.protocol.revisions import LATEST, MODERN, Revision
 
 # Methods that may answer `input_required`.
-MAY_ASK = frozenset({"tools/call", "prompts/get", "resources/read"})
+MAY_ASK = frozenset(NAMED_BY)
 
 
 class Envelope(NamedTuple):

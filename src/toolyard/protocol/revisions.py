@@ -7,14 +7,13 @@ from typing import Literal, NamedTuple
 
 Structured = Literal["none", "object", "any"]
 
-LISTS = frozenset({"tools/list", "resources/list", "resources/templates/list", "prompts/list"})
-
-_SERVER_METHODS = LISTS | {
-    "tools/call",
-    "resources/read",
-    "prompts/get",
-    "completion/complete",
-}
+# What a server is for, in every revision; the rest opens, keeps and ends the conversation.
+SERVER_METHODS = frozenset(
+    {
+        *("tools/list", "tools/call", "prompts/list", "prompts/get", "resources/list"),
+        *("resources/templates/list", "resources/read", "completion/complete"),
+    }
+)
 _SESSION_METHODS = {
     "initialize",
     "ping",
@@ -59,7 +58,6 @@ class Revision(NamedTuple):
     sampling_lists: bool
     version_header: bool
     resumable_priming: bool
-    tool_errors_validate: bool
 
     def __str__(self) -> str:
         return self.date
@@ -71,7 +69,7 @@ class Revision(NamedTuple):
 R2026_07_28 = Revision(
     date="2026-07-28",
     modern=True,
-    methods=frozenset(_SERVER_METHODS | {"server/discover", "subscriptions/listen"}),
+    methods=frozenset(SERVER_METHODS | {"server/discover", "subscriptions/listen"}),
     batches=False,
     later_tool_fields=frozenset({"execution"}),
     later_entry_fields=frozenset(),
@@ -99,12 +97,11 @@ R2026_07_28 = Revision(
     sampling_lists=True,
     version_header=True,
     resumable_priming=False,
-    tool_errors_validate=True,
 )
 R2025_11_25 = R2026_07_28._replace(
     date="2025-11-25",
     modern=False,
-    methods=frozenset(_SERVER_METHODS | _SESSION_METHODS),
+    methods=frozenset(SERVER_METHODS | _SESSION_METHODS),
     later_tool_fields=frozenset(),
     structured="object",
     capabilities=(R2026_07_28.capabilities - {"extensions"}) | {"tasks"},
@@ -173,8 +170,6 @@ HANDSHAKE = {date: revision for date, revision in ALL.items() if not revision.mo
 MODERN = {date: revision for date, revision in ALL.items() if revision.modern}
 LATEST_HANDSHAKE = R2025_11_25
 LATEST = R2026_07_28
-# What a Streamable HTTP client without the version header is taken to speak.
-ASSUMED_OVER_HTTP = R2025_03_26
 
 
 # The handshake revisions as the command `mcp-bash` speaks them: its oldest clients hear of no

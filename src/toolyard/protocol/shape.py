@@ -17,17 +17,12 @@ from toolyard.errors import (
 from toolyard.protocol.asking.questions import urls_of
 from toolyard.protocol.codec import dumps
 from toolyard.protocol.keys import SERVER_INFO
-from toolyard.protocol.revisions import ALL, LISTS, Revision
+from toolyard.protocol.kinds import LISTS
+from toolyard.protocol.revisions import ALL, Revision
 from toolyard.protocol.values import Json, JsonObject
 
 CACHEABLE = LISTS | {"resources/read", "server/discover"}
 _MODERN_RESULT_FIELDS = frozenset({"resultType", "ttlMs", "cacheScope"})
-_LIST_KEYS = {
-    "tools": "tools",
-    "resources": "resources",
-    "templates": "resourceTemplates",
-    "prompts": "prompts",
-}
 
 
 def shape_result(
@@ -164,11 +159,6 @@ def _may_advertise(schema: Json, revision: Revision) -> bool:
     if revision.structured == "any":
         return True
     return isinstance(schema, dict) and schema.get("type") == "object"
-
-
-def list_key(kind: str) -> str:
-    """The member of a list result that holds the items."""
-    return _LIST_KEYS[kind]
 
 
 def shape_error(error: ProtocolError, revision: Revision) -> ProtocolError:

@@ -10,12 +10,13 @@ import asyncio
 import os
 import shutil
 from collections.abc import Callable
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 import orjson
 
 from toolyard import telemetry
 from toolyard.errors import INTERNAL_ERROR, INVALID_PARAMS, ProtocolError
+from toolyard.files.stamp import Stamp, stamp_of
 from toolyard.protocol.call import Json, JsonObject
 from toolyard.scripts.contract.environ import RUN_ROOT, Environ, Kept, compact, kept
 from toolyard.scripts.policy_shell import LoadedPolicy, PolicyFailed, Verdict
@@ -25,7 +26,6 @@ log = telemetry.logger("policy")
 EVERYTHING = Kept(frozenset(), (), everything=True)
 MOST_AT_ONCE = 16
 LONGEST_METADATA = 65536
-Stamp: TypeAlias = tuple[int, int, int, int]
 
 
 class PolicyScript:
@@ -115,10 +115,9 @@ class _Kept(NamedTuple):
 
 def _stamp(path: str) -> Stamp:
     try:
-        status = os.stat(path)
+        return stamp_of(os.stat(path))
     except OSError as error:
         raise PolicyFailed(f"{path}: {error.strerror}") from None
-    return status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
 
 
 def _short(metadata: JsonObject) -> bytes:

@@ -1,6 +1,10 @@
 """A bash that has loaded a policy and answers checks until it is told to stop.
 
 Knows the few lines of shell that drive it and the form of its answers; decides nothing.
+
+It is started by asyncio, and not as a child of `processes/lasting`: its answers are fields
+that end in NUL, each line of its stderr goes to our log, and a check that it forked may
+answer after it has ended, which a lasting child's pipes do not wait for.
 """
 
 from __future__ import annotations
@@ -13,13 +17,15 @@ from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 from toolyard import telemetry
-from toolyard.processes.once import signal_group
+from toolyard.files.lines import Lines
+from toolyard.processes.group import signal_group
 from toolyard.scripts.running.runner import Runner
 
 log = telemetry.logger("policy")
 LINGER = 1.0
 TAIL_LINES = 8
 FIELDS = 6
+MAX_LINE = 64 * 1024
 _LEVELS = {
     "debug": logging.DEBUG,
     "info": logging.INFO,
@@ -149,9 +155,14 @@ class LoadedPolicy:
             return
 
     async def _listen(self, stderr: asyncio.StreamReader) -> None:
-        while chunk := await stderr.read(65536):
-            for line in chunk.split(b"\n"):
-                self._note(line.decode("utf-8", "replace"))
+        lines = Lines(
+            lambda line: self._note(line.decode("utf-8", "replace")), MAX_LINE, lambda: None
+        )
+        try:
+            while chunk := await stderr.read(65536):
+                lines.feed(chunk)
+        finally:
+            lines.flush()
 
     def _note(self, line: str) -> None:
         if line.startswith(_LOGGED):

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 import orjson
 
 from toolyard.errors import INTERNAL_ERROR, INVALID_PARAMS, ProtocolError
+from toolyard.protocol.asking.rounds import asks, has_something_to_ask
 from toolyard.protocol.call import Call, Channel, Json, JsonObject
 from toolyard.scripts.contract.environ import compact
 from toolyard.scripts.limits import complaint, limit_for, run_script
@@ -120,7 +121,7 @@ def text_result(metadata: JsonObject, text: str) -> JsonObject:
 
 def with_description(metadata: JsonObject, result: JsonObject) -> JsonObject:
     description = metadata.get("description")
-    if not description or result.get("resultType") == "input_required":
+    if not description or asks(result):
         return result
     return {"description": description, **result}
 
@@ -128,8 +129,8 @@ def with_description(metadata: JsonObject, result: JsonObject) -> JsonObject:
 def is_result(value: Json) -> bool:
     if not isinstance(value, dict):
         return False
-    if value.get("resultType") == "input_required":
-        return "inputRequests" in value or "requestState" in value
+    if asks(value):
+        return has_something_to_ask(value)
     return is_messages(value.get("messages"))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple, cast
 
 from toolyard.errors import INTERNAL_ERROR, ProtocolError
+from toolyard.protocol.asking.rounds import asks, has_something_to_ask
 from toolyard.protocol.call import Json, JsonObject
 from toolyard.protocol.codec import exact
 from toolyard.scripts.running.deadline import Limit
@@ -56,8 +57,8 @@ def is_result(value: Json) -> bool:
     """Did the script print a whole CallToolResult, or ask for input?"""
     if not isinstance(value, dict):
         return False
-    if value.get("resultType") == "input_required":
-        return "inputRequests" in value or "requestState" in value
+    if asks(value):
+        return has_something_to_ask(value)
     content = value.get("content")
     if not isinstance(content, list) or not all(is_block(block) for block in content):
         return False
@@ -71,7 +72,7 @@ def is_block(value: Json) -> bool:
 def passed_through(printed: JsonObject, shaping: Shaping, meta: JsonObject) -> JsonObject:
     own_meta = printed.get("_meta")
     merged = {**own_meta, **meta} if isinstance(own_meta, dict) else meta
-    if printed.get("resultType") == "input_required":
+    if asks(printed):
         return {**printed, "_meta": merged}
     failed = bool(printed.get("isError")) or meta["exitCode"] != 0
     return {"name": shaping.name, **printed, "isError": failed, "_meta": with_ui(merged)}

@@ -9,7 +9,7 @@ import os
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from toolyard.errors import ConfigError, Problem
+from toolyard.errors import ConfigError, Problem, did_you_mean
 from toolyard.settings.knob import Knob
 from toolyard.settings.table import Settings, knobs
 
@@ -67,24 +67,11 @@ def _from_file(file: str | None, project: str | None) -> Iterator[_Row]:
     path = file or (os.path.join(project, FILE_NAME) if project else "")
     if not path or (not file and not os.path.exists(path)):
         return
-    for key, value in _read_object(path).items():
+    from toolyard.files.objects import read_object  # noqa: PLC0415 - most starts have no file
+
+    for key, value in read_object(path).items():
         if not key.startswith("$"):
             yield path, f"/{key}", _knob_named(key, path, f"/{key}"), value
-
-
-def _read_object(path: str) -> dict[str, object]:
-    import json  # noqa: PLC0415 - most starts have no file to read
-
-    try:
-        with open(path, encoding="utf-8") as stream:
-            content = json.load(stream)
-    except OSError as error:
-        raise ConfigError.at(path, f"cannot be read: {error.strerror}") from None
-    except ValueError as error:
-        raise ConfigError.at(path, f"is not JSON: {error}") from None
-    if not isinstance(content, dict):
-        raise ConfigError.at(path, "must hold a JSON object")
-    return content
 
 
 def _knob_named(key: str, place: str, pointer: str) -> Knob[Any]:
@@ -92,15 +79,9 @@ def _knob_named(key: str, place: str, pointer: str) -> Knob[Any]:
     for knob in knobs():
         if _folded(knob.name) == wanted:
             return knob
-    raise ConfigError.at(place, f"no setting named {key!r}{_hint(key)}", pointer)
+    near = did_you_mean(key, (knob.file_key for knob in knobs()), quote="'")
+    raise ConfigError.at(place, f"no setting named {key!r}{near}", pointer)
 
 
 def _folded(key: str) -> str:
     return key.replace("_", "").replace("-", "").lower()
-
-
-def _hint(key: str) -> str:
-    import difflib  # noqa: PLC0415 - only for an error message
-
-    near = difflib.get_close_matches(key, [knob.file_key for knob in knobs()], n=1)
-    return f" (did you mean {near[0]!r}?)" if near else ""

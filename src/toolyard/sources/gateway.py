@@ -12,9 +12,8 @@ from toolyard.catalog.entries import Entries, Tool
 from toolyard.catalog.listing import Listing
 from toolyard.catalog.source import Source
 from toolyard.errors import ConfigError, Problem
-from toolyard.files.stamp import LOOK_EVERY, stamp
+from toolyard.files.stamp import LOOK_EVERY, Stamp, stamp
 from toolyard.sources.registry.chain.overlay import lay_over
-from toolyard.sources.registry.chain.targets import UpstreamTargets
 from toolyard.sources.registry.format.load import keeping, load_registry, read_registry
 from toolyard.sources.registry.format.model import Registry
 from toolyard.sources.registry.lock.lock import Lock, read_lock, server_parts, why_held
@@ -23,6 +22,7 @@ from toolyard.sources.upstream import UpstreamListings
 from toolyard.telemetry import logger
 from toolyard.upstreams.definition import ServerDefinition
 from toolyard.upstreams.pool import Pool
+from toolyard.upstreams.target import UpstreamTargets
 
 log = logger("registry")
 AFTER_SHORTAGE = 1.0
@@ -33,7 +33,7 @@ class Registries:
     """The registry files of one gateway, read and checked together; later ones lie on top."""
 
     files: tuple[Registry, ...]
-    stamps: tuple[object, ...]
+    stamps: tuple[Stamp | None, ...]
 
     @property
     def servers(self) -> tuple[ServerDefinition, ...]:
@@ -56,8 +56,8 @@ class Registries:
         )
 
     @cached_property
-    def personal(self) -> Mapping[str, ServerDefinition]:
-        """The servers that list something by themselves, to each caller something else."""
+    def by_login(self) -> Mapping[str, ServerDefinition]:
+        """The servers that list something by themselves, to each login something else."""
         return {
             server.name: server
             for server in self.servers
@@ -76,7 +76,7 @@ class RegistryFiles:
     environ: Mapping[str, str] = field(default_factory=lambda: os.environ)
     lock: str | None = None
 
-    def stamps(self) -> tuple[object, ...]:
+    def stamps(self) -> tuple[Stamp | None, ...]:
         return tuple(map(stamp, (*self.paths, *([self.lock] if self.lock else ()))))
 
     def load(self, scripts: Entries, instead: Mapping[str, bytes] | None = None) -> Registries:
@@ -185,9 +185,9 @@ class GatewaySource:
         said = f"the registry is wrong, what was served before goes on:\n{self.refused}"
         return replace(entries, warnings=(*entries.warnings, said))
 
-    def read_own(self, own: Mapping[str, Listing]) -> Entries:
-        """The entries for some clients, to whom servers list this; scripts as last read."""
-        return self._laid(self._scripts_read, *self._taken, own)
+    def read_for(self, cohort: Mapping[str, Listing]) -> Entries:
+        """The entries for a cohort, to which servers list this; scripts as last read."""
+        return self._laid(self._scripts_read, *self._taken, cohort)
 
     @property
     def needed(self) -> frozenset[str]:
@@ -217,14 +217,14 @@ class GatewaySource:
         entries: Entries,
         registries: Registries,
         targets: UpstreamTargets,
-        own: Mapping[str, Listing] | None = None,
+        cohort: Mapping[str, Listing] | None = None,
     ) -> Entries:
-        # What OAuth servers list to one caller is exposed to him, and changes no registry entry.
-        personal = {name: one for name, one in (own or {}).items() if name in registries.personal}
-        others = {name: one for name, one in (own or {}).items() if name not in personal}
-        listings = {**self._listings.read(), **others}
+        listings = dict(self._listings.read())
+        by_login: dict[str, Listing] = {}
+        for name, listing in (cohort or {}).items():
+            (by_login if name in registries.by_login else listings)[name] = listing
         for registry in registries.files:
-            entries = lay_over(registry, entries, listings, targets, personal)
+            entries = lay_over(registry, entries, listings, targets, by_login)
         return entries
 
     async def settle(self) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TypeGuard
 
 from toolyard.errors import (
     INTERNAL_ERROR,
@@ -17,7 +16,9 @@ from toolyard.errors import (
     shown,
 )
 from toolyard.protocol.asking.questions import asked_by, urls_of
-from toolyard.protocol.call import Call, Caller, Channel, Encoded, Handler, JsonObject, Result
+from toolyard.protocol.asking.rounds import RESPONSES, STATE, answered, asking, asks
+from toolyard.protocol.call import Call, Caller, Channel, Handler, JsonObject, Result
+from toolyard.protocol.client import ASKED
 from toolyard.protocol.identity import Identity
 from toolyard.protocol.jsonrpc import Message, Request, decode, encode_result
 from toolyard.protocol.manner import PLAIN, Manner
@@ -31,8 +32,6 @@ from toolyard.transports.parking import Parking
 from toolyard.transports.seal import Sealer
 
 log = logger("transports")
-_MOST_ROUNDS = 32
-_ASKABLE = frozenset({"elicitation", "sampling", "roots"})
 
 
 @dataclass(frozen=True)
@@ -103,23 +102,15 @@ def failed(error: ToolError) -> JsonObject:
 
 async def in_rounds(edge: Edge, call: Call, channel: Channel) -> Result:
     """The whole of a call: what its result asks is put to the client, and it is made again."""
-    for _ in range(_MOST_ROUNDS):
-        result = await handle(edge, call, channel)
-        if not _asks(result):
-            return result
-        try:
-            questions = asked_by(result)
-            answers = await channel.ask(questions) if questions else None
-        except ToolError as error:
-            if call.method != "tools/call":
-                raise ProtocolError(INTERNAL_ERROR, error.message) from None
-            return failed(error)
-        call = replace(call, input_responses=answers, request_state=result.get("requestState"))
-    raise ProtocolError(INTERNAL_ERROR, f"still asking after {_MOST_ROUNDS} rounds")
-
-
-def _asks(result: Result) -> TypeGuard[JsonObject]:
-    return not isinstance(result, Encoded) and result.get("resultType") == "input_required"
+    result = await handle(edge, call, channel)
+    if not asks(result):
+        return result
+    try:
+        return await answered(result, call, lambda again: handle(edge, again, channel), channel.ask)
+    except ToolError as error:
+        if call.method != "tools/call":
+            raise ProtocolError(INTERNAL_ERROR, error.message) from None
+        return failed(error)
 
 
 def modern_call(
@@ -131,7 +122,7 @@ def modern_call(
     """The Call inside a modern request."""
     params = {**request.params}
     params.pop("_meta", None)
-    responses, state = params.pop("inputResponses", None), params.pop("requestState", None)
+    responses, state = params.pop(RESPONSES, None), params.pop(STATE, None)
     return Call(
         request.method,
         params,
@@ -189,17 +180,13 @@ async def _ask_again(edge: Edge, call: Call, asked: Asked, inner: str | None) ->
     """Only what does not fit: the answers that do are in the state. Nothing is held meanwhile."""
     rest = {"asked": asked.questions, "fit": asked.fit, "rounds": asked.rounds}
     sealed = edge.parking.sealer.seal({"inner": inner, **rest}, call)
-    return {
-        "resultType": "input_required",
-        "inputRequests": asked.shown,
-        "requestState": sealed,
-    }
+    return asking(asked.shown, sealed)
 
 
 def _begun(edge: Edge, call: Call, wire: Wire) -> Awaitable[Result]:
     channel = ModernChannel(call, wire)
     handling = _handle_sealed(edge, call, channel)
-    if call.method in MAY_ASK and not _ASKABLE.isdisjoint(call.client.capabilities):
+    if call.method in MAY_ASK and not ASKED.isdisjoint(call.client.capabilities):
         return edge.parking.begin(call, channel, handling)
     return handling
 
@@ -229,16 +216,16 @@ async def _handle_sealed(edge: Edge, call: Call, channel: Channel) -> Result:
         if error.code != URL_REQUIRED or call.method not in MAY_ASK:
             raise
         return _ask_to_open(edge, call, error)
-    if not _asks(result):
+    if not asks(result):
         return result
     questions = asked_by(result)
     refuse_unaskable(questions, call.client, call.revision)
-    state, asked = result.get("requestState"), remembered(questions)
+    state, asked = result.get(STATE), remembered(questions)
     if not isinstance(state, str) and not asked:
         return result
     inner = state if isinstance(state, str) else None
     sealed = edge.parking.sealer.seal({"inner": inner, "asked": asked}, call)
-    return {**result, "requestState": sealed}
+    return {**result, STATE: sealed}
 
 
 def _ask_to_open(edge: Edge, call: Call, error: ProtocolError) -> Result:
@@ -248,11 +235,8 @@ def _ask_to_open(edge: Edge, call: Call, error: ProtocolError) -> Result:
         raise error
     refuse_unaskable(questions, call.client, call.revision)
     fitted = fit_all(questions, call.revision)
-    return {
-        "resultType": "input_required",
-        "inputRequests": {key: one.as_question() for key, one in fitted.items()},
-        "requestState": edge.parking.sealer.seal({"opening": True}, call),
-    }
+    shown = {key: question.as_question() for key, question in fitted.items()}
+    return asking(shown, edge.parking.sealer.seal({"opening": True}, call))
 
 
 def encode(edge: Edge, call: Call, result: Result) -> bytes:

@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable
 from toolyard.errors import ToolError
 from toolyard.protocol.asking.answers import MOST_ASKS, asked_again, judged
 from toolyard.protocol.call import Json, JsonObject, Questions
+from toolyard.protocol.client import ELICIT
 from toolyard.protocol.codec import dumps
 
 # What a client carries back and forth with `requestState`; whoever asked more judges by itself.
@@ -40,7 +41,7 @@ def remembered(questions: Questions) -> JsonObject:
 def _is_form(question: JsonObject) -> bool:
     params = question.get("params")
     return (
-        question.get("method") == "elicitation/create"
+        question.get("method") == ELICIT
         and isinstance(params, dict)
         and isinstance(params.get("requestedSchema"), dict)
     )

@@ -17,7 +17,6 @@ from toolyard.errors import (
     Unaskable,
 )
 from toolyard.protocol.asking.fitting import Fitted, fit_question
-from toolyard.protocol.asking.questions import CAPABILITY
 from toolyard.protocol.call import (
     LOG_LEVELS,
     Call,
@@ -27,6 +26,7 @@ from toolyard.protocol.call import (
     Questions,
     Session,
 )
+from toolyard.protocol.client import CAPABILITY, ELICIT, SAMPLE
 from toolyard.protocol.jsonrpc import encode_notification
 from toolyard.protocol.modern import MAY_ASK
 from toolyard.protocol.revisions import Revision
@@ -85,7 +85,27 @@ class Conversation(Session, Protocol):
     ) -> Json: ...
 
 
-class SessionChannel:
+class WiredChannel:
+    """What a call says goes out on a wire; how it asks depends on the era."""
+
+    @cached_property
+    def wire(self) -> Wire:
+        """Made when it is needed, unless given: most calls say nothing before their answer."""
+        raise NotImplementedError
+
+    def notify(self, method: str, params: JsonObject) -> None:
+        self.wire.notify(method, params)
+
+    def progress(
+        self, progress: float, total: float | None = None, message: str | None = None
+    ) -> None:
+        self.wire.progress(progress, total, message)
+
+    def log(self, level: str, data: Json, logger: str | None = None) -> None:
+        self.wire.log(level, data, logger)
+
+
+class SessionChannel(WiredChannel):
     """The channel of a call on a handshake session: questions are requests to its client."""
 
     def __init__(self, call: Call, session: Conversation) -> None:
@@ -93,23 +113,11 @@ class SessionChannel:
         self.session = session
 
     @cached_property
-    def _wire(self) -> Wire:
-        """Made when it is needed: most calls say nothing before their answer."""
+    def wire(self) -> Wire:
         return self.session.wire(self._call)
 
-    def notify(self, method: str, params: JsonObject) -> None:
-        self._wire.notify(method, params)
-
-    def progress(
-        self, progress: float, total: float | None = None, message: str | None = None
-    ) -> None:
-        self._wire.progress(progress, total, message)
-
-    def log(self, level: str, data: Json, logger: str | None = None) -> None:
-        self._wire.log(level, data, logger)
-
     def close_stream(self) -> None:
-        self._wire.end()
+        self.wire.end()
 
     async def ask(self, questions: Questions, timeout: float | None = None) -> JsonObject:
         refuse_unaskable(questions, self._call.client, self._call.revision)
@@ -145,13 +153,13 @@ def refuse_unaskable(questions: Questions, client: Client, revision: Revision) -
         mode = str(params.get("mode", "form"))
         if method not in CAPABILITY:
             raise ProtocolError(INTERNAL_ERROR, f"{method!r} is no question for a client")
-        known = method != "elicitation/create" or mode in revision.elicitation
+        known = method != ELICIT or mode in revision.elicitation
         if not known or not client.supports(method, mode):
             missing[CAPABILITY[method]] = {} if mode == "form" else {mode: {}}
-        elif method == "sampling/createMessage" and params.get("tools"):
-            able = client.capabilities["sampling"]
+        elif method == SAMPLE and params.get("tools"):
+            able = client.capabilities[CAPABILITY[SAMPLE]]
             if not isinstance(able, dict) or "tools" not in able:
-                missing["sampling"] = {"tools": {}}
+                missing[CAPABILITY[SAMPLE]] = {"tools": {}}
     if not missing:
         return
     names = ", ".join(missing)
@@ -164,8 +172,10 @@ def refuse_unaskable(questions: Questions, client: Client, revision: Revision) -
     )
 
 
-class ModernChannel:
+class ModernChannel(WiredChannel):
     """The channel of a modern call: a question ends the round and parks the call."""
+
+    wire: Wire
 
     def __init__(self, call: Call, wire: Wire) -> None:
         self._call = call
@@ -176,17 +186,6 @@ class ModernChannel:
         self._one_at_a_time: asyncio.Lock | None = None
 
     session = None
-
-    def notify(self, method: str, params: JsonObject) -> None:
-        self.wire.notify(method, params)
-
-    def progress(
-        self, progress: float, total: float | None = None, message: str | None = None
-    ) -> None:
-        self.wire.progress(progress, total, message)
-
-    def log(self, level: str, data: Json, logger: str | None = None) -> None:
-        self.wire.log(level, data, logger)
 
     def close_stream(self) -> None:
         """A modern stream is the call itself: there is nothing to come back to."""

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from toolyard.errors import INVALID_PARAMS, RATE_LIMITED, ProtocolError
+from toolyard.protocol.asking.rounds import asking
 from toolyard.protocol.call import Call, JsonObject, Result
 from toolyard.transports.channels import ModernChannel, Wire
 from toolyard.transports.seal import Sealer, invalid_state
@@ -81,11 +82,7 @@ class Parking:
         # The request that it came with is answered: nothing more may be said on its behalf.
         parked.channel.wire = parked.channel.wire.muted()
         parked.task.add_done_callback(lambda _task: self._ended(ticket))
-        return {
-            "resultType": "input_required",
-            "inputRequests": dict(parked.channel.questions),
-            "requestState": self.sealer.seal({"parked": ticket}, parked.call),
-        }
+        return asking(parked.channel.questions, self.sealer.seal({"parked": ticket}, parked.call))
 
     def _ended(self, ticket: str) -> None:
         """A parked call that ended by itself: somebody may still come for its result."""

@@ -5,13 +5,12 @@ from __future__ import annotations
 import os
 import re
 import time
-from collections.abc import Iterable, MutableMapping
-from typing import Any
+from collections.abc import Awaitable, Iterable
 
-from toolyard.http.messages import AsgiApp, Receive, Scope, Send
-from toolyard.telemetry import one_line
+from toolyard.http.request import Request
+from toolyard.http.response import Responder, Response
+from toolyard.telemetry import MASK, Mask, one_line
 
-MASK = "[redacted]"
 MCP_PATHS = frozenset({"/mcp", "/mcp/", "/sse", "/messages"})
 # A field by its name, also in JSON that is itself a string in JSON: quotes match their like.
 _NAMED_SECRET = re.compile(
@@ -21,7 +20,6 @@ _NAMED_SECRET = re.compile(
     re.IGNORECASE,
 )
 _ID = re.compile(r'"id"\s*:\s*("(?:[^"\\]|\\.)*"|-?[0-9]+)')
-_SHORTEST_SECRET = 3
 
 
 class PayloadLog:
@@ -30,9 +28,7 @@ class PayloadLog:
     def __init__(self, path: str, secrets: Iterable[str] = ()) -> None:
         flags = os.O_CREAT | os.O_APPEND | os.O_WRONLY | os.O_CLOEXEC | os.O_NOFOLLOW
         self._fd = os.open(path, flags, 0o600)
-        self._secrets = sorted(
-            (one for one in secrets if len(one) >= _SHORTEST_SECRET), key=len, reverse=True
-        )
+        self._mask = Mask(secrets)
 
     def heard(self, payload: bytes) -> None:
         self._write("in", payload)
@@ -51,35 +47,18 @@ class PayloadLog:
 
     def masked(self, text: str) -> str:
         """By the name of a field, and by the value of what is known to be secret."""
-        for secret in self._secrets:
-            text = text.replace(secret, MASK)
-        return _NAMED_SECRET.sub(rf"\g<q>\g<name>\g<q>\g<is>\g<q>{MASK}\g<q>", text)
+        return _NAMED_SECRET.sub(rf"\g<q>\g<name>\g<q>\g<is>\g<q>{MASK}\g<q>", self._mask(text))
 
-    def over(self, app: AsgiApp) -> AsgiApp:
-        """The app, its MCP messages written down."""
+    def over(self, responder: Responder) -> Responder:
+        """The responder, its MCP messages written down."""
 
-        async def logged(scope: Scope, receive: Receive, send: Send) -> None:
-            if scope["type"] != "http" or scope["path"] not in MCP_PATHS:
-                await app(scope, receive, send)
-                return
-            await app(scope, self._hearing(receive), self._saying(send))
+        def logged(request: Request, response: Response) -> Awaitable[None]:
+            if request.path in MCP_PATHS:
+                request.watch(self.heard)
+                response.watch(lambda _status, part: self.said(part))
+            return responder(request, response)
 
         return logged
-
-    def _hearing(self, receive: Receive) -> Receive:
-        async def heard() -> MutableMapping[str, Any]:
-            message = await receive()
-            self.heard(message.get("body", b""))
-            return message
-
-        return heard
-
-    def _saying(self, send: Send) -> Send:
-        async def said(message: MutableMapping[str, Any]) -> None:
-            self.said(message.get("body", b""))
-            await send(message)
-
-        return said
 
 
 def _kind(text: str) -> str:

@@ -15,11 +15,10 @@ from toolyard.errors import (
     ProtocolError,
     shown,
 )
+from toolyard.files.lines import Lines, TooLong
 from toolyard.processes.descriptors import (
     CHUNK,
-    LineSplitter,
     LineWriter,
-    TooLong,
     can_poll,
     has_reader,
 )
@@ -89,7 +88,10 @@ class StdioTransport:
         self._stopped = asyncio.Event()
         self._broken = False
         self._hurried = False
-        self._splitter = LineSplitter(settings.max_line)
+        self._cut: list[bytes | bytearray | TooLong] = []
+        self._lines = Lines(
+            self._cut.append, settings.max_line, lambda: self._cut.append(TooLong())
+        )
         self._writer = LineWriter(settings.stdout, self._lost)
         self._unread = Unread(self._writer, settings.max_unread, self._line, self._listen)
         self._tasks: set[asyncio.Task[None]] = set()
@@ -150,7 +152,8 @@ class StdioTransport:
         self._end_of_input()
 
     def _end_of_input(self) -> None:
-        self._unread.take(self._splitter.flush())
+        self._lines.flush()
+        self._pass_on()
         self._ended.set()
 
     async def _read_file(self) -> None:
@@ -161,15 +164,21 @@ class StdioTransport:
         self._end_of_input()
 
     def _take(self, chunk: bytes) -> None:
-        self._unread.take(self._splitter.feed(chunk))
+        self._lines.feed(chunk)
+        self._pass_on()
 
-    def _line(self, line: bytes | TooLong) -> None:
+    def _pass_on(self) -> None:
+        lines = self._cut.copy()
+        self._cut.clear()
+        self._unread.take(lines)
+
+    def _line(self, line: bytes | bytearray | TooLong) -> None:
         self._last_heard = asyncio.get_running_loop().time()
         if isinstance(line, TooLong):
             why = f"a line may have {self._settings.max_line} bytes"
             self.send(encode_error(None, ProtocolError(INVALID_REQUEST, "Line too long", why)))
             return
-        line = line.strip()
+        line = bytes(line).strip()
         if not line:
             return
         if self._payloads is not None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from toolyard import __version__
 from toolyard.errors import INTERNAL_ERROR, ProtocolError
+from toolyard.protocol.asking.rounds import RESULT_TYPES, ROUND_PARAMS
 from toolyard.protocol.call import Call, Json, JsonObject
 from toolyard.protocol.client import forwarded, told_in
 from toolyard.protocol.keys import CAPABILITIES, CLIENT_INFO, ENVELOPE_KEYS, LOG_LEVEL, VERSION
@@ -12,14 +13,12 @@ from toolyard.upstreams.link.link import Lost
 
 OUR_INFO: JsonObject = {"name": "toolyard", "version": __version__}
 _OURS = ENVELOPE_KEYS | {"progressToken"}
-# What only modern requests carry: the second round of a question.
-_ROUNDS = frozenset({"inputResponses", "requestState"})
 
 
 def seal(params: JsonObject, revision: Revision, call: Call | None) -> JsonObject:
     """The params as they go out: the client's own `_meta`, and this hop's envelope."""
-    if not revision.modern and not _ROUNDS.isdisjoint(params):
-        params = {key: value for key, value in params.items() if key not in _ROUNDS}
+    if not revision.modern and not ROUND_PARAMS.isdisjoint(params):
+        params = {key: value for key, value in params.items() if key not in ROUND_PARAMS}
     meta: JsonObject = {}
     if call is not None and call.meta:
         meta = {k: v for k, v in call.meta.items() if k not in _OURS}
@@ -52,7 +51,7 @@ def result_of(message: JsonObject) -> JsonObject:
         raise protocol_error(error)
     if not isinstance(result, dict):
         raise Lost("answered with something that is no result")
-    if "resultType" in result and result["resultType"] not in ("complete", "input_required"):
+    if "resultType" in result and result["resultType"] not in RESULT_TYPES:
         raise Lost(f"answered with an unknown kind of result, {result['resultType']!r}")
     return result
 

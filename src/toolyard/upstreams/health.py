@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
-from urllib.parse import quote
 
 State = Literal["idle", "starting", "up", "down", "disabled"]
-SHORTEST_SECRET = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,12 +22,3 @@ class Health:
     last_error: str | None = None
     stderr: str = ""
     retry_in: float | None = None
-
-
-def masked(text: str, secrets: Iterable[str]) -> str:
-    """Without the values that came from variables. Very short ones would blot out all text."""
-    for secret in sorted(secrets, key=len, reverse=True):
-        if len(secret) >= SHORTEST_SECRET:
-            for spelt in (secret, json.dumps(secret)[1:-1], quote(secret, safe="")):
-                text = text.replace(spelt, "***")
-    return text

@@ -14,9 +14,9 @@ from typing import Any
 from toolyard.errors import INTERNAL_ERROR, METHOD_NOT_FOUND, ProtocolError, ToolError
 from toolyard.processes.pacing import Pace
 from toolyard.protocol.asking.fitting import fit_answer
-from toolyard.protocol.asking.questions import CAPABILITY
 from toolyard.protocol.call import LOG_LEVELS, Json, JsonObject
 from toolyard.protocol.cancelling import reason_in, reason_of
+from toolyard.protocol.client import CAPABILITY, ROOTS
 from toolyard.protocol.keys import CAPABILITIES
 from toolyard.protocol.revisions import LATEST, Revision
 from toolyard.telemetry import logger
@@ -33,7 +33,6 @@ from toolyard.upstreams.running import Deadlines, Limits, Owner, Running, latest
 
 log = logger("upstreams")
 
-QUESTIONS = CAPABILITY
 NOBODY = Owner({}, shared=True)
 # Questions that wait for their answer; more of them are not answered.
 MOST_QUESTIONS = 100
@@ -249,7 +248,7 @@ class UpstreamSession:
         elif "id" in message:
             task = self._spawn(self._answer(message["id"], method, params, related))
             self._questions[_key(message["id"])] = task
-            if method == "roots/list":
+            if method == ROOTS:
                 self.roots_asked += 1
                 self._roots_questions.add(task)
                 task.add_done_callback(self._roots_questions.discard)
@@ -328,14 +327,14 @@ class UpstreamSession:
     async def _ask(self, method: str, params: JsonObject, related: int | None) -> Json:
         if method == "ping":
             return {}
-        capability = QUESTIONS.get(method)
+        capability = CAPABILITY.get(method)
         if capability is None or capability not in self.owner.capabilities:
             raise ProtocolError(METHOD_NOT_FOUND, f"This client does not answer {method}")
         params = without_token(params)
         running = self._meant(related)
         if running is None:
             running = self.carrier.running
-            self.keeps_roots = self.keeps_roots or method == "roots/list"
+            self.keeps_roots = self.keeps_roots or method == ROOTS
         if running is not None:
             return await running.ask(method, params)
         if self.owner.session is not None:

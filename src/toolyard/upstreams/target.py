@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any, Protocol
 
 from toolyard.errors import METHOD_NOT_FOUND, ProtocolError, UpstreamError
+from toolyard.protocol.asking.rounds import RESPONSES, STATE
 from toolyard.protocol.call import Call, Channel, Json, JsonObject, Result, Target
 from toolyard.upstreams.link.link import LinkError, Lost, TimedOut
 
@@ -52,9 +53,9 @@ class UpstreamTarget:
         if call.method == self._method and not call.params.keys() <= _REPLACED:
             params = {**_unknown(call.params), **params}
         if call.input_responses is not None:
-            params["inputResponses"] = call.input_responses
+            params[RESPONSES] = call.input_responses
         if call.request_state is not None:
-            params["requestState"] = call.request_state
+            params[STATE] = call.request_state
         try:
             result = await self._peer.perform(self._method, params, call, channel)
             return self._cleaned(result) if result.get("isError") else result
@@ -113,6 +114,18 @@ class CompletionTarget(UpstreamTarget):
 
 def _unknown(params: JsonObject) -> JsonObject:
     return {key: value for key, value in params.items() if key not in _REPLACED}
+
+
+class UpstreamTargets(Protocol):
+    """What does the work behind an upstream's entries, by the server's name."""
+
+    def tool(self, server: str, name: str) -> Target: ...
+
+    def prompt(self, server: str, name: str) -> Target: ...
+
+    def resource(self, server: str) -> Target: ...
+
+    def completion(self, server: str) -> Target: ...
 
 
 class Targets:

@@ -13,11 +13,11 @@ from toolyard.catalog.listing import Listing
 from toolyard.errors import HEADER_MISMATCH, ProtocolError
 from toolyard.protocol.call import Call, Caller, Channel, JsonObject
 from toolyard.protocol.headers import parameters
-from toolyard.telemetry import logger
+from toolyard.telemetry import logger, masked
 from toolyard.upstreams.backoff import Backoff
 from toolyard.upstreams.connections import Client, Connections, Lease, client_of
 from toolyard.upstreams.definition import ServerDefinition
-from toolyard.upstreams.health import Health, State, masked
+from toolyard.upstreams.health import Health, State
 from toolyard.upstreams.link.connect import CannotConnect, Connector
 from toolyard.upstreams.link.link import NO_HEADERS, Down, LinkError, Lost, NotSent, TimedOut
 from toolyard.upstreams.lists.kept import Learnt

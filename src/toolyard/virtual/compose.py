@@ -7,17 +7,16 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 from toolyard.errors import ProtocolError, ToolError
-from toolyard.protocol.asking.questions import asked_by
+from toolyard.protocol.asking.rounds import answered, asks
 from toolyard.protocol.call import (
     Call,
     Channel,
     Json,
     JsonObject,
-    Questions,
     Result,
-    Session,
     Target,
 )
+from toolyard.protocol.channel import PassingChannel
 from toolyard.virtual.codec import decoded, dumps
 from toolyard.virtual.composition import (
     Binding,
@@ -41,7 +40,7 @@ from toolyard.virtual.paths import MISSING, Budget, Path
 FAN_OUT = 1_000
 AT_ONCE = 16
 # How often one step may ask its client before its call is given up.
-MOST_QUESTIONS = 16
+MOST_ROUNDS = 16
 
 Job = Callable[[], Awaitable[Json]]
 
@@ -82,7 +81,7 @@ class _Run:
         self._target = target
         self._call = call
         self._channel = channel
-        self._quiet = _Quiet(channel)
+        self._quiet = _StepChannel(channel)
 
     async def operation(self, operation: Operation, value: Json, place: str) -> Json:
         match operation:
@@ -161,44 +160,23 @@ class _Run:
 
     async def _answered(self, target: Target, arguments: JsonObject) -> JsonObject:
         """A step's question is put to the client here: the steps before must not run again."""
-        call = self._call
-        for _ in range(MOST_QUESTIONS):
-            result = decoded(await target.call(arguments, call, self._quiet))
-            if result.get("resultType") != "input_required":
-                return result
-            questions = asked_by(result)
-            answers = await self._channel.ask(questions) if questions else None
-            state = result.get("requestState")
-            call = replace(self._call, input_responses=answers, request_state=state)
-        raise ToolError(f"it asked more than {MOST_QUESTIONS} times")
+        result = await target.call(arguments, self._call, self._quiet)
+        if asks(result):
+
+            def make(call: Call) -> Awaitable[Result]:
+                return target.call(arguments, call, self._quiet)
+
+            result = await answered(result, self._call, make, self._channel.ask, MOST_ROUNDS)
+        return decoded(result)
 
 
-class _Quiet:
-    """A step's channel: its progress is not the whole call's, everything else passes."""
-
-    def __init__(self, channel: Channel) -> None:
-        self._channel = channel
-
-    @property
-    def session(self) -> Session | None:
-        return self._channel.session
-
-    def notify(self, method: str, params: JsonObject) -> None:
-        self._channel.notify(method, params)
+class _StepChannel(PassingChannel):
+    __slots__ = ()
 
     def progress(
         self, progress: float, total: float | None = None, message: str | None = None
     ) -> None:
-        pass
-
-    def log(self, level: str, data: Json, logger: str | None = None) -> None:
-        self._channel.log(level, data, logger)
-
-    async def ask(self, questions: Questions, timeout: float | None = None) -> JsonObject:
-        return await self._channel.ask(questions, timeout)
-
-    def close_stream(self) -> None:
-        self._channel.close_stream()
+        """Dropped: a step's progress is not the whole call's."""
 
 
 def _bound(binding: Binding, value: Json, made: Mapping[str, Json]) -> Json:

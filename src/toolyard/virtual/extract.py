@@ -6,8 +6,9 @@ import re
 from collections.abc import Iterator
 from itertools import islice
 
+from toolyard.files.exact import loads
+from toolyard.files.objects import DECODER
 from toolyard.protocol.call import Json, JsonObject
-from toolyard.virtual.codec import DECODER, loads
 from toolyard.virtual.paths import MISSING
 
 _FENCE = "```"

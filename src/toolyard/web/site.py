@@ -1,15 +1,16 @@
-"""The page and its API as one ASGI app. Files are open to all, data only to the token's holder."""
+"""The page and its API as one Responder. Files are open to all, data only to the token's holder."""
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
 from typing import TypeAlias
-from urllib.parse import parse_qs
 
 from toolyard.access.callers import Unauthorized
 from toolyard.access.inbound import Bearers
 from toolyard.access.tokens import StaticToken, StaticTokens, hash_of
-from toolyard.http.messages import TEXT_TYPE, Disconnected, Receive, Scope, Send, respond
+from toolyard.http.headers import TEXT_TYPE
+from toolyard.http.request import Disconnected, Request
+from toolyard.http.response import Response
 from toolyard.web.encode import encoded
 from toolyard.web.routes.calls import CallRoutes
 from toolyard.web.routes.logins import LoginRoutes
@@ -48,56 +49,52 @@ class Site:
             ("PUT", "registry"): registry.save,
         }
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        path: str = scope["path"]
+    async def __call__(self, request: Request, response: Response) -> None:
+        path = request.path
         if path == "/api" or path.startswith("/api/"):
-            await self._api(scope, receive, send)
+            await self._api(request, response)
         else:
-            await self._static(scope, send)
+            await self._static(request, response)
 
-    async def _static(self, scope: Scope, send: Send) -> None:
-        if scope["method"] not in ("GET", "HEAD"):
-            await respond(send, 405, b"", ((b"allow", b"GET, HEAD"), *SECURITY))
+    async def _static(self, request: Request, response: Response) -> None:
+        if request.method not in ("GET", "HEAD"):
+            await response.send(405, b"", ((b"allow", b"GET, HEAD"), *SECURITY))
             return
-        file = self._files.get(scope["path"])
+        file = self._files.get(request.path)
         if file is None:
-            await self._no_file(scope["path"], send)
+            await self._no_file(request.path, response)
             return
         kept = b"public, max-age=31536000, immutable" if file.forever else b"no-cache"
         headers = ((b"etag", file.etag), (b"cache-control", kept), *SECURITY)
-        if (b"if-none-match", file.etag) in scope["headers"]:
-            await respond(send, 304, b"", headers)
+        if request.headers.get("if-none-match") == file.etag.decode("latin-1"):
+            await response.send(304, b"", headers)
             return
-        body = b"" if scope["method"] == "HEAD" else file.body
-        await respond(send, 200, body, ((b"content-type", file.content_type), *headers))
+        body = b"" if request.method == "HEAD" else file.body
+        await response.send(200, body, ((b"content-type", file.content_type), *headers))
 
-    async def _no_file(self, path: str, send: Send) -> None:
+    async def _no_file(self, path: str, response: Response) -> None:
         if path == "/" and not self._files:
-            await respond(send, 503, NOT_BUILT.encode(), (TEXT_TYPE, *SECURITY))
+            await response.send(503, NOT_BUILT.encode(), (TEXT_TYPE, *SECURITY))
             return
         told = b"Not found: the MCP endpoint is /mcp\n"
-        await respond(send, 404, told, (TEXT_TYPE, *SECURITY))
+        await response.send(404, told, (TEXT_TYPE, *SECURITY))
 
-    async def _api(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def _api(self, request: Request, response: Response) -> None:
         try:
-            await self._admit(scope)
-            name, rest = _parts(scope["path"])
-            route = self._routes.get((scope["method"], name))
+            await self._token.caller(request.authorization)
+            name, rest = _parts(request.path)
+            route = self._routes.get((request.method, name))
             if route is None:
                 raise Refused(*self._unknown(name))
-            await route(Ask(receive, send, _query(scope), rest))
+            await route(Ask(request, response, rest))
         except Unauthorized as refused:
             challenge = (b"www-authenticate", refused.challenge.encode())
             told = encoded({"error": "the page's token is missing or wrong"})
-            await respond(send, 401, told, (challenge, *PRIVATE))
+            await response.send(401, told, (challenge, *PRIVATE))
         except Refused as refused:
-            await respond(send, refused.status, encoded(refused.body), PRIVATE)
+            await response.send(refused.status, encoded(refused.body), PRIVATE)
         except Disconnected:
             return
-
-    async def _admit(self, scope: Scope) -> None:
-        sent = [v.decode("latin-1") for k, v in scope["headers"] if k == b"authorization"]
-        await self._token.caller(sent)
 
     def _unknown(self, name: str) -> tuple[int, str]:
         methods = [method for method, known in self._routes if known == name]
@@ -112,8 +109,3 @@ class Site:
 def _parts(path: str) -> tuple[str, tuple[str, ...]]:
     name, *rest = path.removeprefix("/api").strip("/").split("/")
     return name, tuple(rest)
-
-
-def _query(scope: Scope) -> dict[str, str]:
-    text = scope.get("query_string", b"").decode("latin-1")
-    return {key: values[-1] for key, values in parse_qs(text).items()}

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Iterable
 
-from toolyard.http.messages import EVENT_HEADERS, KEEP_ALIVE, Header, Receive, Send, event
+from toolyard.http.events import EVENT_HEADERS, KEEP_ALIVE, event
+from toolyard.http.headers import Header
+from toolyard.http.request import Request
+from toolyard.http.response import Response
 from toolyard.protocol.call import Json
 from toolyard.web.encode import encoded
 
@@ -48,31 +50,17 @@ class Events:
 
 
 async def stream(
-    events: Events, receive: Receive, send: Send, headers: Iterable[Header] = ()
+    events: Events, request: Request, response: Response, headers: tuple[Header, ...] = ()
 ) -> None:
     """Send until the events end or the browser leaves."""
-    head = [*EVENT_HEADERS, *headers]
-    await send({"type": "http.response.start", "status": 200, "headers": head})
-    leaving = asyncio.ensure_future(_left(receive))
-    sending = asyncio.ensure_future(_send_all(events, send))
-    try:
-        await asyncio.wait((leaving, sending), return_when=asyncio.FIRST_COMPLETED)
-    finally:
-        for task in (leaving, sending):
-            task.cancel()
-        await asyncio.gather(leaving, sending, return_exceptions=True)
+    response.start((*EVENT_HEADERS, *headers))
+    await request.while_connected(_send_all(events, response))
 
 
-async def _left(receive: Receive) -> None:
-    while (await receive())["type"] != "http.disconnect":
-        pass
-
-
-async def _send_all(events: Events, send: Send) -> None:
-    while True:
+async def _send_all(events: Events, response: Response) -> None:
+    ended = False
+    while not ended:
         ended = events.ended
         body = await events.wait()
         ended = ended or events.ended
-        await send({"type": "http.response.body", "body": body, "more_body": not ended})
-        if ended:
-            return
+        await (response.end(body) if ended else response.write(body))

@@ -14,13 +14,14 @@ from toolyard.access.oauth.config import Server
 from toolyard.access.oauth.errors import OAuthError
 from toolyard.errors import LoginRequired, UpstreamError
 from toolyard.protocol.call import Call, Channel, JsonObject
+from toolyard.protocol.client import ELICIT
 
 
 async def ask_to_log_in(
     accounts: Accounts, server: Server, call: Call, channel: Channel, needed: LoginRequired
 ) -> bool:
     """False where the client cannot be asked, or its user did not want to."""
-    if not call.client.supports("elicitation/create", "url"):
+    if not call.client.supports(ELICIT, "url"):
         return False
     links: asyncio.Queue[str] = asyncio.Queue()
     browser = Loopback(links.put_nowait)
@@ -56,7 +57,7 @@ async def _first(links: asyncio.Queue[str], login: asyncio.Task[None]) -> str:
 
 def _question(server: Server, link: str) -> JsonObject:
     return {
-        "method": "elicitation/create",
+        "method": ELICIT,
         "params": {
             "mode": "url",
             "message": f"{server.name} ({server.url}) wants you to log in.",

@@ -69,7 +69,7 @@ async def _first(fetch: Fetch, urls: list[str]) -> Json | None:
             try:
                 return orjson.loads(fetched.body)
             except ValueError:
-                raise OAuthError(f"{url} is no JSON") from None
+                raise OAuthError(f"{url} is not JSON") from None
         if fetched.status >= 500:
             raise OAuthError(f"{url} answered HTTP {fetched.status}")
     return None

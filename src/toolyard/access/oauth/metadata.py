@@ -83,7 +83,7 @@ def covers(resource: str, server_url: str) -> bool:
 
 def read_resource(value: Json, server_url: str) -> ProtectedResource:
     if not isinstance(value, dict):
-        raise OAuthError("its resource metadata is no JSON object")
+        raise OAuthError("its resource metadata is not a JSON object")
     resource, issuers = value.get("resource"), _texts(value.get("authorization_servers"))
     if not isinstance(resource, str) or not covers(resource, server_url):
         raise OAuthError("its resource metadata is about another resource")
@@ -94,7 +94,7 @@ def read_resource(value: Json, server_url: str) -> ProtectedResource:
 
 def read_issuer(value: Json, issuer: str) -> AuthorizationServer:
     if not isinstance(value, dict):
-        raise OAuthError("the authorization server's metadata is no JSON object")
+        raise OAuthError("the authorization server's metadata is not a JSON object")
     if value.get("issuer") != issuer:
         # Somebody else's metadata here could send codes and secrets to their endpoints.
         raise OAuthError("the authorization server's metadata is of another issuer")

@@ -18,6 +18,7 @@ from typing import Any, Protocol
 import orjson
 
 from toolyard.errors import ConfigError
+from toolyard.files.stamp import Stamp, stamp
 from toolyard.files.whole import alone_in, create_whole, try_lock, write_whole
 from toolyard.protocol.call import JsonObject
 
@@ -64,16 +65,14 @@ class SealedStore:
     def __init__(self, folder: str | Path) -> None:
         self._folder = Path(folder)
         # Path -> (what the file was when it was read, its content): another process may write.
-        self._read: dict[Path, tuple[tuple[int, int], JsonObject]] = {}
+        self._read: dict[Path, tuple[Stamp, JsonObject]] = {}
 
     def get(self, key: str) -> JsonObject | None:
         path = self._path(key)
-        try:
-            found = path.stat()
-        except OSError:
+        version = stamp(str(path))
+        if version is None:
             self._read.pop(path, None)
             return None
-        version = (found.st_mtime_ns, found.st_ino)
         known = self._read.get(path)
         if known is None or known[0] != version:
             opened = self._open(path)
@@ -162,5 +161,5 @@ def _private_bytes(path: Path) -> bytes:
         raise ConfigError.at(str(path), "must be a file of yours that only you can read (0600)")
     key = path.read_bytes()
     if len(key) not in (0, 32):
-        raise ConfigError.at(str(path), "is no key; remove its folder to log in anew")
+        raise ConfigError.at(str(path), "is not a key; remove its folder to log in anew")
     return key

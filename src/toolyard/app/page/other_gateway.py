@@ -14,10 +14,10 @@ from urllib.parse import urlsplit, urlunsplit
 from toolyard.catalog.entries import Origin, Tool
 from toolyard.catalog.snapshot import Catalog
 from toolyard.errors import Problem
+from toolyard.files.comments import parse
 from toolyard.http.fetch import FetchError, GuardedFetch
 from toolyard.protocol.call import Json, JsonObject
 from toolyard.sources.registry.format.formats import to_native
-from toolyard.sources.registry.format.text import parse
 from toolyard.sources.registry.masking import masked
 from toolyard.virtual.codec import dumps
 from toolyard.web.window import Layer, Shown
@@ -97,7 +97,7 @@ async def look_at(url: str, place: str | None) -> Other:
     try:
         raw = parse(await _read(other.place))
         if not isinstance(raw, dict):
-            raise ValueError("is no JSON object")
+            raise ValueError("is not a JSON object")
         converted = to_native(raw, os.getcwd())
     except (ValueError, OSError, FetchError) as error:
         return replace(other, why=f"its registry cannot be read from {other.place}: {error}")
@@ -121,7 +121,7 @@ async def _read(place: str) -> bytes:
     )
     answer = await GuardedFetch(place)("GET", place, headers)
     if answer.status != 200:
-        raise FetchError(f"it answers {answer.status}")
+        raise ValueError(f"it answers {answer.status}")
     return answer.body
 
 

@@ -13,7 +13,7 @@ from toolyard.app.page.window import AppWindow, OtherWindow
 from toolyard.app.plan import Plan
 from toolyard.app.taps import Taps
 from toolyard.protocol.call import Handler, Target
-from toolyard.sources.registry.chain.targets import UpstreamTargets
+from toolyard.upstreams.target import UpstreamTargets
 from toolyard.web.recording.hops import Observed, ObservedTargets
 from toolyard.web.recording.traffic import Traffic, recorded
 from toolyard.web.site import Site

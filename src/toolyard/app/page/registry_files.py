@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 
 from toolyard.app.build import App
 from toolyard.app.federation import Federation
 from toolyard.catalog.snapshot import Catalog, assemble
 from toolyard.errors import Problem
-from toolyard.files.whole import write_whole
+from toolyard.files.comments import parse
+from toolyard.files.whole import alone_in, rewrite
 from toolyard.protocol.call import Json, JsonObject
 from toolyard.sources.registry import masking
 from toolyard.sources.registry.format.model import Registry
-from toolyard.sources.registry.format.text import parse
 from toolyard.web.editing.registries import Stale, stamp
 
 
@@ -36,12 +33,11 @@ class OnDisk:
 
     def save(self, text: str, seen: str) -> None:
         """Whole or not at all: a reader sees the file from before or the new one."""
-        real = os.path.realpath(self.path)
         data = text.encode("utf-8", "surrogateescape")
-        with _alone_in(os.path.dirname(real)):
+        with alone_in(os.path.dirname(os.path.realpath(self.path))):
             if stamp(self.read()) != seen:
                 raise Stale
-            write_whole(real, data, os.stat(real).st_mode & 0o7777)
+            rewrite(self.path, data)
 
     def parse(self, text: str) -> Json:
         return parse(text.encode("utf-8", "surrogateescape"))
@@ -65,14 +61,3 @@ class OnDisk:
     def _loaded(self) -> Registry:
         files = self.federation.registries.files
         return next((one for one in files if one.file == self.path), Registry(self.path))
-
-
-@contextmanager
-def _alone_in(folder: str) -> Iterator[None]:
-    """One page at a time looks and replaces, in whichever process."""
-    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(handle)

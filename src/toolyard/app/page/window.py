@@ -20,7 +20,8 @@ from toolyard.app.plan import Plan
 from toolyard.catalog.announcer import Announcer
 from toolyard.catalog.entries import Tool
 from toolyard.catalog.snapshot import Catalog
-from toolyard.protocol.call import Call, Caller, Channel, Client, JsonObject, Result
+from toolyard.protocol.call import Call, Caller, Channel, JsonObject, Result
+from toolyard.protocol.client import ABLE
 from toolyard.protocol.guise import guise_of
 from toolyard.protocol.identity import Identity
 from toolyard.protocol.revisions import LATEST
@@ -32,10 +33,7 @@ from toolyard.web.recording.traffic import Traffic
 from toolyard.web.window import Layer, Place, ServerLogins, Window
 
 # The person at the page can be asked anything that a client can.
-CLIENT = Client(
-    {"name": "toolyard-page", "version": __version__},
-    {"elicitation": {"form": {}, "url": {}}, "sampling": {}, "roots": {}},
-)
+CLIENT = ABLE._replace(info={"name": "toolyard-page", "version": __version__})
 CALLER = Caller(id="page", name="page")
 PERSON = Person(CALLER, guise_of(LATEST, CLIENT))
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 import shlex
-import subprocess
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -13,6 +12,8 @@ from typing import Any
 import orjson
 
 from toolyard.errors import ConfigError
+from toolyard.files.objects import read_object, read_value
+from toolyard.processes.shell import TookTooLong, run_to_end
 from toolyard.protocol.call import JsonObject
 from toolyard.sources.project.layout import Project
 
@@ -41,10 +42,9 @@ def read_conf(project: Project) -> dict[str, str]:
 
 def read_server_meta(project: Project) -> dict[str, Any]:
     try:
-        content = orjson.loads(Path(project.server, "server.meta.json").read_bytes())
-    except (OSError, orjson.JSONDecodeError):
+        return read_object(os.path.join(project.server, "server.meta.json"))
+    except ConfigError:
         return {}
-    return content if isinstance(content, dict) else {}
 
 
 def facts_of(project: Project, conf: Mapping[str, str]) -> JsonObject:
@@ -65,7 +65,7 @@ def _from_conf(conf: Mapping[str, str], project: Project) -> JsonObject:
     }
     named = conf.get("MCPB_USER_CONFIG_FILE")
     if named:
-        said["user_config"] = _json_file(os.path.join(project.root, named))
+        said["user_config"] = read_value(os.path.join(project.root, named))
     return said
 
 
@@ -107,15 +107,6 @@ _FIELDS: Mapping[str, tuple[str, Callable[[str], Any]]] = {
 }
 
 
-def _json_file(path: str) -> Any:
-    try:
-        return orjson.loads(Path(path).read_bytes())
-    except OSError as error:
-        raise ConfigError.at(path, f"cannot be read: {error.strerror}") from None
-    except orjson.JSONDecodeError as error:
-        raise ConfigError.at(path, f"is not JSON: {error}") from None
-
-
 def _author(stated: Any, conf: Mapping[str, str]) -> JsonObject:
     known = {"name": stated} if isinstance(stated, str) else stated
     author = dict(known) if isinstance(known, dict) else {}
@@ -153,13 +144,7 @@ def _git_repository(project: Project) -> str:
 
 def _git(project: Project, *words: str) -> str:
     try:
-        done = subprocess.run(
-            ["git", "-C", project.root, *words],
-            capture_output=True,
-            text=True,
-            timeout=_GIT_SECONDS,
-            check=False,
-        )
-    except (OSError, subprocess.TimeoutExpired):
+        ended = run_to_end(["git", "-C", project.root, *words], timeout=_GIT_SECONDS)
+    except (OSError, TookTooLong):
         return ""
-    return done.stdout.strip() if done.returncode == 0 else ""
+    return ended.output.decode("utf-8", "replace").strip() if ended.code == 0 else ""

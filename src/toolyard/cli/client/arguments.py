@@ -7,6 +7,7 @@ import sys
 import orjson
 
 from toolyard.errors import ConfigError
+from toolyard.files.objects import value_in
 from toolyard.protocol.call import JsonObject
 
 
@@ -14,8 +15,8 @@ def json_object(given: str, flag: str) -> JsonObject:
     """The object. Raises ConfigError that names the flag or the file."""
     place, text = _text(given, flag)
     try:
-        value = orjson.loads(text)
-    except orjson.JSONDecodeError as error:
+        value = value_in(text, orjson.loads)
+    except ValueError as error:
         raise ConfigError.at(place, f"is not JSON: {error}") from None
     if not isinstance(value, dict):
         raise ConfigError.at(place, "must be a JSON object")

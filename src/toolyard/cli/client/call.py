@@ -5,21 +5,18 @@ from __future__ import annotations
 import asyncio
 import sys
 from argparse import ArgumentParser, Namespace
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Awaitable, Iterator
 
 from toolyard.cli.client.arguments import json_object
 from toolyard.cli.client.peer import add_peer, connected, definition_of
 from toolyard.cli.client.terminal import TerminalChannel
 from toolyard.cli.output import pretty, print_json
 from toolyard.errors import ProtocolError, ToolError
-from toolyard.protocol.asking.questions import asked_by
-from toolyard.protocol.call import Call, JsonObject, Target
+from toolyard.protocol.asking.rounds import answered
+from toolyard.protocol.call import Call, JsonObject, Result, Target
 from toolyard.protocol.revisions import LATEST
 from toolyard.upstreams.definition import ServerDefinition
 from toolyard.virtual.codec import decoded
-
-MOST_ROUNDS = 32
 
 
 def add(parser: ArgumentParser) -> None:
@@ -70,21 +67,18 @@ async def _result(
             log_level="info",
         )
         try:
-            return await _answered(target, arguments, call, channel)
+            return decoded(await _answered(target, arguments, call, channel))
         finally:
             channel.clear()
 
 
 async def _answered(
     target: Target, arguments: JsonObject, call: Call, channel: TerminalChannel
-) -> JsonObject:
-    for _ in range(MOST_ROUNDS):
-        result = decoded(await target.call(arguments, call, channel))
-        if result.get("resultType") != "input_required":
-            return result
-        answers = await channel.ask(asked_by(result))
-        call = replace(call, input_responses=answers, request_state=result.get("requestState"))
-    raise ToolError(f"it still asks after {MOST_ROUNDS} rounds")
+) -> Result:
+    def make(call: Call) -> Awaitable[Result]:
+        return target.call(arguments, call, channel)
+
+    return await answered(await make(call), call, make, channel.ask)
 
 
 def as_text(result: JsonObject) -> Iterator[str]:

@@ -12,19 +12,12 @@ from toolyard.catalog.listing import Listing
 from toolyard.cli.client.peer import add_peer, connected, definition_of
 from toolyard.cli.output import print_json, table
 from toolyard.protocol.call import JsonObject
+from toolyard.protocol.kinds import SPELLED
 from toolyard.protocol.revisions import ALL
 from toolyard.telemetry import one_line
 from toolyard.upstreams.definition import ServerDefinition
 from toolyard.upstreams.health import Health
 from toolyard.web.views.sizes import tokens_in
-
-# A listing's member, what it is called, and what identifies one of it.
-_KINDS = (
-    ("tools", "Tools", "name"),
-    ("resources", "Resources", "uri"),
-    ("templates", "Resource templates", "uriTemplate"),
-    ("prompts", "Prompts", "name"),
-)
 
 
 def add(parser: ArgumentParser) -> None:
@@ -57,7 +50,7 @@ async def _asked(options: Namespace, definition: ServerDefinition) -> tuple[List
 
 
 def as_json(listing: Listing, health: Health) -> JsonObject:
-    kinds: JsonObject = {member: list(getattr(listing, member)) for member, _, _ in _KINDS}
+    kinds: JsonObject = {kind: list(getattr(listing, kind)) for kind in SPELLED}
     return {
         "server": listing.info,
         "transport": health.transport,
@@ -78,11 +71,12 @@ def as_text(listing: Listing, health: Health) -> Iterator[str]:
     yield f"  capabilities: {', '.join(_capabilities(listing.capabilities)) or 'none'}"
     if listing.instructions:
         yield f"  instructions: {one_line(listing.instructions)}"
-    for member, title, key in _KINDS:
-        found: tuple[JsonObject, ...] = getattr(listing, member)
-        if found:
-            yield f"\n{title} ({len(found)}, about {tokens_in(list(found)):,} tokens)"
-            yield from table([("", str(one.get(key, "")), _about(one)) for one in found])
+    for kind, spelled in SPELLED.items():
+        items: tuple[JsonObject, ...] = getattr(listing, kind)
+        if items:
+            yield f"\n{spelled.title} ({len(items)}, about {tokens_in(list(items)):,} tokens)"
+            named_by = spelled.named_by
+            yield from table([("", str(one.get(named_by, "")), _about(one)) for one in items])
 
 
 def _capabilities(stated: JsonObject) -> Iterator[str]:

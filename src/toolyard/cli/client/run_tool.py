@@ -18,7 +18,13 @@ from toolyard.cli.choosing import chosen_by, plan_of, project_of
 from toolyard.cli.client.arguments import json_object
 from toolyard.cli.client.terminal import TerminalChannel
 from toolyard.cli.options import Chosen, add_project
-from toolyard.errors import INVALID_PARAMS, METHOD_NOT_FOUND, ConfigError, ProtocolError
+from toolyard.errors import (
+    INVALID_PARAMS,
+    METHOD_NOT_FOUND,
+    ConfigError,
+    ProtocolError,
+    did_you_mean,
+)
 from toolyard.protocol.call import Call, Json, JsonObject
 from toolyard.protocol.revisions import LATEST
 from toolyard.scripts.contract.environ import tool_environ
@@ -149,9 +155,10 @@ async def _look_or_call(app: App, request: Request) -> int:
     catalog = await app.catalog()
     tool = catalog.tools.get(request.tool)
     if tool is None:
+        near = did_you_mean(request.tool, catalog.tools, quote="'")
         raise ProtocolError(
             INVALID_PARAMS,
-            f"Tool '{request.tool}' not found{_nearest(request.tool, list(catalog.tools))}",
+            f"Tool '{request.tool}' not found{near}",
             {"name": request.tool},
         )
     if request.options.print_env:
@@ -159,13 +166,6 @@ async def _look_or_call(app: App, request: Request) -> int:
     if request.options.dry_run:
         return _report(tool, catalog.input_checker(tool)(request.arguments), request)
     return await _call(app, request)
-
-
-def _nearest(name: str, known: list[str]) -> str:
-    import difflib  # noqa: PLC0415 - only for an error message
-
-    near = difflib.get_close_matches(name, known, n=1)
-    return f" (did you mean '{near[0]}'?)" if near else ""
 
 
 def _hinted(error: ProtocolError, request: Request) -> ProtocolError:

@@ -7,17 +7,16 @@ import sys
 
 from toolyard.cli.client.forms import Left, fill_in
 from toolyard.errors import METHOD_NOT_FOUND, ProtocolError
-from toolyard.protocol.call import LOG_LEVELS, Client, Json, JsonObject, Questions
+from toolyard.protocol.call import LOG_LEVELS, Channel, Client, Json, JsonObject, Questions
+from toolyard.protocol.client import ELICIT, ROOTS
 from toolyard.telemetry import one_line
 
 _BAR = 20
 _CLEAR = "\r\x1b[K"
 
 
-class TerminalChannel:
+class TerminalChannel(Channel):
     """A channel whose other end is a person, or a log file where nobody sits."""
-
-    session = None
 
     def __init__(self, *, level: str = "info", chatty: bool = False) -> None:
         self._least = LOG_LEVELS.index(level)
@@ -31,9 +30,6 @@ class TerminalChannel:
         """What whoever sits there can be asked."""
         askable: JsonObject = {"elicitation": {"form": {}, "url": {}}} if self.interactive else {}
         return Client({"name": "toolyard run-tool", "version": "1"}, askable)
-
-    def notify(self, method: str, params: JsonObject) -> None:
-        """Nothing that a person at a terminal waits for."""
 
     def progress(
         self, progress: float, total: float | None = None, message: str | None = None
@@ -52,9 +48,6 @@ class TerminalChannel:
         text = data if isinstance(data, str) else _message_in(data)
         self.say(f"{level}: {one_line(text)}")
 
-    def close_stream(self) -> None:
-        """There is no stream to come back to."""
-
     def say(self, text: str) -> None:
         self.clear()
         print(text, file=sys.stderr, flush=True)
@@ -71,9 +64,9 @@ class TerminalChannel:
 
     async def _answer(self, question: JsonObject) -> Json:
         method, params = question.get("method"), question.get("params") or {}
-        if method == "roots/list":
+        if method == ROOTS:
             return {"roots": []}
-        if method != "elicitation/create":
+        if method != ELICIT:
             raise ProtocolError(METHOD_NOT_FOUND, f"a terminal cannot answer {method}")
         if not self.interactive:
             return {"action": "decline"}

@@ -6,7 +6,6 @@ import os
 import platform
 import re
 import shutil
-import subprocess
 import sys
 import tempfile
 from argparse import ArgumentParser, Namespace
@@ -21,6 +20,8 @@ from toolyard.cli.options import Chosen, add_project
 from toolyard.cli.project.checks import examine
 from toolyard.cli.project.config import command_line
 from toolyard.cli.project.validate import mend
+from toolyard.processes import pidfd
+from toolyard.processes.shell import TookTooLong, run_to_end
 from toolyard.protocol.call import JsonObject
 
 Severity: TypeAlias = Literal["ok", "info", "warning", "error"]
@@ -106,7 +107,7 @@ def _machine() -> Iterator[Finding]:
             yield Finding(program, "ok", f"{program} is {found}")
         else:
             yield Finding(program, "info", f"{program} is not installed: {without}")
-    if not hasattr(os, "pidfd_open"):
+    if not pidfd.AVAILABLE:
         text = "this system has no pidfd: ended scripts are noticed a little later"
         yield Finding("pidfd", "info", text)
 
@@ -123,12 +124,10 @@ def _bash() -> Finding:
 
 def bash_version(program: str) -> tuple[int, ...]:
     try:
-        done = subprocess.run(
-            [program, "--version"], capture_output=True, text=True, timeout=10, check=False
-        )
-    except (OSError, subprocess.TimeoutExpired):
+        ended = run_to_end([program, "--version"], timeout=10)
+    except (OSError, TookTooLong):
         return (0,)
-    found = re.search(r"version (\d+)\.(\d+)", done.stdout)
+    found = re.search(rb"version (\d+)\.(\d+)", ended.output)
     return tuple(map(int, found.groups())) if found else (0,)
 
 

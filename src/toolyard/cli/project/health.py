@@ -8,12 +8,12 @@ from argparse import ArgumentParser, Namespace
 
 import orjson
 
-from toolyard.catalog.kinds import Kind
 from toolyard.cli.choosing import chosen_by, project_of
 from toolyard.cli.options import add_project
 from toolyard.files.safety import why_unsafe
 from toolyard.processes.shell import TookTooLong, bash
 from toolyard.protocol.call import JsonObject
+from toolyard.protocol.kinds import Kind
 from toolyard.sources.project.discover.metadata import Metadata
 from toolyard.sources.project.discover.scan import scan
 from toolyard.sources.project.layout import Project

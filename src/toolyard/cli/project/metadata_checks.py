@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Iterator
 from typing import Any, Literal, TypeAlias
+
+from toolyard.files.objects import value_in
 
 Problem: TypeAlias = tuple[Literal["warning", "error"], str]
 _ELSEWHERE = ("data:", "https://", "http://")
@@ -13,8 +14,8 @@ _ELSEWHERE = ("data:", "https://", "http://")
 
 def examine_metadata(path: str, *, needs_name: bool = False) -> Iterator[Problem]:
     try:
-        with open(path, encoding="utf-8-sig") as stream:
-            content = json.load(stream)
+        with open(path, "rb") as stream:
+            content = value_in(stream.read())
     except OSError as error:
         yield "error", f"cannot be read: {error.strerror}"
         return

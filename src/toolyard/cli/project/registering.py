@@ -6,6 +6,7 @@ import json
 import os
 
 from toolyard.errors import ConfigError
+from toolyard.files.objects import object_in
 from toolyard.files.whole import write_whole
 from toolyard.protocol.call import JsonObject
 from toolyard.sources.project.layout import Project
@@ -30,15 +31,12 @@ def register_completion(project: Project, name: str, path: str) -> str:
 
 def _read(file: str) -> JsonObject:
     try:
-        with open(file, encoding="utf-8") as stream:
-            content = json.load(stream)
+        with open(file, "rb") as stream:
+            return object_in(stream.read())
     except FileNotFoundError:
         return {"version": 1}
     except (OSError, ValueError) as error:
         raise ConfigError.at(file, f"cannot be added to: {error}") from None
-    if not isinstance(content, dict):
-        raise ConfigError.at(file, "must hold a JSON object")
-    return content
 
 
 def _replace(file: str, content: JsonObject) -> None:

@@ -12,7 +12,7 @@ from toolyard.cli.registry.chosen import add_registry, opened, plan_for
 from toolyard.errors import ConfigError
 from toolyard.protocol.call import JsonObject
 from toolyard.sources.registry.format.model import Registry
-from toolyard.sources.registry.masking import without_secrets
+from toolyard.telemetry import masked
 
 
 def add(parser: ArgumentParser) -> None:
@@ -53,7 +53,7 @@ def report_of(app: App) -> JsonObject:
     catalog, registries = app.keeper.current, app.federation.registries
     files, secrets = registries.files, registries.secrets
     disabled = {
-        tool.name: without_secrets(tool.unavailable, secrets)
+        tool.name: masked(tool.unavailable, secrets)
         for tool in catalog.tools.values()
         if tool.unavailable is not None
     }
@@ -71,12 +71,12 @@ def report_of(app: App) -> JsonObject:
         "servers": sum(len(registry.servers) for registry in files),
         "tools": sum(len(registry.tools) for registry in files),
         "problems": [
-            {**problem._asdict(), "message": without_secrets(problem.message, secrets)}
+            {**problem._asdict(), "message": masked(problem.message, secrets)}
             for problem in problems
         ],
         "disabled": disabled,
         "unreachable": servers,
-        "warnings": [without_secrets(one, secrets) for one in catalog.warnings],
+        "warnings": [masked(one, secrets) for one in catalog.warnings],
         "ignored": [note for registry in files for note in registry.notes],
     }
 

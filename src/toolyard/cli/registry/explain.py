@@ -5,8 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from argparse import ArgumentParser, Namespace
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Awaitable, Iterator
 
 from toolyard.catalog.entries import Tool
 from toolyard.catalog.snapshot import Catalog
@@ -14,19 +13,16 @@ from toolyard.cli.client.arguments import json_object
 from toolyard.cli.client.terminal import TerminalChannel
 from toolyard.cli.output import pretty, print_json, table
 from toolyard.cli.registry.chosen import add_registry, opened, plan_for
-from toolyard.errors import ConfigError, ProtocolError, ToolError
+from toolyard.errors import ConfigError, ProtocolError, ToolError, did_you_mean
 from toolyard.methods.tools import check_arguments, refuse_unready
-from toolyard.protocol.asking.questions import asked_by
-from toolyard.protocol.call import Call, JsonObject
+from toolyard.protocol.asking.rounds import answered
+from toolyard.protocol.call import Call, JsonObject, Result
 from toolyard.protocol.revisions import LATEST
-from toolyard.sources.registry.format.report import did_you_mean
 from toolyard.sources.registry.masking import masked_values
-from toolyard.virtual.codec import decoded
 from toolyard.virtual.explain import explain
 from toolyard.virtual.stages import Stage, Stages
 from toolyard.web.views.sizes import CHARACTERS_PER_TOKEN
 
-MOST_ROUNDS = 32
 SHOWN_LINES = 12
 
 
@@ -83,21 +79,21 @@ async def _call(catalog: Catalog, tool: Tool, arguments: JsonObject) -> tuple[St
     params = {"name": tool.name, "arguments": arguments}
     call = Call("tools/call", params, LATEST, client=channel.client, id="explain")
     stages = Stages(time.perf_counter)
+
+    def make(call: Call) -> Awaitable[Result]:
+        nonlocal stages
+        stages = Stages(time.perf_counter)
+        return explain(tool.target, arguments, call, channel, stages)
+
     try:
         refuse_unready(tool, call)
         check_arguments(catalog, tool, arguments)
-        for _ in range(MOST_ROUNDS):
-            stages = Stages(time.perf_counter)
-            result = decoded(await explain(tool.target, arguments, call, channel, stages))
-            if result.get("resultType") != "input_required":
-                return stages, None
-            answers = await channel.ask(asked_by(result))
-            call = replace(call, input_responses=answers, request_state=result.get("requestState"))
+        await answered(await make(call), call, make, channel.ask)
     except (ToolError, ProtocolError) as error:
         return stages, error.message
     finally:
         channel.clear()
-    return stages, f"still asking after {MOST_ROUNDS} rounds"
+    return stages, None
 
 
 def _is_error(stage: Stage) -> bool:

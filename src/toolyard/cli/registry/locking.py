@@ -64,8 +64,8 @@ def run_verify(options: Namespace) -> int:
 
 def _unseen(app: App) -> list[str]:
     """The servers that would list something to us if we had logged in."""
-    personal = app.federation.registries.personal.items()
-    return [name for name, server in personal if app.logins.login(server, LOCAL) is None]
+    servers = app.federation.registries.by_login.items()
+    return [name for name, server in servers if app.logins.login(server, LOCAL) is None]
 
 
 async def _entries(app: App) -> Entries:

@@ -13,11 +13,10 @@ from toolyard.catalog.entries import Tool
 from toolyard.catalog.snapshot import Catalog
 from toolyard.cli.output import pretty, print_json, table
 from toolyard.cli.registry.chosen import add_registry, opened, plan_for
-from toolyard.errors import ConfigError
+from toolyard.errors import ConfigError, did_you_mean
 from toolyard.protocol.call import JsonObject
 from toolyard.sources.registry.chain.parts import Anatomy, Part
-from toolyard.sources.registry.format.report import did_you_mean
-from toolyard.sources.registry.masking import without_secrets
+from toolyard.telemetry import masked
 from toolyard.web.views.sizes import tokens_in
 
 
@@ -72,7 +71,7 @@ def _view(found: Anatomy, tool: Tool | None, secrets: frozenset[str]) -> JsonObj
         "place": _near(found.place),
         "chain": [_near(one) for one in found.chain],
         "hidden": found.hidden,
-        "disabled": without_secrets(disabled, secrets) if disabled else None,
+        "disabled": masked(disabled, secrets) if disabled else None,
         "parts": [_as_json(part) for part in found.parts],
         "client": client,
         "source": found.underlying,

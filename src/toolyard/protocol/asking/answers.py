@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import NamedTuple, TypeGuard
 
+from toolyard.protocol.client import ELICIT
 from toolyard.protocol.values import Json, JsonObject
 
 # How often one question is put to a client whose answers do not fit.
@@ -33,7 +34,7 @@ class Verdict(NamedTuple):
 
 def judged(question: JsonObject, answer: Json) -> Verdict:
     """An answer to a question, by what was asked; only forms have rules."""
-    if question.get("method") != "elicitation/create":
+    if question.get("method") != ELICIT:
         return Verdict(answer, None)
     if not isinstance(answer, dict) or answer.get("action") not in _ACTIONS:
         return Verdict(answer, f"the action must be one of {', '.join(_ACTIONS)}")

@@ -10,11 +10,11 @@ from typing import NamedTuple
 
 from toolyard.errors import ToolError, Unaskable
 from toolyard.protocol.asking.forms import PlainForm, plain_form
+from toolyard.protocol.client import ELICIT, SAMPLE
 from toolyard.protocol.revisions import Revision
 from toolyard.protocol.values import Json, JsonObject
 
 ELICITATION_ID = "elicitationId"
-_SAMPLING = "sampling/createMessage"
 
 
 class Fitted(NamedTuple):
@@ -45,9 +45,9 @@ def fit_question(question: JsonObject, revision: Revision, new_id: Callable[[], 
     method, params = question["method"], question.get("params")
     if not params:
         return Fitted(method, params)
-    if method == "elicitation/create":
+    if method == ELICIT:
         return _fit_elicitation(method, params, revision, new_id)
-    if method == _SAMPLING:
+    if method == SAMPLE:
         return Fitted(method, _fit_sampling(params, revision))
     return Fitted(method, params)
 
@@ -89,7 +89,7 @@ def fit_answer(method: str, answer: Json, revision: Revision) -> JsonObject:
     """A client's answer for an upstream of this revision. Raises ToolError where it cannot be."""
     if not isinstance(answer, dict):
         raise ToolError(f"the client's answer to {method} is not an object")
-    if method != _SAMPLING or revision.sampling_lists:
+    if method != SAMPLE or revision.sampling_lists:
         return answer
     return _fit_message(answer, revision, f"a server of {revision}")
 

@@ -3,14 +3,8 @@
 from __future__ import annotations
 
 from toolyard.errors import INTERNAL_ERROR, URL_REQUIRED, ProtocolError
+from toolyard.protocol.client import CAPABILITY, ELICIT
 from toolyard.protocol.values import Json, JsonObject
-
-# The questions there are, and the capability that answers each.
-CAPABILITY = {
-    "elicitation/create": "elicitation",
-    "sampling/createMessage": "sampling",
-    "roots/list": "roots",
-}
 
 
 def asked_by(result: JsonObject) -> dict[str, JsonObject]:
@@ -35,7 +29,7 @@ def urls_of(error: ProtocolError) -> dict[str, JsonObject]:
         return {}
     wanted = [one for one in listed if _is_url(one)]
     return {
-        f"elicitation-{number}": {"method": "elicitation/create", "params": {**one, "mode": "url"}}
+        f"elicitation-{number}": {"method": ELICIT, "params": {**one, "mode": "url"}}
         for number, one in enumerate(wanted, 1)
     }
 

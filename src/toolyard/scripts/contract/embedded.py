@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import orjson
 
-from toolyard.files.beneath import open_real
+from toolyard.files.beneath import is_below, open_real
 from toolyard.protocol.call import Json, JsonObject
 from toolyard.scripts.contract.environ import file_uri
 
@@ -54,7 +54,7 @@ def embed(named: Named, folder: str, roots: Sequence[str], limit: int) -> JsonOb
         real = os.path.realpath(os.path.join(folder, named.path))
     except OSError as error:  # a link was taken away while it was followed
         raise Refused(f"{named.path} cannot be read: {error.strerror}") from error
-    if not any(is_below(real, root) for root in roots):
+    if not any(is_below(real, os.path.realpath(root)) for root in roots):
         raise Refused(f"{named.path} is outside the allowed roots")
     data = read_plain_file(real, limit)
     resource: JsonObject = {
@@ -66,11 +66,6 @@ def embed(named: Named, folder: str, roots: Sequence[str], limit: int) -> JsonOb
     else:
         resource["blob"] = base64.b64encode(data).decode()
     return {"type": "resource", "resource": resource}
-
-
-def is_below(path: str, root: str) -> bool:
-    """By components: /data-old is not below /data."""
-    return os.path.commonpath([path, os.path.realpath(root)]) == os.path.realpath(root)
 
 
 def read_plain_file(path: str, limit: int) -> bytes:

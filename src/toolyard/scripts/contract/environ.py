@@ -19,7 +19,8 @@ from typing import NamedTuple, TypeAlias
 import orjson
 
 from toolyard.errors import INVALID_PARAMS, ProtocolError
-from toolyard.protocol.call import Call, Client, Json, elicitation_modes
+from toolyard.protocol.call import Call, Client, Json
+from toolyard.protocol.client import ROOTS, SAMPLE
 from toolyard.protocol.revisions import Revision
 from toolyard.scripts.contract.exchange import VARIABLES as EXCHANGE_VARIABLES
 from toolyard.scripts.settings import ProjectPaths, RunnerSettings
@@ -98,8 +99,7 @@ class Told(NamedTuple):
 
 
 def supports_elicitation(told: Told) -> bytes:
-    modes = elicitation_modes(told.client.capabilities) & told.revision.elicitation
-    return b"1" if modes else b"0"
+    return b"1" if told.client.modes_in(told.revision) else b"0"
 
 
 def supports(method: str) -> Callable[[Told], bytes]:
@@ -109,8 +109,8 @@ def supports(method: str) -> Callable[[Told], bytes]:
 PER_CLIENT: Mapping[bytes, Callable[[Told], bytes]] = {
     b"MCP_PROTOCOL_VERSION": lambda told: told.revision.date.encode(),
     b"MCP_ELICIT_SUPPORTED": supports_elicitation,
-    b"MCP_SAMPLE_SUPPORTED": supports("sampling/createMessage"),
-    b"MCP_ROOTS_SUPPORTED": supports("roots/list"),
+    b"MCP_SAMPLE_SUPPORTED": supports(SAMPLE),
+    b"MCP_ROOTS_SUPPORTED": supports(ROOTS),
     b"MCP_ROOTS_JSON": lambda told: told.roots.json,
     b"MCP_ROOTS_PATHS": lambda told: told.roots.lines,
     b"MCP_ROOTS_COUNT": lambda told: b"%d" % len(told.roots.paths),

@@ -13,7 +13,9 @@ import stat
 import time
 from collections.abc import Callable, Mapping
 
+from toolyard.files.lines import Lines
 from toolyard.files.removing import remove, remove_folder, remove_unfinished
+from toolyard.files.stamp import changed_at
 
 STREAM = "stream.ndjson"
 ERROR, RESOURCES = "error.json", "resources.json"
@@ -47,9 +49,9 @@ class Exchange:
         "_dirty",
         "_fifo",
         "_inodes",
+        "_lines",
         "_loop",
         "_made_at",
-        "_partial",
         "_spoke",
         "_stream_at",
         "_taken_at",
@@ -62,7 +64,7 @@ class Exchange:
     def __init__(self, path: str, loop: asyncio.AbstractEventLoop) -> None:
         self.path = path
         self._loop = loop
-        self._partial = b""
+        self._lines = Lines(self._pass_on, MAX_LINE, lambda: None)
         self._written: list[str] = []
         self._asked_at = 0
         self.on_line: Callable[[bytes], None] | None = None
@@ -80,7 +82,7 @@ class Exchange:
         self._fifo = os.open(f"{path}/{STREAM}", os.O_RDWR | os.O_NONBLOCK)
         try:
             self._inodes = inodes(path)
-            self._made_at = os.stat(path).st_mtime_ns
+            self._made_at = changed_at(os.stat(path))
             loop.add_reader(self._fifo, self._readable)
         except OSError:
             os.close(self._fifo)
@@ -89,7 +91,7 @@ class Exchange:
     def take(self) -> None:
         self._taken_at = time.time_ns()
         self._asked_at = self._made_at
-        self._partial = b""
+        self._lines.clear()
         self._stream_at = 0
 
     def write(self, name: str, data: bytes) -> bytes:
@@ -126,7 +128,7 @@ class Exchange:
     def may_have_asked(self, now_ns: int) -> bool:
         """Has the folder changed since the last look, or so lately that a clock may hide it?"""
         try:
-            changed = os.stat(self.path).st_mtime_ns
+            changed = changed_at(os.stat(self.path))
         except OSError:
             return False
         seen, self._asked_at = self._asked_at, changed
@@ -138,9 +140,7 @@ class Exchange:
     def finish(self) -> None:
         """Pass on everything the script had written before it ended, line end or not."""
         self.drain()
-        if self._partial:
-            last, self._partial = self._partial, b""
-            self._pass_on([last])
+        self._lines.flush()
 
     def drain(self) -> None:
         """At most a pipe's worth, so that an endless writer cannot hold us."""
@@ -151,7 +151,7 @@ class Exchange:
     def touched(self) -> bool:
         """Did somebody touch the stream since the last look, with nothing to be heard on it?"""
         self.drain()
-        seen, self._stream_at = self._stream_at, os.fstat(self._fifo).st_mtime_ns
+        seen, self._stream_at = self._stream_at, changed_at(os.fstat(self._fifo))
         spoke, self._spoke = self._spoke, False
         return seen not in (0, self._stream_at) and not spoke
 
@@ -161,17 +161,12 @@ class Exchange:
         except BlockingIOError:
             return False
         self._spoke = True
-        *lines, self._partial = (self._partial + data).split(b"\n")
-        if len(self._partial) > MAX_LINE:
-            self._partial = b""
-        self._pass_on(lines)
+        self._lines.feed(data)
         return True
 
-    def _pass_on(self, lines: list[bytes]) -> None:
-        if self.on_line is None:
-            return
-        for line in lines:
-            self.on_line(line)
+    def _pass_on(self, line: bytes | bytearray) -> None:
+        if self.on_line is not None:
+            self.on_line(bytes(line))
 
     def reset(self) -> bool:
         """Make it as new; False where it is not, and must not be used again."""
@@ -187,7 +182,7 @@ class Exchange:
     def _is_as_new(self) -> bool:
         if self._dirty:
             return False
-        changed = os.stat(self.path).st_mtime_ns
+        changed = changed_at(os.stat(self.path))
         if changed == self._made_at and self._taken_at - changed > CLOCK_TICK:
             return True  # no entry came or went since it was made
         if inodes(self.path) != self._inodes:

@@ -15,7 +15,8 @@ import orjson
 
 from toolyard import telemetry
 from toolyard.errors import INTERNAL_ERROR, MISSING_CAPABILITY, ProtocolError, ToolError, Unaskable
-from toolyard.protocol.call import Call, Channel, Json, JsonObject, elicitation_modes
+from toolyard.protocol.call import Call, Channel, Json, JsonObject
+from toolyard.protocol.client import ELICIT, ROOTS, SAMPLE
 from toolyard.scripts.contract.environ import compact
 from toolyard.scripts.contract.exchange import Exchange
 
@@ -60,9 +61,9 @@ def error(code: int, message: str) -> Json:
 
 
 KINDS = (
-    Kind("elicit", "elicitation/create", elicitation, declined),
-    Kind("sample", "sampling/createMessage", lambda request: request, error),
-    Kind("roots", "roots/list", lambda request: {}, error, needs_body=False),
+    Kind("elicit", ELICIT, elicitation, declined),
+    Kind("sample", SAMPLE, lambda request: request, error),
+    Kind("roots", ROOTS, lambda request: {}, error, needs_body=False),
 )
 NO_ANSWER = -32000
 
@@ -147,10 +148,9 @@ class Questions:
         return answers[kind.name]
 
     def _can_ask(self, kind: Kind, params: JsonObject) -> bool:
-        if kind.method != "elicitation/create":
+        if kind.method != ELICIT:
             return self._call.client.supports(kind.method)
-        modes = elicitation_modes(self._call.client.capabilities) & self._call.revision.elicitation
-        return params["mode"] in modes
+        return params["mode"] in self._call.client.modes_in(self._call.revision)
 
 
 def parsed(raw: bytes) -> JsonObject | None:

@@ -8,18 +8,12 @@ from typing import TypeAlias
 import orjson
 
 from toolyard.protocol.call import LOG_LEVELS, Channel, Json, JsonObject
+from toolyard.protocol.kinds import LIST_CHANGED, RESOURCE_UPDATED
 
 Announce: TypeAlias = Callable[[str, JsonObject], None]
 Clock: TypeAlias = Callable[[], float]
 
-ANNOUNCED = frozenset(
-    {
-        "notifications/tools/list_changed",
-        "notifications/prompts/list_changed",
-        "notifications/resources/list_changed",
-        "notifications/resources/updated",
-    }
-)
+ANNOUNCED = frozenset({*LIST_CHANGED.values(), RESOURCE_UPDATED})
 
 
 class Allowance:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from toolyard.errors import INTERNAL_ERROR, RESOURCE_NOT_FOUND, ProtocolError
+from toolyard.protocol.asking.rounds import asks, has_something_to_ask
 from toolyard.protocol.call import Json, JsonObject
 from toolyard.protocol.codec import exact
 from toolyard.scripts.contract.embedded import is_text
@@ -65,8 +66,8 @@ def printed_result(output: bytes) -> JsonObject | None:
 
 
 def _is_result(value: JsonObject) -> bool:
-    if value.get("resultType") == "input_required":
-        return "inputRequests" in value or "requestState" in value
+    if asks(value):
+        return has_something_to_ask(value)
     contents = value.get("contents")
     return isinstance(contents, list) and bool(contents) and all(map(_is_content, contents))
 

@@ -10,9 +10,8 @@ from errno import ELOOP
 from urllib.parse import unquote_to_bytes
 
 from toolyard.errors import INVALID_PARAMS, ProtocolError
-from toolyard.files.beneath import open_real
+from toolyard.files.beneath import is_below, open_real
 from toolyard.protocol.call import Call, Channel, JsonObject
-from toolyard.scripts.contract.embedded import is_below
 from toolyard.scripts.resources.contents import Body, not_found, unreadable
 
 OUTSIDE = "Resource outside allowed roots"
@@ -39,7 +38,7 @@ class FileProvider:
             real = os.path.realpath(path)
         except OSError:
             raise not_found(uri) from None  # a link was taken away while it was followed
-        if not any(is_below(real, root) for root in self._roots):
+        if not any(is_below(real, os.path.realpath(root)) for root in self._roots):
             raise unreadable(uri, OUTSIDE)
         return real
 

@@ -14,7 +14,7 @@ from urllib.parse import unquote, urlsplit
 
 from toolyard.errors import INVALID_PARAMS, ProtocolError
 from toolyard.http.addresses import NotAllowed
-from toolyard.http.resolving import Dialler
+from toolyard.http.dial import GuardedDial
 from toolyard.protocol.call import Call, Channel, JsonObject
 from toolyard.scripts.contract.environ import encoded
 from toolyard.scripts.limits import complaint, run_script
@@ -61,7 +61,7 @@ class GitProvider:
     """`ca_file` names certificates to trust in place of the system's."""
 
     runner: Runner
-    dialler: Dialler
+    dial: GuardedDial
     limits: GitLimits
     ca_file: str = ""
 
@@ -72,8 +72,8 @@ class GitProvider:
         if program is None:
             raise unreadable(uri, "git is not installed")
         try:
-            host = self.dialler.host(place.host)
-            addresses = await asyncio.to_thread(self.dialler.addresses, host, place.port)
+            host = self.dial.host(place.host)
+            addresses = await self.dial.addresses(host, place.port)
         except NotAllowed as refusal:
             raise unreadable(uri, str(refusal)) from None
         folder = await asyncio.to_thread(tempfile.mkdtemp, prefix="toolyard-git-")

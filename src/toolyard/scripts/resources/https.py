@@ -1,27 +1,29 @@
-"""The https provider: one GET to a checked address, no redirects, bounded in size and time.
-
-Runs in a thread: it is no hot path, and the standard library's client blocks.
-"""
+"""The https provider: one guarded GET, no redirects, bounded in size and time."""
 
 from __future__ import annotations
 
-import asyncio
-import http.client
-import socket
 import ssl
-import time
+import string
 from dataclasses import dataclass
-from urllib.parse import SplitResult, urlsplit
+from urllib.parse import SplitResult, quote, urlsplit
 
 from toolyard.errors import INVALID_PARAMS, ProtocolError
-from toolyard.http.addresses import NotAllowed
-from toolyard.http.resolving import Dialler
+from toolyard.http.addresses import NotAllowed, canonical_host
+from toolyard.http.dial import GuardedDial
+from toolyard.http.fetch import (
+    DocumentTooLarge,
+    FetchBounds,
+    Fetched,
+    FetchError,
+    Forbidden,
+    GuardedFetch,
+    TooSlow,
+)
 from toolyard.protocol.call import Call, Channel, JsonObject
 from toolyard.scripts.resources.contents import Body, not_found, unreadable
 
 MOST_SECONDS = 60.0
 MOST_BYTES = 20 * 1024 * 1024
-_CHUNK = 65536
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,32 +33,39 @@ class HttpsLimits:
     user_agent: str = "toolyard"
 
     @property
-    def deadline(self) -> float:
-        return time.monotonic() + min(self.seconds, MOST_SECONDS)
+    def bounds(self) -> FetchBounds:
+        return FetchBounds(min(self.seconds, MOST_SECONDS), min(self.max_bytes, MOST_BYTES))
 
 
 class HttpsProvider:
     def __init__(
-        self, dialler: Dialler, limits: HttpsLimits, context: ssl.SSLContext | None = None
+        self, dial: GuardedDial, limits: HttpsLimits, context: ssl.SSLContext | None = None
     ) -> None:
-        self._dialler = dialler
         self._limits = limits
-        self._context = context
+        self._bounds = limits.bounds
+        self._fetch = GuardedFetch(dial=dial, bounds=self._bounds, tls=context)
+        self._headers = {
+            "User-Agent": limits.user_agent or "toolyard",
+            "Accept": "*/*",
+            "Accept-Encoding": "identity",
+        }
 
     async def read(self, arguments: JsonObject, call: Call | None, channel: Channel | None) -> Body:
         uri = arguments["uri"]
-        fetch = _Fetch(uri, self._dialler, self._limits, self._context)
+        parts = split_url(uri)
         try:
-            async with asyncio.timeout(min(self._limits.seconds, MOST_SECONDS)):
-                return await asyncio.get_running_loop().run_in_executor(None, fetch.run)
+            fetched = await self._fetch("GET", _plain(parts), self._headers)
         except NotAllowed as refusal:
             raise unreadable(uri, str(refusal)) from None
-        except TimeoutError:
+        except Forbidden as refusal:
+            raise unreadable(uri, refusal.why) from None
+        except DocumentTooLarge:
+            raise unreadable(uri, f"Resource exceeds {self._bounds.max_body} bytes") from None
+        except TooSlow:
             raise unreadable(uri, f"timed out after {self._limits.seconds:g}s") from None
-        except (OSError, http.client.HTTPException) as error:
-            raise unreadable(uri, f"cannot be fetched: {error}") from None
-        finally:
-            fetch.stop()
+        except FetchError as error:
+            raise unreadable(uri, f"cannot be fetched: {error.why}") from None
+        return _body(uri, fetched)
 
     def paths(self, arguments: JsonObject) -> tuple[str, ...]:
         return ()
@@ -76,104 +85,20 @@ def split_url(uri: str) -> SplitResult:
     return parts
 
 
-class _Fetch:
-    """One fetch, on its own thread; `stop` ends it from another."""
-
-    def __init__(
-        self,
-        uri: str,
-        dialler: Dialler,
-        limits: HttpsLimits,
-        context: ssl.SSLContext | None,
-    ) -> None:
-        self._uri = uri
-        self._parts = split_url(uri)
-        self._dialler = dialler
-        self._limits = limits
-        self._context = context
-        self._deadline = limits.deadline
-        self._connection: http.client.HTTPSConnection | None = None
-        self._stopped = False
-
-    def run(self) -> Body:
-        host = self._dialler.host(self._parts.hostname or "")
-        port = self._parts.port or 443
-        connected = self._connect(host, port, self._dialler.addresses(host, port))
-        connection = http.client.HTTPSConnection(host, port)
-        connection.sock = connected
-        self._connection = connection
-        try:
-            if self._stopped:
-                raise TimeoutError
-            connection.request("GET", self._target(), headers=self._headers())
-            return self._body(connection.getresponse(), connected)
-        finally:
-            connection.close()
-
-    def stop(self) -> None:
-        self._stopped = True
-        connection = self._connection
-        if connection is not None and connection.sock is not None:
-            try:
-                connection.sock.shutdown(socket.SHUT_RDWR)
-            except OSError:
-                pass
-
-    def _connect(self, host: str, port: int, addresses: list[str]) -> ssl.SSLSocket:
-        context = self._context or ssl.create_default_context()
-        problem: OSError = OSError("no address")
-        for address in addresses:
-            try:
-                return self._secured(context, (address, port), host)
-            except TimeoutError:
-                raise
-            except OSError as error:
-                problem = error
-        raise problem
-
-    def _secured(
-        self, context: ssl.SSLContext, address: tuple[str, int], host: str
-    ) -> ssl.SSLSocket:
-        plain = socket.create_connection(address, timeout=self._left())
-        try:
-            return context.wrap_socket(plain, server_hostname=host)
-        except BaseException:
-            plain.close()
-            raise
-
-    def _target(self) -> str:
-        query = f"?{self._parts.query}" if self._parts.query else ""
-        path = self._parts.path or "/"
-        return f"{path}{query}".encode("ascii", "replace").decode()
-
-    def _headers(self) -> dict[str, str]:
-        agent = self._limits.user_agent or "toolyard"
-        return {"User-Agent": agent, "Accept": "*/*", "Accept-Encoding": "identity"}
-
-    def _body(self, response: http.client.HTTPResponse, connected: ssl.SSLSocket) -> Body:
-        if response.status in (404, 410):
-            raise not_found(self._uri)
-        if 300 <= response.status < 400:
-            raise unreadable(self._uri, f"redirect:{response.headers.get('Location', '')}")
-        if response.status != 200:
-            raise unreadable(self._uri, f"the server answered {response.status}")
-        limit = min(self._limits.max_bytes, MOST_BYTES)
-        data = bytearray()
-        while len(data) <= limit:
-            connected.settimeout(self._left())
-            chunk = response.read1(_CHUNK)
-            if not chunk:
-                return Body(bytes(data), _media_type(response))
-            data += chunk
-        raise unreadable(self._uri, f"Resource exceeds {limit} bytes")
-
-    def _left(self) -> float:
-        left = self._deadline - time.monotonic()
-        if left <= 0 or self._stopped:
-            raise TimeoutError
-        return left
+def _plain(parts: SplitResult) -> str:
+    """The URL in ASCII. Raises NotAllowed where its host is spelled to mislead."""
+    host = canonical_host(parts.hostname or "")
+    literal = f"[{host}]" if ":" in host else host
+    port = f":{parts.port}" if parts.port else ""
+    target = f"{parts.path or '/'}?{parts.query}" if parts.query else parts.path or "/"
+    return f"https://{literal}{port}{quote(target, safe=string.punctuation)}"
 
 
-def _media_type(response: http.client.HTTPResponse) -> str | None:
-    given = response.headers.get("Content-Type", "")
-    return given.partition(";")[0].strip().lower() or None
+def _body(uri: str, fetched: Fetched) -> Body:
+    if fetched.status in (404, 410):
+        raise not_found(uri)
+    if 300 <= fetched.status < 400:
+        raise unreadable(uri, f"redirect:{fetched.headers.get('location', '')}")
+    if fetched.status != 200:
+        raise unreadable(uri, f"the server answered {fetched.status}")
+    return Body(fetched.body, fetched.content_type or None)

@@ -9,6 +9,7 @@ from typing import Protocol
 
 from toolyard.errors import INVALID_PARAMS, ProtocolError
 from toolyard.files.beneath import stat_real
+from toolyard.files.stamp import stamp_of
 from toolyard.protocol.call import Call, Channel, JsonObject
 from toolyard.scripts.contract.environ import compact
 from toolyard.scripts.limits import complaint, limit_for, run_script
@@ -93,10 +94,9 @@ class ResourceTarget:
 
 def _stamp(path: str) -> str:
     try:
-        status = stat_real(path)
+        return str(stamp_of(stat_real(path)))
     except OSError:
         return "missing"
-    return f"{status.st_ino}:{status.st_size}:{status.st_ctime_ns}"
 
 
 class Program:

@@ -13,6 +13,7 @@ from functools import cache
 from typing import TypeVar
 
 from toolyard.errors import ToolError
+from toolyard.files.beneath import is_below
 
 Started = TypeVar("Started")
 SHARED_WRITE = stat.S_IWGRP | stat.S_IWOTH
@@ -22,7 +23,7 @@ SHEBANG_LIMIT = 256
 
 def check_script(path: str, folder: str | None) -> os.stat_result:
     """`path` is a real path, resolved when the catalog was built; it must still be safe."""
-    if folder is not None and not inside(path, folder):
+    if folder is not None and not is_below(path, folder):
         raise ToolError(f"{path} is not inside {folder}")
     try:
         status = os.lstat(path)
@@ -35,10 +36,6 @@ def check_script(path: str, folder: str | None) -> os.stat_result:
     if status.st_uid not in (0, os.geteuid()):
         raise ToolError(f"{path} is not run: it belongs to another user")
     return status
-
-
-def inside(path: str, folder: str) -> bool:
-    return path.startswith(folder.rstrip("/") + "/")
 
 
 def launch(path: str, mode: int, start: Callable[[list[str]], Started]) -> Started:

@@ -1,6 +1,36 @@
 """One run of a script, from its start until nothing of it is left.
 
-Joins a process with its exchange folder, its deadline and its place at the gate.
+A run joins a process with what it needs from us: a place at the gate, an exchange folder
+(where somebody listens), a deadline, a row in the watcher's table. Two look after it. Whoever
+called awaits `finished`; the runner calls `tick` some forty times a second. Either may lose
+interest while the process goes on, so what the run holds is given back by `retire` alone, and
+only when the process is over: until then the folder is in use and the place is taken.
+
+    STARTING   It has its place, perhaps its folder, and no process yet.
+                 -> RUNNING     `started`
+                 -> RETIRED     `release`: it could not be started
+    RUNNING    The process runs and its caller waits. Progress, logs and questions pass.
+                 -> FINISHED    it ended by itself
+                 -> EXPIRED     `tick`: its time is up, and it was asked to end
+                 -> ABANDONED   `abandon`: the caller was cancelled, or the server stops
+    EXPIRED    As before, but new questions are not looked for. A process that even KILL
+               does not end is given up after a while, so that its caller gets an answer.
+                 -> FINISHED    it ended, or was given up
+                 -> ABANDONED
+    FINISHED   The caller has its output and what it said in its files. Cleaning up is put
+               off until the answer is on its way.
+                 -> RETIRED     `retire`
+                 -> ABANDONED   `retire`: it was given up, and is still there; or `abandon`
+    ABANDONED  Nobody waits. It was asked to end; what it says is not heard.
+                 -> RETIRED     `ended`: now it has
+    RETIRED    Nothing is held.
+
+The folder is used again only after FINISHED, and only if its group was gone by then: any
+other end leaves room for somebody who still has it open.
+
+Beside these states a run may lie down, once for each question that is open: its deadline is
+paused and its place at the gate is free for others, unless too many have done so already.
+When the last question is answered it queues for a place like everybody else.
 """
 
 from __future__ import annotations
@@ -8,11 +38,13 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from enum import Enum, auto
 from itertools import count
 from types import MappingProxyType
 from typing import NamedTuple
 
 from toolyard.processes.exits import Exits
+from toolyard.processes.marks import Marks
 from toolyard.processes.once import Exit, Process
 from toolyard.processes.watcher import Watcher
 from toolyard.protocol.call import Call, Channel
@@ -20,7 +52,6 @@ from toolyard.scripts.contract.exchange import ERROR, RESOURCES, Exchange, Excha
 from toolyard.scripts.contract.questions import Questions
 from toolyard.scripts.contract.stream import Allowance, Announce, Reporter
 from toolyard.scripts.running.deadline import Deadline, Expiry, Limit
-from toolyard.scripts.running.escaped import Escaped
 from toolyard.scripts.running.gate import Gate
 from toolyard.scripts.settings import RunnerSettings
 
@@ -72,15 +103,15 @@ class Shared:
     numbers: Iterator[int] = field(default_factory=count)
     live: set[Run] = field(default_factory=set)
     idle: asyncio.Event = field(default_factory=asyncio.Event)
-    escaped: Escaped = field(init=False)
+    marks: Marks = field(init=False)
 
     def __post_init__(self) -> None:
-        escaped = Escaped(self.loop, self.mark, lambda: {run.number for run in self.live})
-        object.__setattr__(self, "escaped", escaped)
+        marks = Marks(self.loop, self.mark, lambda: {run.number for run in self.live})
+        object.__setattr__(self, "marks", marks)
 
     def gone(self, run: Run) -> None:
         self.live.discard(run)
-        self.escaped.look_soon()
+        self.marks.look_soon()
         if not self.live:
             self.idle.set()
 
@@ -101,23 +132,35 @@ class Shared:
             pass
 
 
+class State(Enum):
+    """See the head of this module."""
+
+    STARTING = auto()
+    RUNNING = auto()
+    EXPIRED = auto()
+    FINISHED = auto()
+    ABANDONED = auto()
+    RETIRED = auto()
+
+
+AWAITED = (State.RUNNING, State.EXPIRED)
+
+
 class Run:
     __slots__ = (
-        "_abandoned",
         "_call",
         "_channel",
         "_deadline",
-        "_drained",
         "_exchange",
         "_give_up_at",
         "_has_place",
         "_laid_down",
         "_questions",
         "_reporter",
-        "_retired",
         "_row",
         "_settled_at",
         "_shared",
+        "_state",
         "_timed_out",
         "number",
         "process",
@@ -128,6 +171,7 @@ class Run:
     def __init__(self, shared: Shared, limit: Limit) -> None:
         """The caller has a place at the gate; it passes to the run."""
         self._shared = shared
+        self._state = State.STARTING
         self.number = next(shared.numbers)
         self._exchange: Exchange | None = None
         now = shared.loop.time()
@@ -139,7 +183,6 @@ class Run:
         self._questions: Questions | None = None
         self._timed_out: Expiry | None = None
         self._give_up_at = 0.0
-        self._abandoned = self._retired = self._drained = False
         self._has_place = True
         self._laid_down = 0
         self._row = -1
@@ -151,7 +194,7 @@ class Run:
     @property
     def mark(self) -> bytes:
         """What all that it starts carries in its environment."""
-        return self._shared.escaped.mark_of(self.number)
+        return self._shared.marks.mark_of(self.number)
 
     def take_exchange(self) -> Exchange:
         self._exchange = self._shared.pool.take()
@@ -168,6 +211,7 @@ class Run:
         self.process = process
         self._row = self._shared.watcher.watch(process.pid)
         self._shared.live.add(self)
+        self._state = State.RUNNING
 
     async def finished(self) -> Finished:
         try:
@@ -181,7 +225,9 @@ class Run:
 
     def abandon(self) -> None:
         """Nobody waits any more: end it, and see to the rest in the background."""
-        self._abandoned = True
+        if self._state is State.RETIRED:
+            return
+        self._state = State.ABANDONED
         if self._exchange is not None:
             self._exchange.on_line = None
             self._exchange.cancel()
@@ -193,14 +239,14 @@ class Run:
 
     def ended(self) -> None:
         """The process is over; who waits for it retires the run after reading its files."""
-        if self._abandoned:
+        if self._state is State.ABANDONED:
             self.retire()
 
     def tick(self, now: float, now_ns: int) -> None:
-        if now < self._settled_at or self._abandoned:
+        if now < self._settled_at or self._state not in AWAITED:
             return
         self.process.look()
-        if self._timed_out is not None:
+        if self._state is State.EXPIRED:
             if now >= self._give_up_at:
                 self.process.give_up()
             return
@@ -208,6 +254,7 @@ class Run:
             self._deadline.progressed(now)
         self._timed_out = self._deadline.expired(now)
         if self._timed_out is not None:
+            self._state = State.EXPIRED
             self._give_up_at = now + self._shared.settings.kill_grace + GIVE_UP_AFTER
             self.process.terminate(self._shared.settings.kill_grace)
         else:
@@ -215,14 +262,13 @@ class Run:
 
     def retire(self) -> None:
         """Give everything back, once; a process that does not end holds it until it does."""
-        if self._retired:
+        if self._state is State.RETIRED:
             return
         if self._questions is not None:
             self._questions.close()
         if not self.process.over:
-            self._abandoned = True
+            self._state = State.ABANDONED
             return
-        self._retired = True
         self._shared.watcher.forget(self._row)
         self.release()
         self._shared.gone(self)
@@ -231,13 +277,14 @@ class Run:
         if self._exchange is not None:
             self._give_back(self._exchange)
             self._exchange = None
+        self._state = State.RETIRED
         if self._has_place:
             self._has_place = False
             self._shared.gate.leave()
 
     def _give_back(self, exchange: Exchange) -> None:
         """Others may use the folder only if nobody of the group can still have it open."""
-        if self._drained:
+        if self._state is State.FINISHED and self.process.group_gone:
             self._shared.pool.give_back(exchange)
         else:
             self._shared.pool.discard(exchange)
@@ -282,10 +329,11 @@ class Run:
         self._questions.look(now_ns)
 
     def _finished(self, ended: Exit) -> Finished:
+        if self._state in AWAITED:
+            self._state = State.FINISHED
         said_error = said_resources = None
         if self._exchange is not None:
             self._exchange.finish()
-            self._drained = self.process.group_gone
             said_error = self._exchange.read(ERROR, MAX_SAID)
             said_resources = self._exchange.read(RESOURCES, MAX_SAID)
         return Finished(

@@ -253,7 +253,7 @@ class Runner:
         await shared.until_idle(CLOSE_PATIENCE)
         if self._pulse is not None:
             self._pulse.cancel()
-        shared.escaped.close()
+        shared.marks.close()
         shared.pool.close()
 
     def _configured_roots(self, call: Call, channel: Channel) -> Roots:

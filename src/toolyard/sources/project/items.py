@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
+from toolyard.protocol.kinds import Kind
 from toolyard.protocol.values import JsonObject
 
 MANY = 500
+# What an item must say to be one.
+NEEDS: Mapping[Kind, tuple[str, ...]] = {
+    "tools": ("name", "path"),
+    "resources": ("name", "uri"),
+    "templates": ("name", "uriTemplate"),
+    "prompts": ("name", "path"),
+}
 
 
 def unique(

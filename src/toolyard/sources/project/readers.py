@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from toolyard.http.addresses import HostRules
-from toolyard.http.resolving import Dialler
+from toolyard.http.dial import GuardedDial
 from toolyard.protocol.call import JsonObject
 from toolyard.scripts.resources.files import FileProvider
 from toolyard.scripts.resources.git import GitLimits, GitProvider
@@ -67,7 +67,7 @@ def _https(settings: Settings) -> Reader:
     limits = HttpsLimits(
         settings.https_timeout, settings.https_max_bytes, settings.https_user_agent
     )
-    return HttpsProvider(Dialler(rules), limits)
+    return HttpsProvider(GuardedDial(rules), limits)
 
 
 def _git(settings: Settings, runner: Runner) -> Reader:
@@ -75,4 +75,4 @@ def _git(settings: Settings, runner: Runner) -> Reader:
         return Refusing("the git provider is off (MCPBASH_ENABLE_GIT_PROVIDER)")
     rules = HostRules(settings.git_allow_hosts, settings.git_deny_hosts, settings.git_allow_all)
     limits = GitLimits(settings.git_timeout, settings.git_max_kb, settings.max_resource_bytes)
-    return GitProvider(runner, Dialler(rules), limits)
+    return GitProvider(runner, GuardedDial(rules), limits)

@@ -10,8 +10,9 @@ from collections.abc import Callable, Collection
 from typing import NamedTuple
 
 from toolyard.catalog.entries import Entries
-from toolyard.catalog.kinds import Kind
+from toolyard.files.stamp import path_changed_at, unchanged
 from toolyard.protocol.call import JsonObject, Target
+from toolyard.protocol.kinds import Kind
 from toolyard.scripts.resources.changes import FileChanges
 from toolyard.scripts.running.runner import Runner
 from toolyard.scripts.tool import ScriptTarget
@@ -29,7 +30,6 @@ from toolyard.sources.project.discover.scan import (
     scan,
     unscanned,
 )
-from toolyard.sources.project.discover.walk import stamp_of, unchanged
 from toolyard.sources.project.entries import Builder, MakeToolTarget
 from toolyard.sources.project.layout import Project
 from toolyard.sources.project.register.file import RegistrationError, has_active_script
@@ -131,7 +131,7 @@ class ProjectSource:
             stamps = known.scan.stamps
             real = set(map(_real, paths))
             places = (real | set(map(os.path.dirname, real))) & stamps.keys()
-            changed = {place for place in places if stamp_of(place) != stamps[place]}
+            changed = {place for place in places if path_changed_at(place) != stamps[place]}
             self._noticed |= changed | set(map(os.path.dirname, changed))
             return bool(changed)
 

@@ -7,8 +7,8 @@ from urllib.parse import parse_qsl, urlsplit, urlunsplit
 
 from toolyard.protocol.call import Json, JsonObject
 from toolyard.sources.registry.format.model import Registry
+from toolyard.telemetry import MASK, Mask
 
-MASK = "***"
 # A reference says where a value comes from and nothing of the value.
 _REFERENCE = re.compile(r"\$\{[A-Za-z_][A-Za-z0-9_]*\}")
 
@@ -28,26 +28,18 @@ def masked(native: JsonObject) -> JsonObject:
     return copy
 
 
-def without_secrets(text: str, secrets: frozenset[str]) -> str:
-    """A line for a log. A value of one or two characters hides nothing worth the mess."""
-    for secret in sorted(secrets, key=len, reverse=True):
-        if len(secret) > 2:
-            text = text.replace(secret, MASK)
-    return text
-
-
 def masked_values(value: Json, secrets: frozenset[str]) -> Json:
     """A copy for the eyes: no text in it that came from a variable, however short."""
-    if isinstance(value, str):
-        return MASK if value in secrets and value else without_secrets(value, secrets)
-    if isinstance(value, dict):
-        return {
-            without_secrets(key, secrets): masked_values(member, secrets)
-            for key, member in value.items()
-        }
-    if isinstance(value, list):
-        return [masked_values(one, secrets) for one in value]
-    return value
+    mask = Mask(secrets)
+
+    def copied(part: Json) -> Json:
+        if isinstance(part, str):
+            return MASK if part in secrets and part else mask(part)
+        if isinstance(part, dict):
+            return {mask(key): copied(member) for key, member in part.items()}
+        return [copied(one) for one in part] if isinstance(part, list) else part
+
+    return copied(value)
 
 
 def _server(server: JsonObject) -> JsonObject:

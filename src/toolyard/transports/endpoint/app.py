@@ -1,28 +1,19 @@
-"""The HTTP server's one ASGI app: guard, authenticate, route; both eras on one endpoint."""
+"""What answers every HTTP request: guard, authenticate, route; both eras on one endpoint."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping, MutableMapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 from toolyard.access.callers import Anyone, Authenticator, Unauthorized
 from toolyard.errors import INVALID_REQUEST, ProtocolError
-from toolyard.http.messages import (
-    TEXT_TYPE,
-    AsgiApp,
-    BodyTooLarge,
-    Disconnected,
-    Header,
-    Receive,
-    Scope,
-    Send,
-    body_at_hand,
-    read_body,
-    respond,
-)
-from toolyard.http.request_heads import HEAD, read_head
+from toolyard.http.headers import TEXT_TYPE, Header
+from toolyard.http.request import BodyTooLarge, Disconnected
+from toolyard.http.request import Request as HttpRequest
+from toolyard.http.request_heads import Head
+from toolyard.http.response import Responder
+from toolyard.http.response import Response as HttpResponse
 from toolyard.protocol.jsonrpc import Message, Request
 from toolyard.protocol.modern import is_modern
 from toolyard.protocol.revisions import HANDSHAKE, MODERN
@@ -39,8 +30,6 @@ log = logger("http")
 HEALTH = "/healthz"  # says that the process lives, and nothing else, to everybody
 MESSAGES = "/messages"  # the POST half of the older pair
 JSON = "application/json"
-# Where a private route finds who is calling.
-CALLER = "toolyard.caller"
 Route = Callable[[Exchange], Awaitable[None]]
 
 
@@ -54,18 +43,18 @@ class HttpSettings:
 
 
 class HttpTransport:
-    """An ASGI callable. Extra routes pass the same guard; a path that ends in / is a prefix.
+    """A Responder. Extra routes pass the same guard; a path that ends in / is a prefix.
 
     Those in `extra` know themselves whom they answer (the page); those in `private` answer
-    whoever may use /mcp (/status), and find the caller in the scope.
+    whoever may use /mcp (/status).
     """
 
     def __init__(
         self,
         edge: Edge,
         settings: HttpSettings,
-        extra: Mapping[str, AsgiApp] | None = None,
-        private: Mapping[str, AsgiApp] | None = None,
+        extra: Mapping[str, Responder] | None = None,
+        private: Mapping[str, Responder] | None = None,
     ) -> None:
         self._edge = edge
         self._settings = settings
@@ -89,33 +78,29 @@ class HttpTransport:
         """Every route there is."""
         return frozenset({HEALTH, *self._routes, *self._extra})
 
-    def __call__(self, scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
-        if scope["type"] != "http":
-            return _ignore()
-        head = scope.get(HEAD) or read_head(scope["headers"])
+    def __call__(self, request: HttpRequest, response: HttpResponse) -> Awaitable[None]:
+        head = request.head
         if head.route is None:
             twice = not _ONLY_ONCE.isdisjoint(head.repeated)
-            head.route = _TWICE if twice else self._route(scope, head.headers)
-        answered: Awaitable[None] = head.route(
-            Exchange(scope, receive, send, head.headers, head.repeated)
-        )
+            head.route = _TWICE if twice else self._route(head)
+        answered: Awaitable[None] = head.route(Exchange(request, response, head.headers))
         return answered
 
     # -- where a request goes: path, method and headers decide, and who is calling -------
 
-    def _route(self, scope: Scope, headers: Mapping[str, str]) -> Route:
-        guard = self._settings.guard
+    def _route(self, head: Head) -> Route:
+        guard, headers = self._settings.guard, head.headers
         refusal = guard.refusal(headers)
         if refusal is not None:
             return _always(403, refusal.encode(), (TEXT_TYPE,))
-        if scope["method"] == "OPTIONS":
+        if head.method == "OPTIONS":
             route = _always(204, b"", guard.preflight(headers))
         else:
-            route = self._own_route(scope, headers)
+            route = self._own_route(head)
         return _with_cors(route, guard.cors(headers)) if "origin" in headers else route
 
-    def _own_route(self, scope: Scope, headers: Mapping[str, str]) -> Route:
-        path, method = scope["path"], scope["method"]
+    def _own_route(self, head: Head) -> Route:
+        path, method = head.path, head.method
         if path == HEALTH:
             return _always(200, b"ok\n", (TEXT_TYPE,))
         methods = self._routes.get(path)
@@ -124,7 +109,7 @@ class HttpTransport:
         route = methods.get(method)
         if route is None:
             return _always(405, b"", ((b"allow", ", ".join(methods).encode()),))
-        refused = _refusal(headers) if method == "POST" else None
+        refused = _refusal(head.headers) if method == "POST" else None
         return self._admitted(route if refused is None else _refusing(*refused))
 
     def _admitted(self, route: Route) -> Route:
@@ -142,34 +127,28 @@ class HttpTransport:
         return for_those_we_know if everybody is None else for_everybody
 
     async def _route_extra(self, exchange: Exchange) -> None:
-        scope, send = exchange.scope, exchange.send
-        private = self._private.get(scope["path"])
-        extra = private or self._find_extra(scope["path"])
+        request, response = exchange.request, exchange.response
+        private = self._private.get(request.path)
+        extra = private or self._find_extra(request.path)
         if extra is None:
-            await respond(send, 404, b"Not found: the MCP endpoint is /mcp\n", (TEXT_TYPE,))
+            await response.send(404, b"Not found: the MCP endpoint is /mcp\n", (TEXT_TYPE,))
             return
-        if private is not None:
-            if not await self._admit(exchange):
-                return
-            scope[CALLER] = exchange.caller
-        await extra(scope, exchange.receive, send)
+        if private is None or await self._admit(exchange):
+            await extra(request, response)
 
-    def _find_extra(self, path: str) -> AsgiApp | None:
+    def _find_extra(self, path: str) -> Responder | None:
         if path in self._extra:
             return self._extra[path]
-        for prefix, app in self._extra.items():
+        for prefix, responder in self._extra.items():
             if prefix.endswith("/") and path.startswith(prefix):
-                return app
+                return responder
         return None
 
     async def _admit(self, exchange: Exchange) -> bool:
         """Find out who is calling; 401 for everyone that we do not know."""
-        sent: list[str] = []
-        if "authorization" in exchange.headers:
-            raw = exchange.scope["headers"]
-            sent = [value.decode("latin-1") for name, value in raw if name == b"authorization"]
+        authorization = exchange.request.authorization
         try:
-            exchange.caller = await self._settings.authenticator.caller(sent)
+            exchange.caller = await self._settings.authenticator.caller(authorization)
         except Unauthorized as refused:
             challenge = (b"www-authenticate", refused.challenge.encode("latin-1", "replace"))
             error = ProtocolError(INVALID_REQUEST, "Unauthorized")
@@ -180,7 +159,7 @@ class HttpTransport:
     # -- what is done there ------------------------------------------------------------
 
     def _post(self, exchange: Exchange) -> Awaitable[None]:
-        body = body_at_hand(exchange.receive)
+        body = exchange.request.at_hand()
         if body is None or len(body) > self._settings.max_body:
             return self._post_slowly(exchange, body)
         return self._take(exchange, body)
@@ -190,7 +169,7 @@ class HttpTransport:
         try:
             if body is not None:
                 raise BodyTooLarge
-            body = await read_body(exchange.receive, most)
+            body = await exchange.request.read(most)
         except BodyTooLarge:
             why = f"a body may have {most} bytes"
             await exchange.refuse(413, ProtocolError(INVALID_REQUEST, "Body too large", why))
@@ -201,7 +180,7 @@ class HttpTransport:
 
     def _take(self, exchange: Exchange, body: bytes) -> Awaitable[None]:
         message = self._edge.decode(body)
-        if exchange.scope["path"] == MESSAGES:
+        if exchange.request.head.path == MESSAGES:
             return self._pair.post(exchange, message)
         if _speaks_modern(exchange, message):
             return self._modern.post(exchange, message)
@@ -209,13 +188,13 @@ class HttpTransport:
 
     async def _get(self, exchange: Exchange) -> None:
         if exchange.headers.get("mcp-protocol-version") in MODERN:
-            await respond(exchange.send, 405, b"", ((b"allow", b"POST"),))
+            await exchange.response.send(405, b"", ((b"allow", b"POST"),))
             return
         await self._legacy.get(exchange)
 
     async def _delete(self, exchange: Exchange) -> None:
         if exchange.headers.get("mcp-protocol-version") in MODERN:
-            await respond(exchange.send, 405, b"", ((b"allow", b"POST"),))
+            await exchange.response.send(405, b"", ((b"allow", b"POST"),))
             return
         await self._legacy.delete(exchange)
 
@@ -253,12 +232,8 @@ def _refusal(headers: Mapping[str, str]) -> tuple[int, ProtocolError] | None:
     return None
 
 
-async def _ignore() -> None:
-    """What is not HTTP is none of ours."""
-
-
 def _always(status: int, body: bytes, headers: tuple[Header, ...]) -> Route:
-    return lambda exchange: respond(exchange.send, status, body, headers)
+    return lambda exchange: exchange.response.send(status, body, headers)
 
 
 # Which of them would be meant? Whoever stands before us may have read the other one.
@@ -272,16 +247,7 @@ def _refusing(status: int, error: ProtocolError) -> Route:
 
 def _with_cors(route: Route, headers: tuple[Header, ...]) -> Route:
     def answer(exchange: Exchange) -> Awaitable[None]:
-        exchange.send = _with_headers(exchange.send, headers)
+        exchange.response.add(headers)
         return route(exchange)
 
     return answer
-
-
-def _with_headers(send: Send, more: tuple[Header, ...]) -> Send:
-    async def wrapped(message: MutableMapping[str, Any]) -> None:
-        if message["type"] == "http.response.start":
-            message = {**message, "headers": [*message["headers"], *more]}
-        await send(message)
-
-    return wrapped

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 from toolyard.errors import (
@@ -15,7 +14,9 @@ from toolyard.errors import (
     UNSUPPORTED_REVISION,
     ProtocolError,
 )
-from toolyard.http.messages import JSON_TYPE, Header, Receive, Scope, Send, respond
+from toolyard.http.headers import JSON_TYPE, Header
+from toolyard.http.request import Request
+from toolyard.http.response import Response
 from toolyard.protocol.call import Caller
 from toolyard.protocol.jsonrpc import RequestId, encode_error
 
@@ -33,12 +34,9 @@ MODERN_STATUS = {
 
 @dataclass(slots=True)
 class Exchange:
-    scope: Scope
-    receive: Receive
-    send: Send
+    request: Request
+    response: Response
     headers: dict[str, str]
-    # Headers that were sent more than once.
-    repeated: frozenset[str] = frozenset()
     # Who is calling; set once the credentials are checked.
     caller: Caller = _NOBODY
 
@@ -47,9 +45,9 @@ class Exchange:
         status: int,
         error: ProtocolError,
         request_id: RequestId | None = None,
-        headers: Iterable[Header] = (),
+        headers: tuple[Header, ...] = (),
     ) -> None:
-        await respond(self.send, status, encode_error(request_id, error), (JSON_TYPE, *headers))
+        await self.response.send(status, encode_error(request_id, error), (JSON_TYPE, *headers))
 
     async def accepted(self) -> None:
-        await respond(self.send, 202)
+        await self.response.send(202)

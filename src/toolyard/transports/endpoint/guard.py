@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
-from toolyard.http.messages import Header
+from toolyard.http.headers import Header
 
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 # Nothing that another reader could take for something else: no user, path, query or blank.

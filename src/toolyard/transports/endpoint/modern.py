@@ -6,7 +6,6 @@ from collections.abc import Awaitable
 from dataclasses import dataclass
 
 from toolyard.errors import INVALID_REQUEST, ProtocolError
-from toolyard.http.messages import CANCEL_WHEN_LEFT
 from toolyard.protocol.headers import PARAM_PREFIX, check_routing, mismatch
 from toolyard.protocol.jsonrpc import (
     Malformed,
@@ -46,8 +45,8 @@ class ModernEndpoint:
         except ProtocolError as error:
             await exchange.refuse(MODERN_STATUS.get(error.code, 200), error, request.id)
             return
-        exchange.scope[CANCEL_WHEN_LEFT]()
-        reply = Reply(exchange.send)
+        exchange.response.cancel_when_left()
+        reply = Reply(exchange.response)
         call = modern_call(request, envelope, exchange.caller, exchange.headers)
         token = call.meta.get("progressToken")
         wire = Wire(reply.put, call.revision, token, lambda: call.log_level)
@@ -65,8 +64,9 @@ class ModernEndpoint:
 
 def _checked_envelope(exchange: Exchange, request: Request) -> Envelope:
     """The ladder: repeated headers, the envelope, headers against body, the version."""
-    if exchange.repeated:
-        _refuse_repeated(exchange.repeated)
+    repeated = exchange.request.head.repeated
+    if repeated:
+        _refuse_repeated(repeated)
     envelope = open_envelope(request.params)
     check_routing(exchange.headers, request.method, request.params, envelope.version)
     if envelope.revision is not LATEST:  # raises for a version that we do not have

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass
-from urllib.parse import parse_qs
 
 from toolyard.errors import INVALID_REQUEST, RATE_LIMITED, ProtocolError
-from toolyard.http.messages import EVENT_HEADERS, KEEP_ALIVE, event
-from toolyard.http.waiting import while_connected
+from toolyard.http.events import EVENT_HEADERS, KEEP_ALIVE, event
+from toolyard.http.response import Response as HttpResponse
 from toolyard.protocol.jsonrpc import (
     Malformed,
     Message,
@@ -43,33 +42,28 @@ class PairEndpoint:
             return
         session = self.sessions.open(exchange.caller)
         session.followers += 1
-        await exchange.send(
-            {"type": "http.response.start", "status": 200, "headers": list(EVENT_HEADERS)}
-        )
-        root = exchange.scope.get("root_path", "")
-        address = f"{root}/messages?session_id={session.id}".encode()
-        await self._body(exchange, event(address, name="endpoint"))
+        response = exchange.response
+        response.start(EVENT_HEADERS)
+        address = f"/messages?session_id={session.id}".encode()
+        await response.write(event(address, name="endpoint"))
         try:
-            await while_connected(self._events(exchange, session), exchange.receive)
+            await exchange.request.while_connected(self._events(response, session))
         finally:
             self.sessions.end(session)
-        await exchange.send({"type": "http.response.body", "body": b""})
+        await response.end()
 
-    async def _events(self, exchange: Exchange, session: HttpSession) -> None:
+    async def _events(self, response: HttpResponse, session: HttpSession) -> None:
         async for item in session.general.follow(idle=KEEP_ALIVE_AFTER):
             if item is None:
-                await self._body(exchange, KEEP_ALIVE)
+                await response.write(KEEP_ALIVE)
                 continue
             number, message = item
-            await self._body(exchange, event(message))
+            await response.write(event(message))
             session.general.forget(number)
 
-    async def _body(self, exchange: Exchange, chunk: bytes) -> None:
-        await exchange.send({"type": "http.response.body", "body": chunk, "more_body": True})
-
     async def post(self, exchange: Exchange, message: Message | list[Message]) -> None:
-        query = parse_qs(exchange.scope.get("query_string", b"").decode("latin-1"))
-        session = self.sessions.find(query.get("session_id", [""])[0], exchange.caller)
+        session_id = exchange.request.query.get("session_id", "")
+        session = self.sessions.find(session_id, exchange.caller)
         if session is None:
             await exchange.refuse(404, ProtocolError(INVALID_REQUEST, "Session not found"))
             return

@@ -6,7 +6,9 @@ import asyncio
 from collections.abc import Awaitable
 from functools import cached_property
 
-from toolyard.http.messages import EVENT_HEADERS, JSON_TYPE, KEEP_ALIVE, Send, begin_response, event
+from toolyard.http.events import EVENT_HEADERS, KEEP_ALIVE, event
+from toolyard.http.headers import JSON_TYPE
+from toolyard.http.response import Response
 from toolyard.transports.endpoint.outbox import Outbox, priming
 
 RETRY_MS = 500
@@ -17,8 +19,10 @@ _JSON = (JSON_TYPE,)
 class Reply:
     """Messages put before the answer turn the response into an event stream."""
 
-    def __init__(self, send: Send, number: int | None = None, *, primed: bool = False) -> None:
-        self._send = send
+    def __init__(
+        self, response: Response, number: int | None = None, *, primed: bool = False
+    ) -> None:
+        self._response = response
         self._number = number  # of the stream, where it can be resumed
         self._primed = primed
         self._pump: asyncio.Task[None] | None = None
@@ -53,7 +57,7 @@ class Reply:
         What there is to be awaited, if anything.
         """
         if self._pump is None and answer is not None:
-            return begin_response(self._send, status, answer, _JSON)
+            return self._response.send_at_once(status, answer, _JSON)
         return self._finish_stream(answer)
 
     async def _finish_stream(self, answer: bytes | None) -> None:
@@ -65,27 +69,22 @@ class Reply:
             await self._pump
 
     async def _stream(self) -> None:
-        await self._send(
-            {"type": "http.response.start", "status": 200, "headers": list(EVENT_HEADERS)}
-        )
+        self._response.start(EVENT_HEADERS)
         if self._primed:
-            await self._body(priming(self.outbox.event_id(0), RETRY_MS))
+            await self._response.write(priming(self.outbox.event_id(0), RETRY_MS))
         if not self._detached:
             await self._follow()
-        await self._send({"type": "http.response.body", "body": b"", "more_body": False})
+        await self._response.end()
 
     async def _follow(self) -> None:
         async for item in self.outbox.follow(idle=KEEP_ALIVE_AFTER):
             if item is not None:
                 number, message = item
                 event_id = self.outbox.event_id(number) if self._number is not None else None
-                await self._body(event(message, event_id))
+                await self._response.write(event(message, event_id))
                 if self._number is None:
                     self.outbox.forget(number)  # nobody can come back for it
             elif not self._detached and not self.outbox.closed:
-                await self._body(KEEP_ALIVE)
+                await self._response.write(KEEP_ALIVE)
             if self._detached:
                 return
-
-    async def _body(self, chunk: bytes) -> None:
-        await self._send({"type": "http.response.body", "body": chunk, "more_body": True})

@@ -8,7 +8,7 @@ from itertools import takewhile
 from time import monotonic
 from typing import NamedTuple
 
-from toolyard.http.messages import Send
+from toolyard.http.response import Response
 from toolyard.protocol.call import Caller
 from toolyard.protocol.jsonrpc import RequestId
 from toolyard.transports.answer import Edge
@@ -34,9 +34,9 @@ class HttpSession:
         self.last_used = 0.0
         self.followers = 0
 
-    def open_reply(self, request_id: RequestId, send: Send) -> Reply:
+    def open_reply(self, request_id: RequestId, response: Response) -> Reply:
         self._count += 1
-        reply = Reply(send, self._count, primed=self.handshake.revision.resumable_priming)
+        reply = Reply(response, self._count, primed=self.handshake.revision.resumable_priming)
         self._replies.setdefault(request_id, reply)
         return reply
 

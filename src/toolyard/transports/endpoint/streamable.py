@@ -7,8 +7,9 @@ from contextlib import aclosing
 from dataclasses import dataclass
 
 from toolyard.errors import INVALID_REQUEST, ProtocolError
-from toolyard.http.messages import EVENT_HEADERS, JSON_TYPE, KEEP_ALIVE, event, respond
-from toolyard.http.waiting import while_connected
+from toolyard.http.events import EVENT_HEADERS, KEEP_ALIVE, event
+from toolyard.http.headers import JSON_TYPE
+from toolyard.http.response import Response as HttpResponse
 from toolyard.protocol.call import Call, JsonObject
 from toolyard.protocol.jsonrpc import (
     Malformed,
@@ -67,10 +68,10 @@ class LegacyEndpoint:
         answer = await session.handshake.answer(request)
         if not session.handshake.greeted.done:
             self.sessions.end(session)
-            await respond(exchange.send, 200, answer or b"", (JSON_TYPE,))
+            await exchange.response.send(200, answer or b"", (JSON_TYPE,))
             return
         session_header = (b"mcp-session-id", session.id.encode())
-        await respond(exchange.send, 200, answer or b"", (JSON_TYPE, session_header))
+        await exchange.response.send(200, answer or b"", (JSON_TYPE, session_header))
 
     def _session(self, exchange: Exchange) -> HttpSession:
         """The session that the headers name. Raises NoSession."""
@@ -96,7 +97,7 @@ class LegacyEndpoint:
 
     async def _request(self, exchange: Exchange, session: HttpSession, request: Request) -> None:
         """A client that is cut off has not cancelled: the call goes on and can be resumed."""
-        reply = session.open_reply(request.id, exchange.send)
+        reply = session.open_reply(request.id, exchange.response)
         try:
             answer = await session.handshake.answer(request)
         finally:
@@ -118,7 +119,7 @@ class LegacyEndpoint:
             return
         answers = await answer_batch(session.handshake, messages)
         if answers:
-            await respond(exchange.send, 200, encode_batch(answers), (JSON_TYPE,))
+            await exchange.response.send(200, encode_batch(answers), (JSON_TYPE,))
         else:
             await exchange.accepted()
 
@@ -152,7 +153,7 @@ class LegacyEndpoint:
             await exchange.refuse(no.status, no.error)
         else:
             self.sessions.end(session)
-            await respond(exchange.send, 204)
+            await exchange.response.send(204)
 
 
 def opening(exchange: Exchange, params: JsonObject) -> Call:
@@ -162,25 +163,19 @@ def opening(exchange: Exchange, params: JsonObject) -> Call:
 
 async def stream(exchange: Exchange, outbox: Outbox, after: int, *, primed: bool) -> None:
     """Send the messages of a stream as events until it ends or the client leaves."""
-    await exchange.send(
-        {"type": "http.response.start", "status": 200, "headers": list(EVENT_HEADERS)}
-    )
+    response = exchange.response
+    response.start(EVENT_HEADERS)
     # At once: proxies may hold the head back until there is a byte of the body.
-    first = priming(outbox.event_id(after), RETRY_MS) if primed else KEEP_ALIVE
-    await _body(exchange, first)
-    await while_connected(_events(exchange, outbox, after), exchange.receive)
-    await exchange.send({"type": "http.response.body", "body": b""})
+    await response.write(priming(outbox.event_id(after), RETRY_MS) if primed else KEEP_ALIVE)
+    await exchange.request.while_connected(_events(response, outbox, after))
+    await response.end()
 
 
-async def _events(exchange: Exchange, outbox: Outbox, after: int) -> None:
+async def _events(response: HttpResponse, outbox: Outbox, after: int) -> None:
     async with aclosing(outbox.follow(after, idle=KEEP_ALIVE_AFTER)) as items:
         async for item in items:
             if item is None:
-                await _body(exchange, KEEP_ALIVE)
+                await response.write(KEEP_ALIVE)
             else:
                 number, message = item
-                await _body(exchange, event(message, outbox.event_id(number)))
-
-
-async def _body(exchange: Exchange, chunk: bytes) -> None:
-    await exchange.send({"type": "http.response.body", "body": chunk, "more_body": True})
+                await response.write(event(message, outbox.event_id(number)))

@@ -6,13 +6,14 @@ import asyncio
 from collections.abc import Mapping
 from contextlib import aclosing
 
-from toolyard.http.client import Response
-from toolyard.http.connection import Broken
+from toolyard.http.client import ClientResponse
+from toolyard.http.client_connection import Broken
 from toolyard.http.events import Event
 from toolyard.protocol.call import JsonObject
 from toolyard.protocol.codec import dumps
-from toolyard.protocol.headers import NAMED_BY, encode_value
-from toolyard.protocol.revisions import HANDSHAKE, LISTS
+from toolyard.protocol.headers import MCP_NAME, encode_value
+from toolyard.protocol.kinds import LISTS
+from toolyard.protocol.revisions import HANDSHAKE
 from toolyard.telemetry import logger
 from toolyard.upstreams.link.link import Link, LinkError, Lost, Outgoing, Refused, SessionGone
 from toolyard.upstreams.link.post import Requester, refusal
@@ -64,7 +65,7 @@ class StreamableLink(Link):
     # -- requests ----------------------------------------------------------------------
 
     async def exchange(self, out: Outgoing) -> JsonObject:
-        name = out.params.get(NAMED_BY[out.method]) if out.method in NAMED_BY else None
+        name = out.params.get(MCP_NAME[out.method]) if out.method in MCP_NAME else None
         headers = self._request_headers(out, name if isinstance(name, str) else None)
         response = await self._http.send(
             "POST", headers, out.encode(), repeatable=out.method in REPEATABLE
@@ -82,7 +83,7 @@ class StreamableLink(Link):
             # Cut off in the middle this is how a modern call is cancelled.
             response.close()
 
-    async def _body(self, response: Response) -> bytes:
+    async def _body(self, response: ClientResponse) -> bytes:
         try:
             return await response.read(self._http.max_message)
         except Broken as error:
@@ -103,7 +104,7 @@ class StreamableLink(Link):
             raise Lost("answered with something that is no answer")
         return answer
 
-    async def _refused(self, response: Response, out: Outgoing) -> LinkError:
+    async def _refused(self, response: ClientResponse, out: Outgoing) -> LinkError:
         if 200 <= response.status < 300:
             return Lost(f"answered HTTP {response.status} without a result")
         refused = await refusal(response)
@@ -113,7 +114,7 @@ class StreamableLink(Link):
 
     # -- event streams -----------------------------------------------------------------
 
-    async def _from_events(self, response: Response, out: Outgoing) -> JsonObject:
+    async def _from_events(self, response: ClientResponse, out: Outgoing) -> JsonObject:
         resumption = Resumption()
         answer = await self._search(response, out, resumption)
         if answer is None and response.complete and resumption.last_id is not None:
@@ -129,7 +130,7 @@ class StreamableLink(Link):
         return answer
 
     async def _search(
-        self, response: Response, out: Outgoing, resumption: Resumption
+        self, response: ClientResponse, out: Outgoing, resumption: Resumption
     ) -> JsonObject | None:
         """The answer on this stream, or None where it ends without one."""
         async with aclosing(events_of(response, self._http.max_message)) as events:
@@ -264,7 +265,7 @@ def _forgot(refused: Refused) -> bool:
     return refused.status == 400 and isinstance(message, str) and "session" in message.lower()
 
 
-async def _finish(response: Response) -> None:
+async def _finish(response: ClientResponse) -> None:
     """The answer should be the end of its stream; waiting for that saves the connection."""
     if response.complete:
         return

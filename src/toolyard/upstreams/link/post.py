@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 import orjson
 
-from toolyard.http.client import CannotReach, HttpClient, Response, Url
-from toolyard.http.connection import Broken, HttpError
+from toolyard.http.client import CannotReach, ClientResponse, HttpClient, Url
+from toolyard.http.client_connection import Broken, HttpError
 from toolyard.protocol.call import JsonObject
 from toolyard.upstreams.auth import Challenge, Credentials
 from toolyard.upstreams.link.link import MAX_MESSAGE, Lost, NotSent, Refused, Unauthorized
@@ -37,7 +37,7 @@ class Requester:
         *,
         url: Url | None = None,
         repeatable: bool = False,
-    ) -> Response:
+    ) -> ClientResponse:
         """The response, whatever its status, after redirects and challenges."""
         target = url or self.url
         for _ in range(MAX_TRIES):
@@ -67,13 +67,13 @@ class Requester:
 
     async def _send_again(
         self, method: str, url: Url, headers: Mapping[str, str], body: bytes
-    ) -> Response:
+    ) -> ClientResponse:
         try:
             return await self._client.request(method, url, headers, body)
         except HttpError as error:
             raise Lost(str(error)) from None
 
-    def _redirected(self, response: Response, url: Url) -> Url:
+    def _redirected(self, response: ClientResponse, url: Url) -> Url:
         location = response.headers.get("location", "")
         response.close()
         try:
@@ -85,7 +85,7 @@ class Requester:
             raise Refused(response.status, "it redirects to another origin")
         return target
 
-    async def _challenged(self, response: Response, url: Url) -> bool:
+    async def _challenged(self, response: ClientResponse, url: Url) -> bool:
         """True when the request is worth repeating with other credentials."""
         header = response.headers.get("www-authenticate", "")
         if response.status != 401 and not (response.status == 403 and header):
@@ -98,7 +98,7 @@ class Requester:
         raise Unauthorized(f"answered HTTP {response.status}: it wants other credentials")
 
 
-async def refusal(response: Response) -> Refused:
+async def refusal(response: ClientResponse) -> Refused:
     """What a status other than success means, with the error in its body."""
     try:
         body = bytes(await response.read(MAX_ERROR_BODY))

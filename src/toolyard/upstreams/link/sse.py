@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 
-from toolyard.http.client import Response, Url
+from toolyard.http.client import ClientResponse, Url
 from toolyard.http.events import Event
 from toolyard.protocol.call import JsonObject
 from toolyard.protocol.codec import dumps
@@ -30,7 +30,7 @@ class SseLink(Link):
         self._http = requester
         self._pending = Pending()
         self._endpoint: Url | None = None
-        self._response: Response | None = None
+        self._response: ClientResponse | None = None
         self._reading: asyncio.Task[None] | None = None
 
     async def open(self) -> None:

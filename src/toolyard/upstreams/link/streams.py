@@ -6,8 +6,8 @@ from collections.abc import AsyncGenerator
 
 from toolyard.errors import ProtocolError
 from toolyard.files.lines import TooLong
-from toolyard.http.client import Response
-from toolyard.http.connection import Broken
+from toolyard.http.client import ClientResponse
+from toolyard.http.client_connection import Broken
 from toolyard.http.events import Event, EventParser
 from toolyard.protocol.call import JsonObject
 from toolyard.protocol.codec import loads
@@ -16,7 +16,7 @@ from toolyard.upstreams.link.link import Lost, messages_in
 ACCEPT_EVENTS = "text/event-stream"
 
 
-async def events_of(response: Response, most: int) -> AsyncGenerator[Event, None]:
+async def events_of(response: ClientResponse, most: int) -> AsyncGenerator[Event, None]:
     """Until the stream ends or is cut off; an event may have as many bytes as a message."""
     parser = EventParser(most)
     try:

@@ -11,20 +11,13 @@ from toolyard.errors import METHOD_NOT_FOUND, ProtocolError
 from toolyard.protocol.call import Json, JsonObject
 from toolyard.protocol.client import told_in
 from toolyard.protocol.headers import header_parameters
+from toolyard.protocol.kinds import SPELLED
 from toolyard.telemetry import logger
 from toolyard.upstreams.session import UpstreamSession
 
 log = logger("upstreams")
 MAX_PAGES = 1000
 Ask: TypeAlias = Callable[[JsonObject], Awaitable[JsonObject]]
-
-# The member of a listing, the capability that declares it, the method, the member of a page.
-_LISTS = (
-    ("tools", "tools", "tools/list", "tools"),
-    ("resources", "resources", "resources/list", "resources"),
-    ("templates", "resources", "resources/templates/list", "resourceTemplates"),
-    ("prompts", "prompts", "prompts/list", "prompts"),
-)
 
 
 class Pages(NamedTuple):
@@ -41,15 +34,17 @@ async def fetch(session: UpstreamSession, capabilities: JsonObject | None = None
     times: list[float] = []
     problems = []
     ask = partial(session.request_as, told_in(session.peer.revision, capabilities or {}))
-    for member, capability, method, key in _LISTS:
-        if not session.peer.offers(capability):
+    for kind, spelled in SPELLED.items():
+        if not session.peer.offers(spelled.family):
             continue
         try:
-            found[member], lasts = await _all_pages(session, partial(ask, method), key)
+            found[kind], lasts = await _all_pages(
+                session, partial(ask, spelled.method), spelled.key
+            )
             times += [] if lasts is None else [lasts]
         except ProtocolError as error:
             if error.code != METHOD_NOT_FOUND:
-                problems.append(f"{method}: {error.message}")
+                problems.append(f"{spelled.method}: {error.message}")
     if session.modern and session.link.transport != "stdio":
         found["tools"] = tuple(tool for tool in found.get("tools", ()) if _callable(session, tool))
     return Listing(

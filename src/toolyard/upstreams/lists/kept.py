@@ -14,6 +14,7 @@ from toolyard.catalog.listing import Listing
 from toolyard.files.whole import write_whole
 from toolyard.protocol.call import Json, JsonObject
 from toolyard.protocol.codec import dumps, exact
+from toolyard.protocol.kinds import KINDS
 from toolyard.protocol.revisions import HANDSHAKE, Revision
 from toolyard.telemetry import logger
 
@@ -123,10 +124,7 @@ def _listed(listing: Listing) -> JsonObject:
     return {
         "revision": listing.revision,
         "capabilities": listing.capabilities,
-        "tools": listing.tools,
-        "resources": listing.resources,
-        "templates": listing.templates,
-        "prompts": listing.prompts,
+        **{kind: getattr(listing, kind) for kind in KINDS},
     }
 
 

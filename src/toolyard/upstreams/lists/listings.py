@@ -14,9 +14,9 @@ from toolyard.protocol.call import JsonObject
 from toolyard.protocol.client import ASKED
 from toolyard.protocol.client import key_of as client_key
 from toolyard.protocol.headers import header_parameters
+from toolyard.telemetry import masked
 from toolyard.upstreams.connections import Client, Connections, Lease
 from toolyard.upstreams.definition import ServerDefinition
-from toolyard.upstreams.health import masked
 from toolyard.upstreams.link.link import LinkError
 from toolyard.upstreams.lists import asking as lists
 from toolyard.upstreams.lists.kept import Kept, KeptListings, Learnt

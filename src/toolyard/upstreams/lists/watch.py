@@ -11,6 +11,7 @@ from typing import Any, TypeAlias
 
 from toolyard.errors import METHOD_NOT_FOUND, ProtocolError
 from toolyard.protocol.call import JsonObject
+from toolyard.protocol.kinds import SPELLED
 from toolyard.telemetry import logger
 from toolyard.upstreams.link.link import LinkError, Refused
 from toolyard.upstreams.session import UpstreamSession
@@ -20,11 +21,6 @@ Changed: TypeAlias = Callable[[], None]
 
 FIRST_WAIT, MOST_WAIT = 1.0, 30.0
 ACKNOWLEDGED_WITHIN = 5.0
-_LIST_FILTERS = {
-    "tools": "toolsListChanged",
-    "prompts": "promptsListChanged",
-    "resources": "resourcesListChanged",
-}
 
 
 class Watch:
@@ -127,9 +123,9 @@ class Watch:
 
     def _filter(self, session: UpstreamSession) -> JsonObject:
         wanted: JsonObject = {
-            name: True
-            for capability, name in _LIST_FILTERS.items()
-            if session.peer.offers(capability, "listChanged")
+            spelled.filter: True
+            for spelled in SPELLED.values()
+            if session.peer.offers(spelled.family, "listChanged")
         }
         if self._by_uri:
             wanted["resourceSubscriptions"] = sorted(self._by_uri)

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Awaitable
 from contextvars import ContextVar
 from time import perf_counter
-from typing import Protocol
 
 from toolyard.protocol.call import Call, Channel, Json, JsonObject, Result, Target
+from toolyard.upstreams.target import UpstreamTargets
 
 
 class Hop:
@@ -75,17 +75,10 @@ class Observed:
         return result
 
 
-class MakesTargets(Protocol):
-    def tool(self, server: str, name: str) -> Target: ...
-    def prompt(self, server: str, name: str) -> Target: ...
-    def resource(self, server: str) -> Target: ...
-    def completion(self, server: str) -> Target: ...
-
-
 class ObservedTargets:
     """The targets of every upstream, each of them observed."""
 
-    def __init__(self, targets: MakesTargets) -> None:
+    def __init__(self, targets: UpstreamTargets) -> None:
         self._targets = targets
 
     def tool(self, server: str, name: str) -> Target:

@@ -20,8 +20,10 @@ from toolyard.protocol.call import (
     JsonObject,
     Questions,
     Result,
-    Session,
 )
+from toolyard.protocol.channel import PassingChannel
+from toolyard.protocol.kinds import NAMED_BY
+from toolyard.protocol.revisions import SERVER_METHODS
 from toolyard.web.recording.glimpse import glimpse, is_small
 from toolyard.web.recording.hops import Hop, observers
 
@@ -33,13 +35,7 @@ MOST_MESSAGES = 50
 MOST_NAMES = 20_000
 LONGEST_NAME = 300
 # Streams and session bookkeeping are not calls that anyone waits for.
-RECORDED = frozenset(
-    {
-        *("tools/call", "tools/list", "prompts/get", "prompts/list", "resources/read"),
-        *("resources/list", "resources/templates/list", "completion/complete"),
-    }
-)
-NAMED_BY = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
+RECORDED = SERVER_METHODS
 
 
 @dataclass(slots=True)
@@ -108,8 +104,9 @@ class Traffic:
         """A call that went well and is not kept."""
         self._number += 1
         by = NAMED_BY.get(call.method)
-        # It went well, so it has a name, where it needs one.
-        known = self.counts.get((call.method, call.params[by] if by else ""))
+        # A project of mcp-bash may be asked for a resource by its name, without a URI.
+        name = call.params.get(by, "") if by else ""
+        known = self.counts.get((call.method, name)) if isinstance(name, str) else None
         if known is not None:
             known.calls += 1
         else:
@@ -228,39 +225,32 @@ def _shrink(record: Record, result: Result | None) -> None:
     ]
 
 
-class Overheard:
+class Overheard(PassingChannel):
     """The channel of a call, with what is said on it noted."""
 
-    __slots__ = ("_channel", "_record")
+    __slots__ = ("_record",)
 
     def __init__(self, channel: Channel, record: Record) -> None:
-        self._channel = channel
+        self.channel = channel
         self._record = record
-
-    @property
-    def session(self) -> Session | None:
-        return self._channel.session
 
     def notify(self, method: str, params: JsonObject) -> None:
         self._record.note("notification", {"method": method, "params": params})
-        self._channel.notify(method, params)
+        self.channel.notify(method, params)
 
     def progress(
         self, progress: float, total: float | None = None, message: str | None = None
     ) -> None:
         said = {"progress": progress, "total": total, "message": message}
         self._record.note("progress", said)
-        self._channel.progress(progress, total, message)
+        self.channel.progress(progress, total, message)
 
     def log(self, level: str, data: Json, logger: str | None = None) -> None:
         self._record.note("log", {"level": level, "data": data, "logger": logger})
-        self._channel.log(level, data, logger)
+        self.channel.log(level, data, logger)
 
     async def ask(self, questions: Questions, timeout: float | None = None) -> JsonObject:
         self._record.note("question", dict(questions))
-        answers = await self._channel.ask(questions, timeout)
+        answers = await self.channel.ask(questions, timeout)
         self._record.note("answer", answers)
         return answers
-
-    def close_stream(self) -> None:
-        self._channel.close_stream()

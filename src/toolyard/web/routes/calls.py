@@ -21,7 +21,7 @@ class CallRoutes:
             raise Refused(400, "a call has a method that the page may use, and params")
         run = self._runs.start(method, params)
         try:
-            await stream(run.events, ask.receive, ask.send, SECURITY)
+            await stream(run.events, ask.request, ask.response, SECURITY)
         finally:
             run.cancel()
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from time import monotonic
 
-from toolyard.http.messages import respond
 from toolyard.web.live import Live
 from toolyard.web.routes.request import PRIVATE, SECURITY, Ask, Refused
 from toolyard.web.stream import stream
@@ -28,7 +27,7 @@ class LookRoutes:
 
     async def catalog(self, ask: Ask) -> None:
         listed = await self._current()
-        await respond(ask.send, 200, listed.body, PRIVATE)
+        await ask.response.send(200, listed.body, PRIVATE)
 
     async def _current(self) -> Listed:
         catalog = self._window.catalog()
@@ -37,7 +36,8 @@ class LookRoutes:
         return self._listed
 
     async def entry(self, ask: Ask) -> None:
-        kind, name = ask.query.get("kind", "tools"), ask.query.get("name", "")
+        query = ask.request.query
+        kind, name = query.get("kind", "tools"), query.get("name", "")
         found = detail(self._window, self._window.catalog(), kind, name)
         if found is None:
             raise Refused(404, f"there is no such entry among the {kind} (any more)")
@@ -48,7 +48,7 @@ class LookRoutes:
         following = asyncio.ensure_future(live.follow())
         self._open.add(live)
         try:
-            await stream(live.events, ask.receive, ask.send, SECURITY)
+            await stream(live.events, ask.request, ask.response, SECURITY)
         finally:
             self._open.discard(live)
             following.cancel()

@@ -2,20 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 import orjson
 
-from toolyard.http.messages import (
-    JSON_TYPE,
-    BodyTooLarge,
-    Header,
-    Receive,
-    Send,
-    read_body,
-    respond,
-)
+from toolyard.http.headers import JSON_TYPE, Header
+from toolyard.http.request import BodyTooLarge, Request
+from toolyard.http.response import Response
 from toolyard.protocol.call import Json, JsonObject
 from toolyard.web.encode import encoded
 
@@ -47,14 +40,13 @@ class Refused(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    receive: Receive
-    send: Send
-    query: Mapping[str, str]
+    request: Request
+    response: Response
     rest: tuple[str, ...]  # the path's parts after the route's own
 
     async def json(self) -> JsonObject:
         try:
-            body = orjson.loads(await read_body(self.receive, MAX_BODY))
+            body = orjson.loads(await self.request.read(MAX_BODY))
         except BodyTooLarge:
             raise Refused(413, f"a body may have {MAX_BODY} bytes") from None
         except ValueError:
@@ -64,4 +56,4 @@ class Ask:
         return body
 
     async def answer(self, value: Json) -> None:
-        await respond(self.send, 200, encoded(value), PRIVATE)
+        await self.response.send(200, encoded(value), PRIVATE)

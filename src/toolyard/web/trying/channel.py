@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from toolyard.errors import ToolError
 from toolyard.protocol.asking.answers import judged
-from toolyard.protocol.call import Json, JsonObject, Questions
+from toolyard.protocol.call import Channel, Json, JsonObject, Questions
 from toolyard.web.stream import Events
 
 PATIENCE = 600.0
@@ -21,8 +21,8 @@ class WrongAnswers(Exception):
         self.wrong = wrong
 
 
-class PageChannel:
-    session = None
+class PageChannel(Channel):
+    """A call's channel to the page, which has no other way to come back."""
 
     def __init__(self, events: Events) -> None:
         self._events = events
@@ -66,6 +66,3 @@ class PageChannel:
             raise WrongAnswers(wrong)
         self._answers.set_result({key: one.answer for key, one in verdicts.items()})
         return True
-
-    def close_stream(self) -> None:
-        """The page has no other way to come back."""

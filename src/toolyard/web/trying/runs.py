@@ -9,20 +9,17 @@ from time import perf_counter
 
 from toolyard.errors import ProtocolError
 from toolyard.protocol.call import Json, JsonObject
+from toolyard.protocol.revisions import SERVER_METHODS
+from toolyard.virtual.codec import decoded
 from toolyard.web.recording.hops import Hop, observers
 from toolyard.web.stream import Events
 from toolyard.web.trying.channel import PageChannel
-from toolyard.web.trying.stages import Clocked, decoded, stages
+from toolyard.web.trying.stages import Clocked, stages
 from toolyard.web.views.privacy import without_secrets
 from toolyard.web.window import Window
 
 # What the page may call: what any client may. None of them names a command.
-METHODS = frozenset(
-    {
-        *("tools/call", "tools/list", "prompts/get", "prompts/list", "resources/read"),
-        *("resources/list", "resources/templates/list", "completion/complete"),
-    }
-)
+METHODS = SERVER_METHODS
 
 
 @dataclass(slots=True)

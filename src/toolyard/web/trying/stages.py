@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from toolyard.protocol.call import Encoded, Json, JsonObject, Result
-from toolyard.protocol.codec import exact
+from toolyard.protocol.call import Json, JsonObject
+from toolyard.virtual.codec import decoded
 from toolyard.web.recording.hops import Hop
 from toolyard.web.views.sizes import tokens_in
 
@@ -17,13 +17,6 @@ class Clocked:
 
     began: float
     ended: float
-
-
-def decoded(result: Result) -> JsonObject:
-    if isinstance(result, Encoded):
-        value: JsonObject = exact(result.body)
-        return value
-    return result
 
 
 def stages(given: Json, hops: Sequence[Hop], result: Json, clocked: Clocked) -> list[JsonObject]:

@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass, field
 from toolyard import __version__
 from toolyard.catalog.snapshot import Catalog
 from toolyard.protocol.call import JsonObject
+from toolyard.protocol.kinds import KINDS
 from toolyard.protocol.revisions import ALL
 from toolyard.upstreams.health import Health
 from toolyard.web.recording.traffic import Traffic
@@ -53,7 +54,7 @@ def overview(window: Window, listed: Listed, uptime: float) -> JsonObject:
 
 
 def _counts(catalog: Catalog) -> JsonObject:
-    kinds = ("tools", "resources", "templates", "prompts", "completions")
+    kinds = (*KINDS, "completions")
     return {kind: len(getattr(catalog, kind)) for kind in kinds}
 
 

@@ -6,9 +6,8 @@ import re
 from collections.abc import Iterable
 
 from toolyard.protocol.call import Json, JsonObject
-from toolyard.upstreams.health import masked
+from toolyard.telemetry import MASK, Mask
 
-MASK = "***"
 _SECRET_NAME = re.compile(
     r"passw(or)?d|passphrase|secret|token(?!s)|api[-_]?key|access[-_]?key|private[-_]?key|"
     r"credential|authorization|cookie|bearer",
@@ -21,22 +20,19 @@ _HARMLESS = frozenset({"progressToken", "maxTokens"})
 
 def without_secrets(value: Json, secrets: Iterable[str], private: frozenset[str]) -> Json:
     """A copy for the eyes. `private` are the arguments that their schema calls passwords."""
-    known = tuple(secrets)
-    return _cleaned(value, known, private)
+    return _cleaned(value, Mask(secrets), private)
 
 
-def _cleaned(value: Json, secrets: tuple[str, ...], private: frozenset[str]) -> Json:
+def _cleaned(value: Json, mask: Mask, private: frozenset[str]) -> Json:
     if isinstance(value, str):
-        return _BEARER.sub(rf"\1 {MASK}", masked(value, secrets))
+        return _BEARER.sub(rf"\1 {MASK}", mask(value))
     if isinstance(value, dict):
         return {
-            masked(key, secrets): MASK
-            if _is_secret(key, part, private)
-            else _cleaned(part, secrets, private)
+            mask(key): MASK if _is_secret(key, part, private) else _cleaned(part, mask, private)
             for key, part in value.items()
         }
     if isinstance(value, list):
-        return [_cleaned(part, secrets, private) for part in value]
+        return [_cleaned(part, mask, private) for part in value]
     return value
 
 

@@ -8,9 +8,9 @@ from time import monotonic
 from typing import Protocol
 
 from toolyard import __version__
-from toolyard.catalog.kinds import KINDS
 from toolyard.catalog.snapshot import Catalog
 from toolyard.protocol.call import JsonObject
+from toolyard.protocol.kinds import KINDS
 from toolyard.protocol.revisions import ALL
 from toolyard.upstreams.health import Health
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 from toolyard.protocol.call import JsonObject
+from toolyard.protocol.kinds import SPELLED
 from toolyard.settings import Settings
 from toolyard.sources.project.cache import files as cache
 from toolyard.sources.project.cache.kinds import FileKind, apart, listed_with, paths_in
@@ -14,10 +15,7 @@ from toolyard.sources.project.layout import Project
 
 # How the kinds are called in the output of the commands.
 _SHOWN: dict[FileKind, str] = {
-    "tools": "tools",
-    "resources": "resources",
-    "prompts": "prompts",
-    "templates": "resourceTemplates",
+    **{kind: spelled.key for kind, spelled in SPELLED.items()},
     "ui": "ui",
 }
 

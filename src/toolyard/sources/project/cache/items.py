@@ -2,21 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from toolyard.protocol.call import JsonObject
 from toolyard.sources.project.cache.kinds import FileKind
 from toolyard.sources.project.discover.metadata import MetadataError, schema_of
 from toolyard.sources.project.discover.prompts import arguments_of
 from toolyard.sources.project.discover.resources import provider_for
+from toolyard.sources.project.items import NEEDS
 
-_NEEDS: Mapping[FileKind, tuple[str, ...]] = {
-    "tools": ("name", "path"),
-    "resources": ("name", "uri"),
-    "prompts": ("name", "path"),
-    "templates": ("name", "uriTemplate"),
-    "ui": ("name", "uri", "page"),
-}
+_PAGE_NEEDS = ("name", "uri", "page")
 
 
 def usable(kind: FileKind, items: list[JsonObject]) -> list[JsonObject] | None:
@@ -28,7 +21,8 @@ def usable(kind: FileKind, items: list[JsonObject]) -> list[JsonObject] | None:
 
 
 def _filled(kind: FileKind, item: JsonObject) -> JsonObject:
-    if not all(isinstance(item.get(field), str) for field in _NEEDS[kind]):
+    needs = _PAGE_NEEDS if kind == "ui" else NEEDS[kind]
+    if not all(isinstance(item.get(field), str) for field in needs):
         raise MetadataError(kind)
     if kind == "tools":
         return {**item, "inputSchema": schema_of(item, kind)}

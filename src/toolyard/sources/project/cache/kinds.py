@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping
 from typing import Literal, TypeAlias
 
-from toolyard.catalog.kinds import KINDS, Kind
+from toolyard.protocol.kinds import KINDS, Kind
 from toolyard.protocol.values import JsonObject
 from toolyard.sources.project.discover.scan import Items
 from toolyard.sources.project.layout import Project

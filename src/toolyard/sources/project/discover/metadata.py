@@ -9,13 +9,13 @@ import os
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
+from toolyard.files.objects import object_in
 from toolyard.protocol.codec import exact
 from toolyard.protocol.values import JsonObject
 from toolyard.sources.project.discover.icons import inline_icons
 from toolyard.sources.project.discover.walk import File, Remembered, is_plain
 from toolyard.sources.shortage import raise_if_short
 
-_BOM = b"\xef\xbb\xbf"
 HEAD_BYTES = 16384
 _READ_BYTES = 65536
 _INLINE_LINES = 10
@@ -67,12 +67,9 @@ class Metadata:
 
 def parse_object(content: bytes, place: str) -> JsonObject:
     try:
-        value = exact(content.removeprefix(_BOM))
+        return object_in(content, exact)
     except ValueError as error:
-        raise MetadataError(f"{place}: is not JSON: {error}") from None
-    if not isinstance(value, dict):
-        raise MetadataError(f"{place}: must hold a JSON object")
-    return value
+        raise MetadataError(f"{place}: {error}") from None
 
 
 def read_bytes(path: str) -> bytes:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from urllib.parse import quote, unquote
 
 from toolyard.catalog.uritemplate import NotATemplate, parse
+from toolyard.files.beneath import is_below
 from toolyard.protocol.values import JsonObject
 from toolyard.sources.project.discover.files import (
     completion_beside,
@@ -30,7 +31,6 @@ from toolyard.sources.project.discover.walk import (
     File,
     Folder,
     Walk,
-    is_below,
     is_document,
     metadata_file,
     stem_of,

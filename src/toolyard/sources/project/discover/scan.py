@@ -9,7 +9,8 @@ import gc
 import os
 from typing import NamedTuple
 
-from toolyard.catalog.kinds import KINDS, Kind
+from toolyard.files.stamp import path_changed_at
+from toolyard.protocol.kinds import KINDS, Kind
 from toolyard.protocol.values import JsonObject
 from toolyard.settings import Settings
 from toolyard.sources.project.cache.files import canonical
@@ -18,7 +19,7 @@ from toolyard.sources.project.discover.prompts import discover_prompts
 from toolyard.sources.project.discover.resources import discover_resources
 from toolyard.sources.project.discover.tools import discover_tools, unrunnable
 from toolyard.sources.project.discover.ui import discover_pages, named_apart
-from toolyard.sources.project.discover.walk import Stamps, Walk, stamp_of
+from toolyard.sources.project.discover.walk import Stamps, Walk
 from toolyard.sources.project.identity import read_identity
 from toolyard.sources.project.items import unique, warn_if_many
 from toolyard.sources.project.layout import Project
@@ -128,7 +129,7 @@ class _Scanner:
         self._metadata = metadata
         self._only = only
         self._stamps: Stamps = {
-            path: stamp_of(path)
+            path: path_changed_at(path)
             for path in (
                 project.server,
                 project.providers,

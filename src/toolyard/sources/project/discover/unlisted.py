@@ -7,8 +7,8 @@ import os
 from collections.abc import Sequence
 from urllib.parse import unquote
 
+from toolyard.files.beneath import is_below
 from toolyard.protocol.call import Call, Channel, JsonObject
-from toolyard.scripts.contract.embedded import is_below
 from toolyard.scripts.resources.contents import Body, not_found
 from toolyard.scripts.resources.files import FileProvider, path_of
 from toolyard.sources.project.discover.files import is_program, type_by_name

@@ -11,11 +11,13 @@ from errno import EPERM
 from stat import S_ISDIR, S_ISLNK, S_ISREG
 from typing import NamedTuple
 
+from toolyard.files.beneath import is_below
+from toolyard.files.stamp import changed_at, path_changed_at
 from toolyard.sources.shortage import raise_if_short
 
 MAX_DEPTH = 3
 META_SUFFIX = ".meta.json"
-# A file's stamp is its ctime: it moves with the content and with the permissions.
+# Path -> when it last changed.
 Stamps = dict[str, int]
 
 
@@ -76,7 +78,7 @@ class Walk:
 
     def folders(self) -> Iterator[Folder]:
         """Depth first, by name."""
-        self.stamps[self.root] = stamp_of(self.root)
+        self.stamps[self.root] = path_changed_at(self.root)
         return self._from([(self.root, "", 0)])
 
     def folders_below(self, paths: list[str]) -> Iterator[Folder]:
@@ -85,7 +87,7 @@ class Walk:
         for path in reversed(paths):
             status = os.lstat(path)
             if S_ISDIR(status.st_mode):
-                self.stamps[path] = status.st_ctime_ns
+                self.stamps[path] = changed_at(status)
                 waiting.append((path, os.path.basename(path), 1))
         return self._from(waiting)
 
@@ -132,10 +134,10 @@ class Walk:
                 self.warnings.append(f"{path}: skipped: {error.strerror}")
                 continue
             if S_ISREG(status.st_mode):
-                stamp = stamps[path] = status.st_ctime_ns
+                stamp = stamps[path] = changed_at(status)
                 files[name] = File(name, path, stamp, status.st_mode & 0o111 != 0)
             elif S_ISDIR(status.st_mode):
-                stamps[path] = status.st_ctime_ns
+                stamps[path] = changed_at(status)
                 below[name] = path
         return links
 
@@ -175,22 +177,6 @@ class Walk:
     def _wanted(self, path: str) -> bool:
         """On the way to the path that the scan is narrowed to, or below it."""
         return is_below(path, self.only) or is_below(self.only, path)
-
-
-def unchanged(stamps: Stamps) -> bool:
-    """Is every folder and file that was seen still as it was?"""
-    return all(stamp_of(path) == stamp for path, stamp in stamps.items())
-
-
-def stamp_of(path: str) -> int:
-    try:
-        return os.stat(path).st_ctime_ns
-    except OSError:
-        return 0
-
-
-def is_below(path: str, folder: str) -> bool:
-    return path == folder or path.startswith(folder.rstrip("/") + "/")
 
 
 def is_plain(name: str) -> bool:

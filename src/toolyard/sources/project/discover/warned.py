@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from toolyard.sources.project.discover.walk import is_below
+from toolyard.files.beneath import is_below
 from toolyard.sources.project.layout import Project
 
 _PARTS = ("tools", "resources", "prompts", "completions", "providers", "ui", "server")

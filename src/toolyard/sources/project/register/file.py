@@ -8,23 +8,23 @@ from __future__ import annotations
 import os
 from typing import NamedTuple
 
+from toolyard.files.beneath import is_below
+from toolyard.files.objects import object_in
 from toolyard.files.safety import why_unsafe
 from toolyard.protocol.codec import exact
+from toolyard.protocol.kinds import SPELLED
 from toolyard.protocol.values import Json, JsonObject
 from toolyard.settings import Settings
-from toolyard.sources.project.discover.walk import is_below
+from toolyard.sources.project.items import NEEDS
 from toolyard.sources.project.layout import Project
 from toolyard.sources.shortage import raise_if_short
 
-LISTS = ("tools", "resources", "resourceTemplates", "prompts", "completions")
-_KEYS = frozenset((*LISTS, "version", "_meta"))
 _NEEDS = {
-    "tools": ("name", "path"),
-    "resources": ("name", "uri"),
-    "resourceTemplates": ("name", "uriTemplate"),
-    "prompts": ("name", "path"),
+    **{SPELLED[kind].key: needs for kind, needs in NEEDS.items()},
     "completions": ("name", "path"),
 }
+LISTS = tuple(_NEEDS)
+_KEYS = frozenset((*LISTS, "version", "_meta"))
 
 
 class RegistrationError(Exception):
@@ -84,12 +84,9 @@ def _content(path: str, max_bytes: int) -> JsonObject:
     if raw.startswith(b"\xef\xbb\xbf"):
         raise RegistrationError(f"{path}: begins with a byte order mark; save it without")
     try:
-        content = exact(raw)
+        return object_in(raw, exact)
     except ValueError as error:
-        raise RegistrationError(f"{path}: is not JSON: {error}") from None
-    if not isinstance(content, dict):
-        raise RegistrationError(f"{path}: must hold a JSON object")
-    return content
+        raise RegistrationError(f"{path}: {error}") from None
 
 
 def checked_lists(content: JsonObject, place: str, project: Project) -> dict[str, list[JsonObject]]:

@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import os
 import shutil
-import signal
-import subprocess
 import tempfile
 
 import orjson
 
 from toolyard.files.safety import why_unsafe
+from toolyard.processes.shell import TookTooLong, run_to_end
 from toolyard.protocol.call import JsonObject
 from toolyard.settings import Settings, secret_variables
 from toolyard.sources.project.layout import Project
@@ -83,37 +82,25 @@ def _run(project: Project, settings: Settings, path: str, collected: str) -> byt
     if bash is None:
         raise RegistrationError(f"{path}: bash is not installed")
     with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as errors:
-        child = subprocess.Popen(
-            [bash, "-c", _PRELUDE, "register.sh", path],
-            stdin=subprocess.DEVNULL,
-            stdout=output,
-            stderr=errors,
-            cwd=project.root,
-            env=_environ(project, collected),
-            start_new_session=True,
-        )
         try:
-            code = child.wait(timeout=settings.default_tool_timeout)
-        except subprocess.TimeoutExpired:
+            code, _ = run_to_end(
+                [bash, "-c", _PRELUDE, "register.sh", path],
+                timeout=settings.default_tool_timeout,
+                env=_environ(project, collected),
+                cwd=project.root,
+                stdout=output,
+                stderr=errors,
+            )
+        except TookTooLong:
             raise RegistrationError(
                 f"{path}: took longer than {settings.default_tool_timeout:g}s"
             ) from None
-        finally:
-            _end(child)
         if code:
             errors.seek(0)
             said = errors.read(_STDERR_SHOWN).decode("utf-8", "replace").strip()
             raise RegistrationError(f"{path}: failed with exit code {code}: {said}")
         output.seek(0)
         return output.read(settings.manual_buffer_max_bytes + 1)
-
-
-def _end(child: subprocess.Popen[bytes]) -> None:
-    try:
-        os.killpg(child.pid, signal.SIGKILL)
-    except (ProcessLookupError, PermissionError):
-        pass
-    child.wait()
 
 
 def _environ(project: Project, collected: str) -> dict[str, str]:

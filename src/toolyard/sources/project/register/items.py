@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 
+from toolyard.files.beneath import is_below
 from toolyard.protocol.values import JsonObject
 from toolyard.sources.project.discover.files import is_program, type_by_name
 from toolyard.sources.project.discover.metadata import MetadataError, checked, normalised, schema_of
 from toolyard.sources.project.discover.prompts import arguments_of, role_of
 from toolyard.sources.project.discover.resources import provider_of, template_item, uri_of
-from toolyard.sources.project.discover.walk import File, is_below
+from toolyard.sources.project.discover.walk import File
 from toolyard.sources.project.items import unique
 from toolyard.sources.project.register.file import Registration, RegistrationError
 

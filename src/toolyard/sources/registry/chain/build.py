@@ -9,8 +9,9 @@ from typing import TypeVar
 from toolyard.catalog.entries import Origin, Tool
 from toolyard.protocol.call import JsonObject, Target
 from toolyard.sources.registry.chain.chains import Chain
-from toolyard.sources.registry.chain.targets import Timed, Unavailable, UpstreamTargets, gather
+from toolyard.sources.registry.chain.targets import Timed, Unavailable, gather
 from toolyard.sources.registry.format.model import ToolDefinition
+from toolyard.upstreams.target import UpstreamTargets
 from toolyard.virtual.compose import ComposedTarget
 from toolyard.virtual.composition import tools_used
 from toolyard.virtual.listings import TextExtraction

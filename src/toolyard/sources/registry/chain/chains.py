@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 
 from toolyard.catalog.entries import Tool
 from toolyard.catalog.listing import Listing
+from toolyard.errors import did_you_mean
 from toolyard.protocol.call import JsonObject
 from toolyard.sources.registry.format.model import Registry, ToolDefinition
-from toolyard.sources.registry.format.report import did_you_mean
 from toolyard.sources.registry.lock.hashes import is_hash, matches_hash
 from toolyard.upstreams.definition import ServerDefinition
 from toolyard.virtual.schema import mentions, required_fields

@@ -9,9 +9,10 @@ from fnmatch import fnmatchcase
 from toolyard.catalog.entries import Completion, Origin, Prompt, Resource, Template, Tool
 from toolyard.catalog.listing import Listing
 from toolyard.protocol.call import JsonObject
-from toolyard.sources.registry.chain.targets import RenamedReference, UpstreamTargets
+from toolyard.sources.registry.chain.targets import RenamedReference
 from toolyard.sources.registry.format.model import Registry
 from toolyard.upstreams.definition import ServerDefinition
+from toolyard.upstreams.target import UpstreamTargets
 
 
 @dataclass(slots=True)

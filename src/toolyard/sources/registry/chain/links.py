@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
+from toolyard.errors import did_you_mean
 from toolyard.sources.registry.format.model import ToolDefinition
-from toolyard.sources.registry.format.report import Report, did_you_mean
+from toolyard.sources.registry.format.report import Report
 from toolyard.upstreams.definition import ServerDefinition
 from toolyard.virtual.composition import tools_used
 

@@ -12,8 +12,8 @@ from toolyard.catalog.listing import Listing
 from toolyard.sources.registry.chain.build import Builder
 from toolyard.sources.registry.chain.chains import Chain, Chains
 from toolyard.sources.registry.chain.exposed import Exposed
-from toolyard.sources.registry.chain.targets import UpstreamTargets
 from toolyard.sources.registry.format.model import Expose, Registry, ToolDefinition
+from toolyard.upstreams.target import UpstreamTargets
 
 
 def lay_over(
@@ -21,13 +21,13 @@ def lay_over(
     scripts: Entries,
     listings: Mapping[str, Listing | None],
     connect: UpstreamTargets,
-    own: Mapping[str, Listing] | None = None,
+    by_login: Mapping[str, Listing] | None = None,
 ) -> Entries:
     """One name, several owners: a registry entry, then a script, then an exposed upstream tool.
 
-    What servers list to one caller, `own`, is exposed to him, and changes no registry entry.
+    What servers list to one login is exposed to that caller, and changes no registry entry.
     """
-    return _Overlay(registry, scripts, listings, connect, own or {}).entries()
+    return _Overlay(registry, scripts, listings, connect, by_login or {}).entries()
 
 
 @dataclass(slots=True)
@@ -36,7 +36,7 @@ class _Overlay:
     scripts: Entries
     listings: Mapping[str, Listing | None]
     connect: UpstreamTargets
-    own: Mapping[str, Listing] = field(default_factory=dict)
+    by_login: Mapping[str, Listing] = field(default_factory=dict)
     # Ordered, and each said once.
     _warnings: dict[str, None] = field(default_factory=dict)
 
@@ -73,7 +73,7 @@ class _Overlay:
         }
         exposed = Exposed(self.registry, self.connect, self._warn, owned)
         for server in self.registry.servers:
-            listing = self.own.get(server.name) or self.listings.get(server.name)
+            listing = self.by_login.get(server.name) or self.listings.get(server.name)
             if server.expose != "listed" and server.disabled is None and listing is not None:
                 exposed.add(server, listing)
         return exposed

@@ -5,23 +5,10 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
 from toolyard.errors import ToolError, UpstreamError
 from toolyard.protocol.call import Call, Channel, Json, JsonObject, Result, Target
 from toolyard.virtual.compose import Job, Terms
-
-
-class UpstreamTargets(Protocol):
-    """What does the work behind an upstream's entries, by the server's name."""
-
-    def tool(self, server: str, name: str) -> Target: ...
-
-    def prompt(self, server: str, name: str) -> Target: ...
-
-    def resource(self, server: str) -> Target: ...
-
-    def completion(self, server: str) -> Target: ...
 
 
 @dataclass(frozen=True, slots=True)

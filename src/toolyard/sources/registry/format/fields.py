@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
+from toolyard.errors import did_you_mean
 from toolyard.protocol.call import Json, JsonObject
-from toolyard.sources.registry.format.report import Report, did_you_mean
+from toolyard.sources.registry.format.report import Report
 from toolyard.virtual.subschemas import escape
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from toolyard.errors import ConfigError
+from toolyard.files.comments import Empty, parse
 from toolyard.protocol.call import Json, JsonObject
 from toolyard.sources.registry.chain.links import check_links, check_names
 from toolyard.sources.registry.format.converted import Converted
@@ -16,13 +17,13 @@ from toolyard.sources.registry.format.formats import to_native
 from toolyard.sources.registry.format.model import Expose, Registry, ToolDefinition
 from toolyard.sources.registry.format.report import Report
 from toolyard.sources.registry.format.servers import Surroundings, read_server
-from toolyard.sources.registry.format.text import parse
 from toolyard.sources.registry.format.tools import SchemaReader, read_tool
 from toolyard.sources.shortage import raise_if_short
 from toolyard.upstreams.definition import ServerDefinition
 from toolyard.virtual.schema import References
 from toolyard.virtual.subschemas import escape
 
+_NOTHING = "{} is a registry with nothing in it"
 # Deeper than anybody writes, and well within what recursion can follow.
 MAX_LEVELS = 100
 
@@ -48,10 +49,12 @@ def read_registry(
 ) -> Registry:
     try:
         raw = parse(data)
+    except Empty:
+        raise ConfigError.at(file, f"is empty; {_NOTHING}") from None
     except ValueError as error:
         raise ConfigError.at(file, str(error)) from None
     if not isinstance(raw, dict):
-        raise ConfigError.at(file, "must be a JSON object; {} is a registry with nothing in it")
+        raise ConfigError.at(file, f"must be a JSON object; {_NOTHING}")
     if _deeper_than(raw, MAX_LEVELS):
         raise ConfigError.at(file, f"is nested deeper than {MAX_LEVELS} levels")
     folder = os.path.dirname(os.path.abspath(file))

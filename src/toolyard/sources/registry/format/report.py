@@ -5,9 +5,8 @@ What is wrong with one entry disables that entry; what is wrong with the whole r
 
 from __future__ import annotations
 
-import difflib
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
 from toolyard.errors import ConfigError, Problem
 
@@ -77,9 +76,3 @@ class Report:
     def close(self) -> None:
         if self._refused:
             raise ConfigError(self.problems)
-
-
-def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """The remedy for a name that is nearly right, as the end of a message."""
-    close = difflib.get_close_matches(name, list(known), n=1)
-    return f' (did you mean "{close[0]}"?)' if close else ""

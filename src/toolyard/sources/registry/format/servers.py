@@ -8,9 +8,10 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlsplit
 
+from toolyard.errors import did_you_mean
 from toolyard.protocol.call import JsonObject
 from toolyard.sources.registry.format.fields import OAUTH, SERVER, STDIO, read_fields
-from toolyard.sources.registry.format.report import Report, did_you_mean
+from toolyard.sources.registry.format.report import Report
 from toolyard.sources.registry.format.variables import Variables, mentions_variable
 from toolyard.upstreams.definition import ServerDefinition, Transport
 from toolyard.virtual.subschemas import escape

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from toolyard.errors import did_you_mean
 from toolyard.protocol.call import Json, JsonObject
 from toolyard.sources.registry.format.fields import ITEM_PATTERN, TEXT_EXTRACTION, TOOL, read_fields
 from toolyard.sources.registry.format.model import ToolDefinition
-from toolyard.sources.registry.format.report import Report, did_you_mean
+from toolyard.sources.registry.format.report import Report
 from toolyard.sources.registry.format.servers import Surroundings
 from toolyard.sources.registry.format.variables import Variables
 from toolyard.virtual.composition import parse_composition

@@ -8,10 +8,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple, TypeAlias
 
-import orjson
-
 from toolyard.catalog.entries import Entries, Prompt, Resource, Template, Tool
 from toolyard.errors import ConfigError
+from toolyard.files.objects import read_object
 from toolyard.protocol.call import Json, JsonObject
 from toolyard.sources.registry.format.model import Registry
 from toolyard.sources.registry.lock.hashes import (
@@ -129,16 +128,9 @@ def scripts_of(tools: Iterable[Tool]) -> dict[str, Parts]:
 
 def read_lock(path: str) -> Lock:
     """Raises ConfigError."""
-    try:
-        with open(path, "rb") as file:
-            value = orjson.loads(file.read())
-    except OSError as error:
-        said = f"cannot be read: {error.strerror}; `toolyard registry lock` writes it"
-        raise ConfigError.at(path, said) from None
-    except ValueError as error:
-        raise ConfigError.at(path, f"is not JSON: {error}") from None
-    if not isinstance(value, dict) or value.get("lockVersion") != LOCK_VERSION:
-        raise ConfigError.at(path, f"is no lock of version {LOCK_VERSION}", "/lockVersion")
+    value = read_object(path, remedy="; `toolyard registry lock` writes it")
+    if value.get("lockVersion") != LOCK_VERSION:
+        raise ConfigError.at(path, f"is not a lock of version {LOCK_VERSION}", "/lockVersion")
     return Lock(*(_named(value.get(kind)) for kind in KINDS))
 
 

@@ -13,6 +13,7 @@ from toolyard.catalog.source import Source
 from toolyard.errors import ConfigError, ToolError, UpstreamError
 from toolyard.files.stamp import LOOK_EVERY, stamp
 from toolyard.protocol.call import Call, Channel, JsonObject, Result, Target
+from toolyard.protocol.kinds import SPELLED, Kind
 from toolyard.sources.registry.chain.targets import Unavailable
 from toolyard.sources.registry.lock.hashes import content_hash, told_hash
 from toolyard.sources.registry.lock.lock import (
@@ -142,20 +143,20 @@ def held_others(lock: Lock, entries: Entries, live: Live | None = None) -> Entri
     )
 
 
-def _held(lock: Lock, entries: Entries, kind: str) -> dict[str, str]:
+def _held(lock: Lock, entries: Entries, kind: Kind) -> dict[str, str]:
     now = others_of(entries, kind)
     reasons = ((name, why_held(name, lock.named(kind), now)) for name in now)
     return {name: why for name, why in reasons if why is not None}
 
 
 def _approved(
-    entries: Sequence[Other], kind: str, held: Mapping[str, Mapping[str, str]], live: Live | None
+    entries: Sequence[Other], kind: Kind, held: Mapping[str, Mapping[str, str]], live: Live | None
 ) -> tuple[Other, ...]:
     here = (one for one in entries if key_of(one) not in held[kind])
     return tuple(_compared_other(one, kind, live) for one in here)
 
 
-def _compared_other(entry: Other, kind: str, live: Live | None) -> Other:
+def _compared_other(entry: Other, kind: Kind, live: Live | None) -> Other:
     if live is None or entry.origin.source != "upstream":
         return entry
     known = _hash_of(kind, entry.definition)
@@ -183,20 +184,17 @@ class Listed(NamedTuple):
     """An entry of a server, and the hash of what was approved of it."""
 
     server: str
-    kind: str
+    kind: Kind
     name: str  # as the server has it; the URI of a resource or a template
     hash: str
 
     def in_listing(self, listing: Listing) -> JsonObject | None:
-        key = _LISTED_BY[self.kind]
+        key = SPELLED[self.kind].named_by
         listed: tuple[JsonObject, ...] = getattr(listing, self.kind)
         return next((one for one in listed if one.get(key) == self.name), None)
 
 
-_LISTED_BY = {"tools": "name", "prompts": "name", "resources": "uri", "templates": "uriTemplate"}
-
-
-def _hash_of(kind: str, definition: JsonObject) -> str:
+def _hash_of(kind: Kind, definition: JsonObject) -> str:
     if kind != "tools":
         return told_hash(definition)
     return content_hash({"inputSchema": {"type": "object"}, **definition})

@@ -1,0 +1,239 @@
+"""The client's side of an HTTP/1.1 connection: a request out, its response in, then the next."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from time import monotonic
+from typing import NamedTuple, cast
+
+import httptools
+
+from toolyard.http.known_heads import KnownHead, learned
+
+# An event stream that nobody reads must not fill the memory.
+MAX_BUFFERED = 1024 * 1024
+MAX_HEAD = 64 * 1024
+COPIED = 64 * 1024  # up to here one copy is cheaper than a second write
+
+
+class HttpError(Exception):
+    """The exchange failed; the text says how."""
+
+
+class Broken(HttpError):
+    """The connection ended, or spoke no HTTP, before the answer was complete."""
+
+    def __init__(self, reason: str, *, unanswered: bool = False) -> None:
+        super().__init__(reason)
+        self.unanswered = unanswered  # not one byte of the answer had come
+
+
+class _Known(NamedTuple):
+    head: KnownHead
+    status: int
+    headers: dict[str, str]
+    length: bytes  # as they say it
+
+
+class Heads:
+    """The last head that was learned from a peer, for all connections to it.
+
+    It changes every second with the date: learned by each of many, that would be most of them.
+    """
+
+    __slots__ = ("known",)
+
+    def __init__(self) -> None:
+        self.known: _Known | None = None
+
+
+class ClientConnection(asyncio.Protocol):
+    def __init__(self, heads: Heads) -> None:
+        self._transport: asyncio.Transport | None = None
+        self._loop = asyncio.get_running_loop()
+        self._wake: asyncio.Future[None] | None = None
+        self._error: Broken | None = None
+        self._rested_at: float | None = None
+        self._parser = httptools.HttpResponseParser(self)
+        self._heads = heads
+        self._known: _Known | None = None
+        self._begin()
+
+    def _begin(self) -> None:
+        self.status = 0
+        self.headers: dict[str, str] = {}
+        self._head_size = 0
+        self._head_done = self.complete = self._keep_alive = self._answered = False
+        self._chunks: deque[bytes] = deque()
+        self._buffered = 0
+        self._paused = False
+
+    # -- for the client ----------------------------------------------------------------
+
+    def send(self, head: bytes, body: bytes) -> None:
+        """Write a request; `answering` is done when the head of its response is here."""
+        transport = self._transport
+        assert transport is not None
+        if self._rested_at is not None:
+            self._begin()
+            self._rested_at = None
+        if len(body) < COPIED:
+            transport.write(head + body)
+        else:
+            transport.write(head)
+            transport.write(body)
+
+    def answering(self) -> asyncio.Future[None] | None:
+        """To be awaited, again and again, until it is None: the head is here."""
+        return None if self._head_done else self._progress()
+
+    async def chunk(self) -> bytes:
+        while not self._chunks:
+            if self.complete:
+                return b""
+            await self._progress()
+        chunk = self._chunks.popleft()
+        self._buffered -= len(chunk)
+        if self._paused and self._buffered < MAX_BUFFERED and self._transport is not None:
+            self._paused = False
+            self._transport.resume_reading()
+        return chunk
+
+    def last_chunk(self) -> bytes | None:
+        """What is left of the body, if all of it is here, in one piece."""
+        if not self.complete or len(self._chunks) > 1:
+            return None
+        body = self._chunks.popleft() if self._chunks else b""
+        self._buffered = 0
+        return body
+
+    @property
+    def buffered(self) -> bool:
+        return bool(self._chunks)
+
+    @property
+    def reusable(self) -> bool:
+        return self.complete and self._keep_alive and self._error is None
+
+    def rest(self) -> None:
+        self._rested_at = monotonic()
+
+    @property
+    def rested_at(self) -> float:
+        return self._rested_at or 0.0
+
+    def usable(self, idle: float) -> bool:
+        """Still open, and not idle for so long that the peer may be about to close it."""
+        if self._error is not None or self._transport is None or self._transport.is_closing():
+            return False
+        return self._rested_at is None or monotonic() - self._rested_at < idle
+
+    def abort(self) -> None:
+        if self._transport is not None:
+            self._transport.abort()
+
+    def _progress(self) -> asyncio.Future[None]:
+        """To be awaited: done when something has arrived, or nothing will."""
+        if self._error is not None:
+            raise self._error
+        self._wake = self._loop.create_future()
+        return self._wake
+
+    def _stir(self) -> None:
+        if self._wake is not None and not self._wake.done():
+            self._wake.set_result(None)
+
+    # -- from the transport ------------------------------------------------------------
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._transport = cast(asyncio.Transport, transport)  # uvloop's is no subclass
+
+    def data_received(self, data: bytes) -> None:
+        first, self._answered = not self._answered, True
+        if first and (self._is_known(data, self._known) or self._is_known_to_others(data)):
+            self._stir()
+            return
+        try:
+            self._parser.feed_data(data)
+        except httptools.HttpParserError:
+            self._break("the answer is no HTTP")
+            return
+        if first and self.reusable and self.status >= 200:
+            self._learn(data)
+        if not self._head_done:
+            self._head_size += len(data)
+            if self._head_size > MAX_HEAD:
+                self._break("the head of the answer is too long")
+        if self._buffered > MAX_BUFFERED and not self._paused and self._transport is not None:
+            self._paused = True
+            self._transport.pause_reading()
+        self._stir()
+
+    def _is_known_to_others(self, data: bytes) -> bool:
+        known = self._heads.known
+        if known is self._known or not self._is_known(data, known):
+            return False
+        self._known = known
+        return True
+
+    def _is_known(self, data: bytes, known: _Known | None) -> bool:
+        """A whole answer whose head came before."""
+        whole = known.head.whole(data) if known is not None else None
+        if known is None or whole is None:
+            return False
+        self.status = known.status
+        self.headers = known.headers
+        if whole.length != known.length:
+            self.headers = {**known.headers, "content-length": whole.length.decode("latin-1")}
+        self._head_done = self.complete = self._keep_alive = True
+        if whole.body:
+            self._chunks.append(whole.body)
+            self._buffered = len(whole.body)
+        return True
+
+    def _learn(self, data: bytes) -> None:
+        head = learned(data, list(self.headers))
+        self._known = None
+        if head is not None:
+            length = self.headers["content-length"].encode("latin-1")
+            self._known = self._heads.known = _Known(head, self.status, self.headers, length)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        # Without a length the end of the connection is the end of the body.
+        if self._head_done and not self.complete and not self._has_length() and exc is None:
+            self.complete = True
+        del self._parser  # it holds us: nothing is left for the collector of cycles
+        self._break("the connection was closed")
+
+    def _has_length(self) -> bool:
+        return "content-length" in self.headers or "transfer-encoding" in self.headers
+
+    def _break(self, reason: str) -> None:
+        if self._error is None:
+            self._error = Broken(reason, unanswered=not self._answered)
+        self._stir()
+        self.abort()
+
+    # -- from the parser ---------------------------------------------------------------
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        key, text = name.decode("latin-1").lower(), value.decode("latin-1")
+        self.headers[key] = f"{self.headers[key]}, {text}" if key in self.headers else text
+
+    def on_headers_complete(self) -> None:
+        self.status = self._parser.get_status_code()
+        if self.status >= 200:
+            self._head_done = True
+            self._keep_alive = self._parser.should_keep_alive()
+
+    def on_body(self, body: bytes) -> None:
+        self._chunks.append(body)
+        self._buffered += len(body)
+
+    def on_message_complete(self) -> None:
+        if not self._head_done:
+            self.headers = {}  # an informational response; the real one follows
+            return
+        self.complete = True
+        self._keep_alive = self._keep_alive and self._parser.should_keep_alive()

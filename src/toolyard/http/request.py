@@ -1,0 +1,179 @@
+"""A request on its way in: its head is here, its body arrives while it is read.
+
+A body goes through these states, in this order, and `gone` may come at any time:
+
+* arriving: the connection feeds chunks; a client that sent `Expect` waits until somebody reads
+* whole: its last byte is here, nobody may have read any of it
+* taken: it was read; from here on there is nothing to wait for but the client's leaving
+
+A body that nobody reads stays in the connection's buffers, and then in the client's.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine
+from typing import TYPE_CHECKING, Any
+from urllib.parse import parse_qs
+
+from toolyard.http.request_heads import Head
+
+if TYPE_CHECKING:
+    from toolyard.http.server_connection import ServerConnection
+
+
+class BodyTooLarge(Exception):
+    """The request has more bytes than allowed."""
+
+
+class Disconnected(Exception):
+    """The client left before its request was whole."""
+
+
+class Request:
+    """What one client asks. Some bodies are known when they begin: `whole` is all of it."""
+
+    __slots__ = (
+        "_arrived",
+        "_buffered",
+        "_chunks",
+        "_connection",
+        "_taken",
+        "_watcher",
+        "go_ahead",
+        "gone",
+        "head",
+        "headers",
+        "whole",
+    )
+
+    def __init__(
+        self, head: Head, connection: ServerConnection, whole: bytes | None = None
+    ) -> None:
+        self.head = head
+        self.headers = head.headers  # by their names in lower case
+        self._connection = connection
+        # Tells a client that asked first to send its body.
+        self.go_ahead: Callable[[], None] | None = None
+        self._chunks: list[bytes] = [] if whole is None else [whole]
+        self._buffered = 0
+        self._taken = False
+        self._arrived: asyncio.Future[None] | None = None
+        self._watcher: Callable[[bytes], None] | None = None
+        self.whole = whole is not None
+        self.gone = False  # the client is
+
+    # -- what the head says ------------------------------------------------------------
+
+    @property
+    def method(self) -> str:
+        return self.head.method
+
+    @property
+    def path(self) -> str:
+        return self.head.path
+
+    @property
+    def query(self) -> dict[str, str]:
+        """Of a field that is given twice, the last."""
+        fields = parse_qs(self.head.query.decode("latin-1"))
+        return {name: values[-1] for name, values in fields.items()}
+
+    @property
+    def authorization(self) -> list[str]:
+        """Every Authorization header: whether there may be two is not decided here."""
+        if "authorization" not in self.headers:
+            return []
+        raw = self.head.raw
+        return [value.decode("latin-1") for name, value in raw if name == b"authorization"]
+
+    @property
+    def address(self) -> str:
+        """Of the client; empty where it has none."""
+        return self._connection.address
+
+    # -- for the connection ------------------------------------------------------------
+
+    def feed(self, chunk: bytes) -> int:
+        """How much is waiting now."""
+        self._chunks.append(chunk)
+        self._buffered += len(chunk)
+        self._notify()
+        return self._buffered
+
+    def complete(self) -> None:
+        self.whole = True
+        self._notify()
+
+    def lost(self) -> None:
+        self.gone = True
+        self._notify()
+
+    def _notify(self) -> None:
+        if self._arrived is not None and not self._arrived.done():
+            self._arrived.set_result(None)
+
+    # -- for who answers it ------------------------------------------------------------
+
+    def watch(self, watcher: Callable[[bytes], None]) -> None:
+        """To be called with what is read of the body."""
+        self._watcher = watcher
+
+    def at_hand(self) -> bytes | None:
+        """The whole body, where nothing has to be waited for."""
+        return self._take() if self.whole and not self._taken and not self.gone else None
+
+    async def read(self, most: int) -> bytes:
+        """The whole body. Raises BodyTooLarge and Disconnected."""
+        parts: list[bytes] = []
+        size = 0
+        while not self._taken:
+            part = await self._part()
+            if part is None:
+                raise Disconnected
+            size += len(part)
+            if size > most:
+                raise BodyTooLarge
+            parts.append(part)
+        return parts[0] if len(parts) == 1 else b"".join(parts)
+
+    async def left(self) -> None:
+        """Wait until the client has left; what is still to be read is dropped."""
+        while await self._part() is not None:
+            pass
+
+    async def while_connected(self, work: Coroutine[Any, Any, None]) -> None:
+        """Run work until it is done or the client has left."""
+        loop = asyncio.get_running_loop()
+        task, leaving = loop.create_task(work), loop.create_task(self.left())
+        try:
+            await asyncio.wait((task, leaving), return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            task.cancel()
+            leaving.cancel()
+            await asyncio.gather(task, leaving, return_exceptions=True)
+
+    async def _part(self) -> bytes | None:
+        """Some of the body as it comes; once it was taken, None when the client has left."""
+        while not self.gone:
+            if not self._taken and (self._chunks or self.whole):
+                return self._take()
+            if self.go_ahead is not None:
+                self.go_ahead()
+                self.go_ahead = None
+            await self._wait()
+        return None
+
+    def _take(self) -> bytes:
+        chunks, self._chunks, self._buffered = self._chunks, [], 0
+        self._taken = self.whole
+        self._connection.read_on()
+        body = chunks[0] if len(chunks) == 1 else b"".join(chunks)
+        if self._watcher is not None:
+            self._watcher(body)
+        return body
+
+    async def _wait(self) -> None:
+        if self._arrived is None or self._arrived.done():
+            self._arrived = asyncio.get_running_loop().create_future()
+        await self._arrived

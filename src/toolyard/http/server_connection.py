@@ -1,0 +1,247 @@
+"""The server's side of an HTTP/1.1 connection: httptools parses, a Responder answers.
+
+Owned because the cheapest server that could be had takes four times as long per request;
+what is hard about HTTP/1.1, the parsing, is llhttp's.
+
+Requests arrive one after the other and may arrive before the last one is answered: of those
+that are here, one is current (a task answers it) and the rest wait their turn. The last of
+them may still be arriving. A head that came before on this connection is not parsed again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import math
+from collections import deque
+from typing import TYPE_CHECKING, Any
+
+import httptools
+
+from toolyard.http.headers import Header
+from toolyard.http.patience import Patience
+from toolyard.http.request import Request
+from toolyard.http.request_heads import Head, Repeated, read_head
+from toolyard.http.response import Response, status_line
+from toolyard.telemetry import logger
+
+if TYPE_CHECKING:
+    from toolyard.http.server import HttpServer
+
+log = logger("http")
+MOST_HEADER_BYTES = 64 * 1024
+MOST_PIPELINED = 16
+BODY_HIGH_WATER = 256 * 1024
+_TOO_LARGE = httptools.HttpParserError("headers too large")
+
+
+class ServerConnection(asyncio.Protocol):
+    """One client connection; requests on it are answered one after the other."""
+
+    def __init__(self, server: HttpServer) -> None:
+        self.server = server
+        self._parser = httptools.HttpRequestParser(self)
+        self._transport: asyncio.Transport = None  # type: ignore[assignment]  # until connected
+        self._waiting: deque[Response] = deque()
+        self._current: Response | None = None
+        self._arriving: Request | None = None
+        self._url = b""
+        self._headers: list[Header] = []
+        self._header_bytes = 0
+        self._paused = False
+        self._between = True  # nothing of the next request has arrived
+        self._parsed: Head | None = None
+        self._repeated = Repeated()
+        # To be awaited before more is written; None where nothing stands in the way.
+        self.writable: asyncio.Future[None] | None = None
+        self._client: Any = None
+        self.last_active = server.loop.time()
+        # Since when a head, a body, or room for more of an answer is awaited.
+        self._since = self.last_active
+        self._unread = 0  # bytes of the answer, at that time
+
+    # -- events of the transport -------------------------------------------------------
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._transport = transport  # type: ignore[assignment]  # always a TCP transport
+        self._client = transport.get_extra_info("peername")
+        server = self.server
+        server.connections.add(self)
+        if not (server.addresses.enter(self.address) and server.has_room()):
+            self._refuse(503)
+
+    @property
+    def address(self) -> str:
+        return str(self._client[0]) if self._client else ""
+
+    def data_received(self, data: bytes) -> None:
+        between = self._between
+        request = self._repeated.request_in(data) if between else None
+        if request is not None:
+            head, body = request
+            self._enter(Response(self, Request(head, self, body)))
+            return
+        self._parsed = None
+        try:
+            self._parser.feed_data(data)
+        except httptools.HttpParserUpgrade:
+            self._refuse(400)
+        except httptools.HttpParserError:
+            self._refuse(400)
+        else:
+            if between and self._between and self._parsed is not None:
+                self._repeated.learn(data, self._parsed)
+
+    def pause_writing(self) -> None:
+        self.writable = self.server.loop.create_future()
+
+    def resume_writing(self) -> None:
+        if self.writable is not None:
+            self.writable.set_result(None)
+            self.writable = None
+
+    def connection_lost(self, error: Exception | None) -> None:
+        self.server.connections.discard(self)
+        self.server.addresses.leave(self.address)
+        del self._parser  # it holds us: nothing is left for the collector of cycles
+        self.resume_writing()
+        for response in (self._current, *self._waiting):
+            if response is not None:
+                response.lost()
+
+    # -- events of the parser ----------------------------------------------------------
+
+    def on_message_begin(self) -> None:
+        self._between = False
+        self._since = self.server.loop.time()
+        self._url, self._headers, self._header_bytes = b"", [], 0
+
+    def on_url(self, url: bytes) -> None:
+        self._url += url
+        self._header_bytes += len(url)
+        if self._header_bytes > MOST_HEADER_BYTES:
+            raise _TOO_LARGE
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        self._headers.append((name.lower(), value.strip(b" \t")))
+        self._header_bytes += len(name) + len(value)
+        if self._header_bytes > MOST_HEADER_BYTES:
+            raise _TOO_LARGE
+
+    def on_headers_complete(self) -> None:
+        parser = self._parser
+        method, version = parser.get_method().decode("ascii"), parser.get_http_version()
+        head = read_head(method, self._url, version, self._headers)
+        self._since = self.server.loop.time()
+        keep = parser.should_keep_alive()
+        self._parsed = head if keep else None
+        self._arriving = request = Request(head, self)
+        if head.headers.get("expect", "").lower() == "100-continue":
+            request.go_ahead = self._continue
+        self._enter(Response(self, request, keep_alive=keep))
+
+    def on_body(self, body: bytes) -> None:
+        if self._arriving is not None and self._arriving.feed(body) > BODY_HIGH_WATER:
+            self._pause()
+
+    def on_message_complete(self) -> None:
+        if self._arriving is not None:
+            self._arriving.complete()
+            self._arriving = None
+        self._between = True
+
+    # -- the request that is being answered --------------------------------------------
+
+    def _enter(self, response: Response) -> None:
+        if self._current is None:
+            self._begin(response)
+            return
+        self._waiting.append(response)
+        if len(self._waiting) >= MOST_PIPELINED:
+            self._pause()
+
+    def _begin(self, response: Response) -> None:
+        self._current = response
+        server = self.server
+        response.task = task = server.loop.create_task(self._answer(response))
+        server.tasks.add(task)
+
+    async def _answer(self, response: Response) -> None:
+        try:
+            await self.server.responder(response.request, response)
+        except Exception:
+            log.exception("a request handler failed")
+        except asyncio.CancelledError:
+            if not response.abandoned:
+                raise
+        finally:
+            self._finished(response, keep=response.finish())
+
+    def _finished(self, response: Response, *, keep: bool) -> None:
+        """The current request is answered: go on with the next one, or close."""
+        server = self.server
+        server.tasks.discard(response.task)
+        self._current = None
+        self.last_active = server.loop.time()
+        if not keep or (server.closing and not self._waiting):
+            self._transport.close()
+        elif self._waiting:
+            self._since = self.last_active
+            self._begin(self._waiting.popleft())
+            self.read_on()
+
+    def _continue(self) -> None:
+        """Tell a client that asked first to go ahead with its body."""
+        if self._current is not None and not self._current.begun:
+            self.write(b"HTTP/1.1 100 Continue\r\n\r\n")
+
+    def write(self, data: bytes) -> None:
+        self._transport.write(data)
+
+    def _pause(self) -> None:
+        self._paused = True
+        self._transport.pause_reading()
+
+    def read_on(self) -> None:
+        if self._paused and not self._transport.is_closing():
+            self._paused = False
+            self._transport.resume_reading()
+
+    @property
+    def idle(self) -> bool:
+        waits = self._current is None and not self._waiting
+        return waits and not self._transport.is_closing()
+
+    def hurry(self, now: float, patience: Patience) -> None:
+        """Hang up on a client that has kept us waiting for too long."""
+        if self.writable is not None:
+            unread = self._transport.get_write_buffer_size()
+            if unread != self._unread:
+                self._unread, self._since = unread, now
+            elif now - self._since > patience.stall:
+                self.abort()
+        elif self._between:
+            if self.idle and now - self.last_active > patience.idle:
+                self.close()
+        elif now - self._since > self._may_take(patience):
+            self._refuse(408)
+
+    def _may_take(self, patience: Patience) -> float:
+        """What of a request is here; a body that nobody reads is not its client's fault."""
+        if self._arriving is None:
+            return patience.head
+        current = self._current
+        read = current is not None and current.request is self._arriving and not self._paused
+        return patience.body if read else math.inf
+
+    def close(self) -> None:
+        self._transport.close()
+
+    def abort(self) -> None:
+        self._transport.abort()
+
+    def _refuse(self, status: int) -> None:
+        """Not HTTP that we understand: say so, if nothing is being said, and hang up."""
+        silent = self._current is None or not self._current.begun
+        if silent and not self._transport.is_closing():
+            self.write(status_line(status) + b"content-length: 0\r\nconnection: close\r\n\r\n")
+        self._transport.close()

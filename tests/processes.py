@@ -1,0 +1,54 @@
+"""Which processes run, of those that a test has started. Linux: it reads /proc."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+
+class Started:
+    """Our child processes that were not there when this was made, zombies included.
+
+    Others run tests in this process too: whatever their tests and fixtures have started
+    before is no business of ours, neither while it runs nor when it ends.
+    """
+
+    def __init__(self) -> None:
+        self._strangers = children()
+
+    @property
+    def pids(self) -> set[int]:
+        return children() - self._strangers
+
+
+def children() -> set[int]:
+    return {pid for pid, fields in processes() if int(fields[1]) == os.getpid()}
+
+
+def alive_in(group: int) -> set[int]:
+    """The processes of a group that still run."""
+    return {pid for pid, fields in processes() if int(fields[2]) == group and fields[0] != "Z"}
+
+
+def alive(pid: int) -> bool:
+    """Is this process running (a zombie is not)?"""
+    try:
+        return stat(Path(f"/proc/{pid}"))[0] not in "ZX"
+    except OSError:
+        return False
+
+
+def processes() -> Iterator[tuple[int, list[str]]]:
+    """Every process, with what /proc says of it from its state on."""
+    for entry in Path("/proc").iterdir():
+        if not entry.name.isdigit():
+            continue
+        try:
+            yield int(entry.name), stat(entry)
+        except OSError:
+            continue
+
+
+def stat(entry: Path) -> list[str]:
+    return (entry / "stat").read_text().rpartition(")")[2].split()
