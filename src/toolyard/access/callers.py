@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
+from toolyard.http.headers import Header
 from toolyard.protocol.call import Caller
 
 
@@ -15,6 +16,10 @@ class Unauthorized(Exception):
         super().__init__(challenge)
         self.challenge = challenge
         self.status = status
+
+    @property
+    def header(self) -> Header:
+        return b"www-authenticate", self.challenge.encode("latin-1", "replace")
 
 
 class Authenticator(Protocol):

@@ -39,8 +39,8 @@ class Connect:
         try:
             caller = await self._authenticator.caller(request.authorization)
         except Unauthorized as refused:
-            challenge = (b"www-authenticate", refused.challenge.encode("latin-1", "replace"))
-            await response.send(refused.status, _error("Unauthorized"), (JSON_TYPE, challenge))
+            headers = (JSON_TYPE, refused.header)
+            await response.send(refused.status, _error("Unauthorized"), headers)
             return
         if request.method != "POST":
             await response.send(405, b"", ((b"allow", b"POST"),))

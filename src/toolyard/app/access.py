@@ -18,7 +18,6 @@ from toolyard.access.callers import Anyone, Authenticator
 from toolyard.catalog.entries import Tool
 from toolyard.catalog.snapshot import Catalog
 from toolyard.errors import ConfigError, LoginRequired
-from toolyard.http.response import Responder
 from toolyard.methods.tools import Permit
 from toolyard.protocol.call import Call, Caller, Channel, Handler, Result
 from toolyard.protocol.jsonrpc import Message
@@ -31,6 +30,7 @@ if TYPE_CHECKING:
     from toolyard.access.resource import ProtectedResource
     from toolyard.access.rules import Allowed
     from toolyard.access.tokens import StaticToken
+    from toolyard.http.response import Responder
     from toolyard.scripts.policy import PolicyScript
 
 # The person at the page is the one who wrote the rules.

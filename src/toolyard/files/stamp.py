@@ -19,9 +19,6 @@ from collections.abc import Callable, Mapping
 from operator import attrgetter
 from typing import TypeAlias
 
-# Seconds between two looks at files that an operator edits.
-LOOK_EVERY = 0.1
-
 Stamp: TypeAlias = tuple[int, int, int]
 # When something last changed in a file or folder, in ns; 0: it is not there.
 changed_at: Callable[[os.stat_result], int] = attrgetter("st_ctime_ns")

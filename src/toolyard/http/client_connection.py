@@ -1,4 +1,16 @@
-"""The client's side of an HTTP/1.1 connection: a request out, its response in, then the next."""
+"""The client's side of an HTTP/1.1 connection: a request out, its response in, then the next.
+
+Between `send` and the next one a connection goes through these states, in this order:
+
+* waiting: the request is written, not one byte of an answer is here (`Broken.unanswered`)
+* answered: bytes are here, the head is not whole yet; informational heads are dropped
+* head done: status and headers are known, chunks of the body are taken as they come
+* complete: the last of the body is here, though some of it may still be buffered
+* resting: given back to the client, which may send again if the peer allows that
+
+Broken ends any of them, for good. Where no length was sent, the end of the connection is how
+a body becomes complete.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +34,7 @@ class HttpError(Exception):
 
 
 class Broken(HttpError):
-    """The connection ended, or spoke no HTTP, before the answer was complete."""
+    """The connection ended, or what came was not HTTP, before the answer was complete."""
 
     def __init__(self, reason: str, *, unanswered: bool = False) -> None:
         super().__init__(reason)
@@ -147,7 +159,7 @@ class ClientConnection(asyncio.Protocol):
     # -- from the transport ------------------------------------------------------------
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        self._transport = cast(asyncio.Transport, transport)  # uvloop's is no subclass
+        self._transport = cast(asyncio.Transport, transport)  # uvloop's is not a subclass
 
     def data_received(self, data: bytes) -> None:
         first, self._answered = not self._answered, True

@@ -67,8 +67,8 @@ class Guard(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Command:
-    program: str
+class Program:
+    name: str  # or a path
     args: tuple[str, ...] = ()
     cwd: str | None = None
     env: Mapping[str, str] = field(default_factory=dict)
@@ -99,7 +99,7 @@ class Child:
 
     def __init__(
         self,
-        command: Command,
+        program: Program,
         on_line: Callable[[bytes | bytearray], None],
         on_end: Callable[[str], None],
         *,
@@ -107,7 +107,7 @@ class Child:
         guard: Guard,
     ) -> None:
         self._loop = asyncio.get_running_loop()
-        self._command = command
+        self._program = program
         self._guard = guard
         self._forget: Callable[[], None] | None = None
         self._on_end = on_end
@@ -140,9 +140,9 @@ class Child:
 
     def start(self) -> None:
         """Spawn it. Raises OSError with a text that says what could not be run."""
-        command = self._command
-        argv, env = [command.program, *command.args], minimal_environment(command.env)
-        pid, out, err, into = spawn(argv, env, command.cwd, has_stdin=True)
+        program = self._program
+        argv, env = [program.name, *program.args], minimal_environment(program.env)
+        pid, out, err, into = spawn(argv, env, program.cwd, has_stdin=True)
         self._fds = {"in": into, "out": out, "err": err}
         try:
             self._loop.add_reader(out, self._read_out)

@@ -21,16 +21,29 @@ from __future__ import annotations
 
 import asyncio
 import signal
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 from toolyard.processes.exits import Exits
 from toolyard.processes.group import Ending, end_at_once, signal_group
 from toolyard.processes.pipes import FILLING, Collected, Feed, Tail
-from toolyard.processes.spawn import Command, spawn
+from toolyard.processes.spawn import spawn
 
 # A process substitution (`> >(tee log)`) still writes a moment after its shell has ended.
 LINGER = 0.05
+
+
+class Command(NamedTuple):
+    """What to run, and how much of what it prints to keep."""
+
+    argv: list[str]  # the first is a path
+    env: Mapping[bytes, bytes]
+    cwd: str | None = None
+    stdin: bytes | None = None  # None: /dev/null
+    max_stdout: int = 10 * 1024 * 1024
+    stderr_tail: int = 4096
+    # Hears each line of stderr as it comes.
+    hears_stderr: Callable[[bytes], None] | None = None
 
 
 class Exit(NamedTuple):

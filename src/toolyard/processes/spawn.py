@@ -14,7 +14,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import cache
 from typing import NamedTuple, TypeAlias
 
@@ -23,19 +23,6 @@ RESTORED = (signal.SIGPIPE, signal.SIGXFSZ)
 
 Environ: TypeAlias = Mapping[bytes, bytes] | Mapping[str, str]
 Stdio: TypeAlias = tuple[int, int, int]
-
-
-class Command(NamedTuple):
-    """What to run, and how much of what it prints to keep."""
-
-    argv: list[str]  # the first is a path
-    env: Mapping[bytes, bytes]
-    cwd: str | None = None
-    stdin: bytes | None = None  # None: /dev/null
-    max_stdout: int = 10 * 1024 * 1024
-    stderr_tail: int = 4096
-    # Hears each line of stderr as it comes.
-    hears_stderr: Callable[[bytes], None] | None = None
 
 
 class Spawned(NamedTuple):

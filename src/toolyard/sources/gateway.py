@@ -12,7 +12,8 @@ from toolyard.catalog.entries import Entries, Tool
 from toolyard.catalog.listing import Listing
 from toolyard.catalog.source import Source
 from toolyard.errors import ConfigError, Problem
-from toolyard.files.stamp import LOOK_EVERY, Stamp, stamp
+from toolyard.files.stamp import Stamp, stamp
+from toolyard.files.watch import Looks
 from toolyard.sources.registry.chain.overlay import lay_over
 from toolyard.sources.registry.format.load import keeping, load_registry, read_registry
 from toolyard.sources.registry.format.model import Registry
@@ -251,18 +252,19 @@ class GatewaySource:
             tasks.create_task(self._watch_files())
 
     async def _watch_files(self) -> None:
-        seen = self.registries.stamps
+        looks = Looks(self._files.stamps, self.registries.stamps)
         while True:
-            await asyncio.sleep(LOOK_EVERY)
-            stamps = await asyncio.to_thread(self._files.stamps)  # a folder may be a dead one
-            if stamps != seen:
-                try:
-                    await self.reload()
-                except Shortage as why:
-                    log.warning("%s; what was served before goes on", why)
-                    await asyncio.sleep(AFTER_SHORTAGE)
-                else:
-                    seen = stamps
+            await looks.changed()
+            while not await self._reloaded():
+                await asyncio.sleep(AFTER_SHORTAGE)
+
+    async def _reloaded(self) -> bool:
+        try:
+            await self.reload()
+        except Shortage as why:
+            log.warning("%s; what was served before goes on", why)
+            return False
+        return True
 
     async def reload(self) -> None:
         """Take the files as they are now; when they are wrong, the old catalog stays.

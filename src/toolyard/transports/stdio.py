@@ -88,12 +88,10 @@ class StdioTransport:
         self._stopped = asyncio.Event()
         self._broken = False
         self._hurried = False
-        self._cut: list[bytes | bytearray | TooLong] = []
-        self._lines = Lines(
-            self._cut.append, settings.max_line, lambda: self._cut.append(TooLong())
-        )
         self._writer = LineWriter(settings.stdout, self._lost)
         self._unread = Unread(self._writer, settings.max_unread, self._line, self._listen)
+        hold = self._unread.hold
+        self._lines = Lines(hold, settings.max_line, lambda: hold(TooLong()))
         self._tasks: set[asyncio.Task[None]] = set()
         self._modern: dict[RequestId, asyncio.Task[None]] = {}
         self._listening: set[asyncio.Task[None]] = set()
@@ -153,7 +151,7 @@ class StdioTransport:
 
     def _end_of_input(self) -> None:
         self._lines.flush()
-        self._pass_on()
+        self._unread.take()
         self._ended.set()
 
     async def _read_file(self) -> None:
@@ -165,12 +163,7 @@ class StdioTransport:
 
     def _take(self, chunk: bytes) -> None:
         self._lines.feed(chunk)
-        self._pass_on()
-
-    def _pass_on(self) -> None:
-        lines = self._cut.copy()
-        self._cut.clear()
-        self._unread.take(lines)
+        self._unread.take()
 
     def _line(self, line: bytes | bytearray | TooLong) -> None:
         self._last_heard = asyncio.get_running_loop().time()

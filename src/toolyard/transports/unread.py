@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Generic, TypeVar
 
 from toolyard.processes.descriptors import LineWriter
@@ -35,6 +35,7 @@ class Unread(Generic[Line]):
         self._take = take
         self._listen = listen
         self._held: deque[Line] = deque()
+        self.hold = self._held.append  # a line that has been read
         self.room = asyncio.Event()
         self.room.set()
         writer.on_relief = self._relieved
@@ -48,9 +49,8 @@ class Unread(Generic[Line]):
             self.room.clear()
             self._listen(False)
 
-    def take(self, lines: Iterable[Line]) -> None:
-        """Lines that have been read already: now, or when there is room."""
-        self._held.extend(lines)
+    def take(self) -> None:
+        """What is held: now, or when there is room."""
         while self._held and self.room.is_set():
             self._take(self._held.popleft())
 
@@ -59,4 +59,4 @@ class Unread(Generic[Line]):
             return
         self.room.set()
         self._listen(True)
-        self.take(())
+        self.take()

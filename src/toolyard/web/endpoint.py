@@ -37,9 +37,8 @@ class Endpoint:
             await self._admit(request)
             body = encoded(self.document(request.query))
         except Unauthorized as refused:
-            challenge = (b"www-authenticate", refused.challenge.encode("latin-1", "replace"))
             told = _error("not without a token")
-            await response.send(refused.status, told, (challenge, *HEADERS))
+            await response.send(refused.status, told, (refused.header, *HEADERS))
             return
         except BadQuery as refused:
             await response.send(400, _error(str(refused)), HEADERS)

@@ -88,9 +88,8 @@ class Site:
                 raise Refused(*self._unknown(name))
             await route(Ask(request, response, rest))
         except Unauthorized as refused:
-            challenge = (b"www-authenticate", refused.challenge.encode())
             told = encoded({"error": "the page's token is missing or wrong"})
-            await response.send(401, told, (challenge, *PRIVATE))
+            await response.send(401, told, (refused.header, *PRIVATE))
         except Refused as refused:
             await response.send(refused.status, encoded(refused.body), PRIVATE)
         except Disconnected:

@@ -34,8 +34,7 @@ from typing import TypeAlias
 from toolyard import telemetry
 from toolyard.errors import ToolError
 from toolyard.processes.guard import Guard
-from toolyard.processes.once import Process
-from toolyard.processes.spawn import Command
+from toolyard.processes.once import Command, Process
 from toolyard.protocol.call import Call, Channel, JsonObject
 from toolyard.scripts.contract.environ import (
     INPUT_RESPONSES,

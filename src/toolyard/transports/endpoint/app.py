@@ -150,9 +150,8 @@ class HttpTransport:
         try:
             exchange.caller = await self._settings.authenticator.caller(authorization)
         except Unauthorized as refused:
-            challenge = (b"www-authenticate", refused.challenge.encode("latin-1", "replace"))
             error = ProtocolError(INVALID_REQUEST, "Unauthorized")
-            await exchange.refuse(refused.status, error, headers=(challenge,))
+            await exchange.refuse(refused.status, error, headers=(refused.header,))
             return False
         return True
 

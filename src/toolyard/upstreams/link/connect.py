@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from toolyard.http.client import Url
-from toolyard.processes.lasting import Command
+from toolyard.processes.lasting import Program
 from toolyard.processes.pacing import Pace
 from toolyard.protocol.call import Caller, JsonObject
 from toolyard.protocol.revisions import LATEST_HANDSHAKE
@@ -126,9 +126,9 @@ class Connector:
     def _link(self, transport: str, caller: Caller) -> Link:
         definition, setup = self._definition, self._setup
         if transport == "stdio":
-            program = definition.command or ""
-            command = Command(program, definition.args, definition.cwd, definition.env)
-            return StdioLink(command, max_message=setup.limits.message, guard=setup.guard)
+            name = definition.command or ""
+            program = Program(name, definition.args, definition.cwd, definition.env)
+            return StdioLink(program, max_message=setup.limits.message, guard=setup.guard)
         try:
             url = Url.parse(definition.url or "")
         except ValueError as error:

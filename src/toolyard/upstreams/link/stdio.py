@@ -7,7 +7,7 @@ from collections.abc import Awaitable
 from typing import NoReturn
 
 from toolyard.errors import ProtocolError
-from toolyard.processes.lasting import EXIT_GRACE, Child, Command, Guard
+from toolyard.processes.lasting import EXIT_GRACE, Child, Guard, Program
 from toolyard.processes.pacing import units_of
 from toolyard.protocol.call import JsonObject
 from toolyard.protocol.codec import dumps, loads
@@ -33,12 +33,12 @@ _ID_LAST = re.compile(rb',\s*"id"\s*:\s*(\d{1,18})\s*(?:,\s*"jsonrpc"\s*:\s*"2\.
 class StdioLink(Link):
     transport = "stdio"
 
-    def __init__(self, command: Command, *, max_message: int = MAX_MESSAGE, guard: Guard) -> None:
+    def __init__(self, program: Program, *, max_message: int = MAX_MESSAGE, guard: Guard) -> None:
         super().__init__()
-        self._command = command
+        self._program = program
         self._pending = Pending()
         self._garbage = 0
-        self._child = Child(command, self._on_line, self._on_end, max_line=max_message, guard=guard)
+        self._child = Child(program, self._on_line, self._on_end, max_line=max_message, guard=guard)
 
     @property
     def pid(self) -> int | None:
@@ -48,7 +48,7 @@ class StdioLink(Link):
         try:
             self._child.start()
         except (OSError, ValueError) as error:
-            raise NotSent(_cannot_start(self._command, error)) from None
+            raise NotSent(_cannot_start(self._program, error)) from None
 
     def exchange(self, out: Outgoing) -> Awaitable[JsonObject]:
         # Nothing is read before this is over: the answer cannot come too early.
@@ -123,7 +123,7 @@ class StdioLink(Link):
         self._garbage += 1
         if self._garbage == 1:
             shown = bytes(line[:SHOWN_GARBAGE]).decode("utf-8", "replace")
-            log.warning("%s: its output is not all JSON, skipped: %s", self._command.program, shown)
+            log.warning("%s: its output is not all JSON, skipped: %s", self._program.name, shown)
 
     def _on_end(self, reason: str) -> None:
         error: LinkError = Lost(reason)
@@ -131,10 +131,10 @@ class StdioLink(Link):
         self.lose(error)
 
 
-def _cannot_start(command: Command, error: Exception) -> str:
+def _cannot_start(program: Program, error: Exception) -> str:
     if isinstance(error, FileNotFoundError):
-        if command.cwd is not None and error.filename == command.cwd:
-            return f"cannot start: there is no folder {command.cwd}"
-        return f"cannot start: no program named {command.program}"
+        if program.cwd is not None and error.filename == program.cwd:
+            return f"cannot start: there is no folder {program.cwd}"
+        return f"cannot start: no program named {program.name}"
     reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-    return f"cannot start {command.program}: {reason}"
+    return f"cannot start {program.name}: {reason}"

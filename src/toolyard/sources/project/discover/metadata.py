@@ -109,6 +109,7 @@ def inline(content: bytes, path: str) -> JsonObject:
     """The object after `mcp:` in one of the first ten lines; empty where there is none."""
     if _INLINE_MARK not in content:
         return {}
+    # The head of a file, all here: files/lines.py is for what comes bit by bit.
     for line in content.split(b"\n", _INLINE_LINES)[:_INLINE_LINES]:
         _, mark, after = line.partition(_INLINE_MARK)
         if mark and after.lstrip().startswith(b"{"):

@@ -5,13 +5,15 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import NamedTuple, TypeAlias, TypeVar
 
 from toolyard.catalog.entries import Entries, Prompt, Resource, Template, Tool
 from toolyard.catalog.listing import Listing
 from toolyard.catalog.source import Source
 from toolyard.errors import ConfigError, ToolError, UpstreamError
-from toolyard.files.stamp import LOOK_EVERY, stamp
+from toolyard.files.stamp import stamp
+from toolyard.files.watch import Looks
 from toolyard.protocol.call import Call, Channel, JsonObject, Result, Target
 from toolyard.protocol.kinds import SPELLED, Kind
 from toolyard.sources.registry.chain.targets import Unavailable
@@ -70,12 +72,10 @@ class LockedSource:
             tasks.create_task(self._watch_lock(changed))
 
     async def _watch_lock(self, changed: Callable[[], None]) -> None:
-        seen = stamp(self._path)
+        looks = Looks(partial(stamp, self._path), stamp(self._path))
         while True:
-            await asyncio.sleep(LOOK_EVERY)
-            if (now := stamp(self._path)) != seen:
-                seen = now
-                changed()
+            await looks.changed()
+            changed()
 
 
 def held_scripts(lock: Lock, entries: Entries) -> Entries:
