@@ -30,7 +30,9 @@ from toolyard.access.oauth.clients import Client
 from toolyard.access.oauth.grant import Grant
 from toolyard.access.tokens import hash_of
 from toolyard.app.access import view_of
-from toolyard.app.build import Plan, build
+from toolyard.app.build import build
+from toolyard.app.federation import RegistryFederation
+from toolyard.app.plan import Plan
 from toolyard.catalog.snapshot import Catalog
 from toolyard.protocol.call import Caller
 from toolyard.protocol.identity import Identity
@@ -283,9 +285,9 @@ async def test_nothing_is_asked_or_built_again_while_nothing_changes(
     rules = [{"tools": ["*"]}]
     settings = Settings(rules=rules, credentials_dir=str(tmp_path / "credentials"))
     app = build(Plan(settings, Identity({"name": "x", "version": "1"}), registries=(str(path),)))
-    own = app.own
-    assert app.logins and app.pool and own
-    server = app.pool.definition("acme")
+    assert isinstance(app.federation, RegistryFederation)
+    own = app.federation.cohorts
+    server = app.federation.pool.definition("acme")
     assert server is not None
     view, callers = view_of(settings), [Caller(name, name) for name in ("ada", "bob")]
     try:

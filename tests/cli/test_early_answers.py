@@ -67,7 +67,9 @@ def talk(command: list[str], messages: list[dict[str, Any]]) -> list[Any]:
 @pytest.mark.parametrize("heavy", ["mcp", "pydantic", "starlette", "uvicorn", "asyncio"])
 def test_the_first_answers_need_nothing_heavy(heavy: str) -> None:
     """asyncio is fine later on; the others never come into the serving path."""
-    source = "import sys, toolyard.cli.serve, toolyard.cli.early; print(sys.argv[1] in sys.modules)"
+    source = (
+        "import sys, toolyard.cli.serve, toolyard.app.early_list; print(sys.argv[1] in sys.modules)"
+    )
     done = subprocess.run(
         [sys.executable, "-c", source, heavy], capture_output=True, text=True, env=environment()
     )
@@ -76,7 +78,10 @@ def test_the_first_answers_need_nothing_heavy(heavy: str) -> None:
 
 @pytest.mark.parametrize("heavy", ["mcp", "pydantic", "starlette", "uvicorn"])
 def test_the_program_that_serves_knows_no_framework(heavy: str) -> None:
-    source = "import sys, toolyard.cli.stdio, toolyard.cli.http; print(sys.argv[1] in sys.modules)"
+    source = (
+        "import sys, toolyard.app.over_stdio, toolyard.app.over_http\n"
+        "print(sys.argv[1] in sys.modules)"
+    )
     done = subprocess.run(
         [sys.executable, "-c", source, heavy], capture_output=True, text=True, env=environment()
     )
@@ -87,8 +92,8 @@ def test_stray_prints_cannot_reach_stdout(tmp_path: Path) -> None:
     """What we or a library print by accident ends on stderr."""
     (tmp_path / "tools").mkdir()
     source = (
-        "import sys\nfrom toolyard.cli import greeting\nfrom toolyard.cli import main\n"
-        "real = greeting.greet_early\n"
+        "import sys\nfrom toolyard.app import early_greeting\nfrom toolyard.cli import main\n"
+        "real = early_greeting.greet_early\n"
         "import toolyard.cli.serve as serve\n"
         "def noisy(*a, **k):\n    print('stray')\n    return real(*a, **k)\n"
         "serve.greet_early = noisy\n"

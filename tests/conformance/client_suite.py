@@ -1,4 +1,4 @@
-"""Run the suite's client scenarios against our upstream code, through the hidden command.
+"""Run the suite's client scenarios against our upstream code, as client.py uses it.
 
 Knows nothing of what a scenario tests; the suite starts a server for each and judges.
 """
@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import re
 import shlex
+import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -24,7 +25,7 @@ from tests.conformance.suite import (
     judged,
     read_checks,
 )
-from tests.peers.serving import environment, toolyard
+from tests.peers.serving import environment
 
 # What is run -> its options, and how many scenarios of it must pass.
 CLIENT_SUITES = {
@@ -63,7 +64,7 @@ async def run_client_suite(options: tuple[str, ...], folder: str) -> str:
         BIN / "node",
         PROGRAM,
         "client",
-        *("--command", shlex.join(toolyard("conformance-client"))),
+        *("--command", shlex.join([sys.executable, "-m", "tests.conformance.client"])),
         *options,
         *("--output-dir", folder),
         stdout=asyncio.subprocess.PIPE,

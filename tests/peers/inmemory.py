@@ -23,11 +23,12 @@ from toolyard.http.server import listen, serve
 from toolyard.methods.offer import Offer
 from toolyard.methods.table import Methods, methods_of
 from toolyard.protocol.call import Call, Channel, JsonObject, Result
+from toolyard.protocol.handshake import Answered
 from toolyard.protocol.identity import Identity
 from toolyard.protocol.modern import stamp
 from toolyard.transports.answer import Edge
 from toolyard.transports.endpoint.app import HttpSettings, HttpTransport
-from toolyard.transports.stdio import Answered, StdioSettings, StdioTransport
+from toolyard.transports.stdio import StdioSettings, StdioTransport
 
 Work: TypeAlias = Callable[[JsonObject, Call, Channel], Awaitable[Result]]
 ORIGIN = Origin("memory")

@@ -20,6 +20,7 @@ from tests.scripting.yard import (
 from tests.until import until_dead, until_exists
 from toolyard.errors import ProtocolError, ToolError
 from toolyard.protocol.call import JsonObject
+from toolyard.scripts.running.runner import Runner
 
 ECHO_C = """
 #include <stdio.h>
@@ -167,7 +168,8 @@ async def test_more_lines_than_allowed_are_dropped_for_each_call_anew(a_yard: Ma
 
 async def test_a_script_can_announce_changes(yard: Yard) -> None:
     announced: list[tuple[str, JsonObject]] = []
-    yard.runner.announce = lambda method, params: announced.append((method, params))
+    settings, paths = yard.runner.settings, yard.runner.paths
+    yard.runner = Runner(settings, paths, announce=lambda *said: announced.append(said))
     line = '{"method":"notifications/tools/list_changed"}'
     await run(yard.bash("announce.sh", f"echo '{line}' >> \"$MCP_LOG_STREAM\""))
     assert announced == [("notifications/tools/list_changed", {})]

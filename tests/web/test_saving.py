@@ -7,7 +7,7 @@ from typing import Any, cast
 
 import pytest
 
-from toolyard.app.registry_files import OnDisk
+from toolyard.app.page.registry_files import OnDisk
 from toolyard.web.editing.registries import Stale, stamp
 
 

@@ -1,4 +1,4 @@
-"""What the settings say of who may do what, put together from `auth` and `policy`.
+"""What the settings say of who may do what, put together from `access`.
 
 On the way to the first answer of every server, and most servers have neither tokens nor rules:
 each part is imported where the settings ask for it.
@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Awaitable, Callable, Iterable, Mapping
-from functools import cached_property, partial
-from typing import TYPE_CHECKING
+from functools import cached_property
+from typing import TYPE_CHECKING, Protocol
 
 from toolyard.access.allowlist import allowlist
 from toolyard.access.callers import Anyone, Authenticator
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from toolyard.access.limits import Limits
     from toolyard.access.oauth.accounts import Accounts, Challenge
     from toolyard.access.oauth.config import Server
-    from toolyard.access.refusals import Refusals
     from toolyard.access.resource import ProtectedResource
     from toolyard.access.rules import Allowed
     from toolyard.access.tokens import StaticToken
@@ -134,17 +133,42 @@ def guarded(handler: Handler, settings: Settings, limits: Limits | None) -> Hand
     return handler
 
 
-def refusals_of(settings: Settings) -> Refusals | None:
+class Recorded(Protocol):
+    """Where it is written down who was turned away."""
+
+    def over(self, app: Responder) -> Responder:
+        """The app, whose 401s are noted."""
+
+    def note_current(self) -> None:
+        """The request that is being read was refused."""
+
+    def close(self) -> None: ...
+
+
+class Unrecorded:
+    """Nobody asked for a record."""
+
+    def over(self, app: Responder) -> Responder:
+        return app
+
+    def note_current(self) -> None:
+        """Nothing is written down."""
+
+    def close(self) -> None:
+        """Nothing is open."""
+
+
+def refusals_of(settings: Settings) -> Recorded:
     """Who is turned away, recorded where calls are."""
     if not settings.audit_log:
-        return None
+        return Unrecorded()
     from toolyard.access.audit import Lines
     from toolyard.access.refusals import Refusals
 
     return Refusals(Lines(settings.audit_log))
 
 
-def admit_of(settings: Settings, refusals: Refusals | None) -> Callable[[Message], Message] | None:
+def admit_of(settings: Settings, refusals: Recorded) -> Callable[[Message], Message] | None:
     """The remote token of mcp-bash, where one is set."""
     if not settings.remote_token:
         return None
@@ -152,8 +176,12 @@ def admit_of(settings: Settings, refusals: Refusals | None) -> Callable[[Message
 
     keys = (settings.remote_token_key, settings.remote_token_fallback_key)
     failures = settings.remote_token_max_failures_per_min
-    gate = partial(RemoteToken, settings.remote_token, tuple(filter(None, keys)), failures)
-    return gate(refused=refusals.note_current) if refusals is not None else gate()
+    return RemoteToken(
+        settings.remote_token,
+        tuple(filter(None, keys)),
+        failures,
+        refused=refusals.note_current,
+    )
 
 
 def accounts_of(settings: Settings) -> Accounts:

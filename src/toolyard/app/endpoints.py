@@ -3,28 +3,48 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from time import monotonic
 
 from toolyard.access.callers import Anyone, Authenticator
-from toolyard.app.build import App, Plan
+from toolyard.app.build import App
+from toolyard.app.plan import Plan
+from toolyard.catalog.snapshot import Catalog
 from toolyard.http.response import Responder
 from toolyard.protocol.call import JsonObject
 from toolyard.sources.registry.format.export import FORMATS, export
 from toolyard.sources.registry.masking import masked
+from toolyard.upstreams.health import Health
 from toolyard.web.endpoint import BadQuery, Endpoint
 from toolyard.web.views.status import Status
 
 
 def status_endpoint(plan: Plan, app: App) -> Responder:
-    status = Status(
-        info=plan.identity.info,
-        catalog=lambda: app.keeper.current,
-        health=app.pool.health if app.pool is not None else tuple,
-        refused=lambda: app.gateway is not None and app.gateway.refused is not None,
-        started=monotonic(),
-        troubles=lambda: app.keeper.troubles.known,
-    )
+    status = Status(plan.identity.info, monotonic(), AppVitals(app))
     return Endpoint(lambda query: status.document())
+
+
+@dataclass(frozen=True, slots=True)
+class AppVitals:
+    """How the parts of the app are doing at this moment."""
+
+    app: App
+
+    @property
+    def catalog(self) -> Catalog:
+        return self.app.keeper.current
+
+    @property
+    def health(self) -> tuple[Health, ...]:
+        return self.app.federation.health()
+
+    @property
+    def refused(self) -> bool:
+        return self.app.federation.refused
+
+    @property
+    def troubles(self) -> Mapping[str, str]:
+        return self.app.keeper.troubles.known
 
 
 def registry_endpoint(app: App, authenticator: Authenticator) -> Mapping[str, Responder]:
@@ -43,7 +63,7 @@ def registry_endpoint(app: App, authenticator: Authenticator) -> Mapping[str, Re
 
 def effective(app: App, sound: bool = False) -> JsonObject:
     """All files as one, in the native form, as it may be shown; `sound`: without mistakes."""
-    files = app.gateway.registries.files if app.gateway is not None else ()
+    files = app.federation.registries.files
     documents = [masked(one.sound if sound else one.raw) for one in files]
     whole: JsonObject = {"schemaVersion": "1.0", "servers": [], "schemas": {}, "tools": []}
     for one in documents:

@@ -1,4 +1,8 @@
-"""The layers of a tool's definition: registry entries, the script's file, the upstream's word."""
+"""Where each part of a tool's definition comes from, for the page and for `registry show`.
+
+A tool of a registry has a chain of entries, and something at its end that does the work: a
+script, or a tool of an upstream. The command tells it part by part, the page layer by layer.
+"""
 
 from __future__ import annotations
 
@@ -8,69 +12,66 @@ from dataclasses import dataclass
 
 from toolyard.app.build import App
 from toolyard.catalog.entries import Tool
+from toolyard.catalog.snapshot import Catalog
 from toolyard.errors import ConfigError
 from toolyard.files.objects import read_object
 from toolyard.protocol.call import JsonObject
+from toolyard.sources.registry.chain.chains import Chains
+from toolyard.sources.registry.chain.parts import Anatomy, anatomy, chains_in, plain
 from toolyard.sources.registry.format.model import Registry, ToolDefinition
 from toolyard.web.window import Layer
-
-LONGEST_CHAIN = 100
 
 
 @dataclass(frozen=True, slots=True)
 class Lineage:
     app: App
 
-    def of(self, tool: Tool) -> tuple[Layer, ...]:
+    def anatomies(self, catalog: Catalog) -> tuple[Anatomy, ...]:
+        """Every tool of the files, the hidden ones too, then what else is on offer."""
+        files = self.app.federation.registries.files
+        chains = [self._chains(registry, catalog) for registry in files]
+        of_files = {
+            tool.name: anatomy(one.registry, tool, one.listings, one.elsewhere)
+            for one in chains
+            for tool in one.registry.tools
+        }
+        others = [plain(tool) for tool in catalog.tools.values() if tool.name not in of_files]
+        return (*of_files.values(), *others)
+
+    def layers(self, tool: Tool) -> tuple[Layer, ...]:
         """Nearest to the client first; the last is what the source itself says."""
         if tool.origin.source == "project":
-            return tuple(of_script(tool))
+            return tuple(_of_script(tool))
         if tool.origin.source == "upstream":
             return tuple(self._of_upstream(tool.origin.owner, tool.origin.place))
         return tuple(self._of_entry(tool))
 
     def _of_upstream(self, server: str, name: str) -> Iterator[Layer]:
-        listing = self.app.pool.known_listing(server) if self.app.pool else None
+        listing = self.app.federation.known_listing(server)
         definition = listing.tool(name) if listing is not None else None
         if definition is not None:
             yield Layer(server, definition)
 
     def _of_entry(self, tool: Tool) -> Iterator[Layer]:
-        registry = self._registry(tool.origin.owner)
-        entry = entry_named(registry, tool.name)
-        for _ in range(LONGEST_CHAIN):
-            if registry is None or entry is None:
-                return
-            yield from _as_layer(registry, entry)
-            if entry.source is None:
-                break
-            below = entry_named(registry, entry.source)
-            if below is None:
-                yield from self._elsewhere(entry.source)
-                return
-            entry = below
-        server, name = tool.extra.get("server"), tool.extra.get("originalName")
-        if isinstance(server, str) and isinstance(name, str):
-            yield from self._of_upstream(server, name)
+        files = self.app.federation.registries.files
+        registry = next((one for one in files if one.file == tool.origin.owner), None)
+        entries = registry.tools if registry is not None else ()
+        entry = next((one for one in entries if one.name == tool.name), None)
+        if registry is None or entry is None:
+            return
+        chain = self._chains(registry, self.app.keeper.current).of(entry)
+        for link in chain.links:
+            yield from _as_layer(registry, link)
+        if chain.existing is not None:
+            yield from self.layers(chain.existing)
+        elif chain.server is not None:
+            yield from self._of_upstream(chain.server.name, chain.original_name)
 
-    def _elsewhere(self, name: str) -> Iterator[Layer]:
-        found = self.app.keeper.current.tools.get(name)
-        if found is not None:
-            yield from self.of(found)
-
-    def _registry(self, file: str) -> Registry | None:
-        files = self.app.gateway.registries.files if self.app.gateway else ()
-        return next((one for one in files if one.file == file), None)
-
-    def secrets(self) -> frozenset[str]:
-        """Values that came from variables."""
-        files = self.app.gateway.registries.files if self.app.gateway else ()
-        return frozenset().union(*(one.secrets for one in files))
-
-
-def entry_named(registry: Registry | None, name: str) -> ToolDefinition | None:
-    tools = registry.tools if registry else ()
-    return next((one for one in tools if one.name == name), None)
+    def _chains(self, registry: Registry, catalog: Catalog) -> Chains:
+        federation = self.app.federation
+        names = [server.name for server in federation.registries.servers]
+        listings = {name: federation.known_listing(name) for name in names}
+        return chains_in(registry, listings, catalog.tools.values(), federation.scripts)
 
 
 def _as_layer(registry: Registry, entry: ToolDefinition) -> Iterator[Layer]:
@@ -82,7 +83,7 @@ def _as_layer(registry: Registry, entry: ToolDefinition) -> Iterator[Layer]:
             return
 
 
-def of_script(tool: Tool) -> Iterator[Layer]:
+def _of_script(tool: Tool) -> Iterator[Layer]:
     path = tool.origin.place
     for place in (f"{path}.meta.json", f"{os.path.splitext(path)[0]}.meta.json"):
         definition = _read(place)

@@ -7,18 +7,18 @@ import ipaddress
 import socket
 import sys
 from dataclasses import dataclass
-from functools import partial
 
 import uvloop
 
 from toolyard.access.callers import Anyone, Authenticator
-from toolyard.app.access import authenticator_of, connect_routes, routes_of
-from toolyard.app.build import App, Plan, build
-from toolyard.app.ending import CLOSING, THREADS, insist
+from toolyard.app.access import authenticator_of, routes_of
+from toolyard.app.build import App, build
 from toolyard.app.endpoints import registry_endpoint, status_endpoint
-from toolyard.app.other_gateway import Other
-from toolyard.app.page import Page
+from toolyard.app.page.other_gateway import Other
+from toolyard.app.page.page import Page
 from toolyard.app.payloads import payload_log
+from toolyard.app.plan import Plan
+from toolyard.app.running import kept_running
 from toolyard.errors import ConfigError
 from toolyard.http.patience import Patience
 from toolyard.http.response import Responder
@@ -28,8 +28,6 @@ from toolyard.settings import Settings
 from toolyard.telemetry import counted
 from toolyard.transports.endpoint.app import HttpSettings, HttpTransport
 from toolyard.transports.endpoint.guard import LOOPBACK, Guard
-from toolyard.upstreams.definition import ServerDefinition
-from toolyard.upstreams.pool import Pool
 from toolyard.web.site import Site
 
 
@@ -72,11 +70,11 @@ async def _serve(
 ) -> None:
     page = _page(plan, address, authenticator) if address.page else None
     app = build(plan, page.taps if page else None)
-    app.settle_in(plan.project)
+    app.settle_in(plan)
     hosts = LOOPBACK | {address.host, *address.allow_hosts}
     guard = Guard(hosts, frozenset(address.allow_origins))
     site = page.site(app) if page else None
-    extra = _extra(plan, app, authenticator)
+    extra = {**routes_of(plan.settings), **app.federation.routes(authenticator)}
     extra |= registry_endpoint(app, page.authenticator if page else authenticator)
     if site is not None:
         extra["/"] = site
@@ -88,22 +86,15 @@ async def _serve(
     )
     private = {"/status": status_endpoint(plan, app)}
     transport = HttpTransport(app.edge, settings, extra, private)
-    refusals = app.refusals
-    watching = asyncio.get_running_loop().create_task(app.watch())
-    _announce(plan, sock, app, page)
-    try:
+    async with kept_running(app):
+        _announce(plan, sock, app, page)
         await serve_requests(
-            _logged(plan, refusals.over(transport) if refusals else transport),
+            _logged(plan, app.refusals.over(transport)),
             sock,
             lambda: _wind_down(app, transport, site),
             plan.settings.shutdown_timeout,
             _patience(plan.settings),
         )
-    finally:
-        watching.cancel()
-        insist(CLOSING)
-        await app.close()
-        insist(THREADS)
 
 
 def _patience(settings: Settings) -> Patience:
@@ -119,19 +110,6 @@ def _patience(settings: Settings) -> Patience:
 
 def _page(plan: Plan, address: Address, authenticator: Authenticator) -> Page:
     return Page(plan, needs_token=not isinstance(authenticator, Anyone), other=address.other)
-
-
-def _extra(plan: Plan, app: App, authenticator: Authenticator) -> dict[str, Responder]:
-    routes = dict(routes_of(plan.settings))
-    if app.pool is not None and app.logins is not None:
-        servers = partial(_oauth_servers, app.pool)
-        routes |= connect_routes(app.logins, authenticator, servers)
-    return routes
-
-
-def _oauth_servers(pool: Pool) -> list[ServerDefinition]:
-    found = (pool.definition(name) for name in pool.servers())
-    return [server for server in found if server is not None and server.auth == "oauth"]
 
 
 def _logged(plan: Plan, responder: Responder) -> Responder:
@@ -162,5 +140,5 @@ def _announce(plan: Plan, sock: socket.socket, app: App, page: Page | None) -> N
 
 
 def _more_to_come(app: App) -> str:
-    unlisted = app.gateway.unlisted if app.gateway is not None else 0
+    unlisted = app.federation.unlisted
     return f", and what {counted(unlisted, 'server')} will list," if unlisted else ""

@@ -6,41 +6,36 @@ import asyncio
 import os
 import signal
 
-from toolyard.app.build import Plan, build
-from toolyard.app.ending import CLOSING, THREADS, insist
-from toolyard.app.greeting import Early
+from toolyard.app.build import build
 from toolyard.app.payloads import payload_log
+from toolyard.app.plan import Plan
+from toolyard.app.running import kept_running
+from toolyard.protocol.handshake import Answered
 from toolyard.settings import Settings
 from toolyard.telemetry import logger
-from toolyard.transports.stdio import Answered, StdioSettings, StdioTransport
+from toolyard.transports.stdio import StdioSettings, StdioTransport
 
 log = logger("stdio")
 
 
-def serve(plan: Plan, early: Early, stdout: int) -> int:
-    asyncio.run(_serve(plan, early, stdout))
+def serve(plan: Plan, answered: Answered, stdout: int) -> int:
+    asyncio.run(_serve(plan, answered, stdout))
     return 0
 
 
-async def _serve(plan: Plan, early: Early, stdout: int) -> None:
+async def _serve(plan: Plan, answered: Answered, stdout: int) -> None:
     app = build(plan)
-    app.settle_in(plan.project)
-    answered = Answered(early.rest, early.revision, early.client, early.ready)
-    transport = StdioTransport(app.edge, _settings(plan.settings, stdout), answered)
-    transport.payloads = payload_log(plan.settings)
+    app.settle_in(plan)
+    transport = StdioTransport(
+        app.edge, _settings(plan.settings, stdout), answered, payload_log(plan.settings)
+    )
     if plan.settings.log_startup:
         log.info("serving %s over stdio (%s)", plan.identity.info["name"], os.getpid())
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         loop.add_signal_handler(number, transport.stop)
-    watching = loop.create_task(app.watch())
-    try:
+    async with kept_running(app):
         await transport.serve()
-    finally:
-        watching.cancel()
-        insist(CLOSING)
-        await app.close()
-        insist(THREADS)
 
 
 def _settings(settings: Settings, stdout: int) -> StdioSettings:

@@ -17,6 +17,7 @@ class Announcer:
     def __init__(self) -> None:
         self._listeners: dict[object, tuple[Listener, Guise | None]] = {}
         self._warned: dict[object, Callable[[str], None]] = {}
+        self._reported: list[Listener] = []
 
     def join(self, listener: Listener, guise: Guise | None = None) -> Callable[[], None]:
         """Hear every announcement from now on; call what is returned to leave.
@@ -38,6 +39,15 @@ class Announcer:
 
     def _stop_warning(self, ticket: object) -> None:
         self._warned.pop(ticket, None)
+
+    def hear_reports(self, listener: Listener) -> None:
+        """Hear what scripts say has changed."""
+        self._reported.append(listener)
+
+    def report(self, method: str, params: JsonObject) -> None:
+        """A script says so; whether it has is for whoever hears it to find out."""
+        for listener in self._reported:
+            listener(method, params)
 
     def warned(self, warning: str) -> None:
         for listener in tuple(self._warned.values()):

@@ -10,7 +10,7 @@ from toolyard.catalog.announcer import Announcer
 from toolyard.catalog.snapshot import Catalog, assemble
 from toolyard.catalog.source import Source
 from toolyard.catalog.tending import Troubles
-from toolyard.protocol.kinds import Kind
+from toolyard.protocol.kinds import RESOURCE_UPDATED, Kind
 from toolyard.protocol.values import JsonObject
 from toolyard.telemetry import logger
 
@@ -20,14 +20,16 @@ MOST_WARNINGS = 50
 
 
 class Keeper:
-    def __init__(self, sources: Sequence[Source]) -> None:
+    def __init__(self, sources: Sequence[Source], announcer: Announcer | None = None) -> None:
         self._sources = tuple(sources)
         self._current: Catalog | None = None
         self._refreshing = asyncio.Lock()
         self._stale = False
         self._settling = asyncio.Lock()
         self._settled = False
-        self.announcer = Announcer()
+        self._looking: set[asyncio.Task[object]] = set()
+        self.announcer = announcer or Announcer()
+        self.announcer.hear_reports(self._reported)
         self.troubles = Troubles()
 
     @property
@@ -121,18 +123,11 @@ class Keeper:
                 wanted.set()
                 raise
 
-
-class Announced:
-    """A script said that something on offer has changed: look at once."""
-
-    def __init__(self, keeper: Keeper) -> None:
-        self._keeper = keeper
-        self._tasks: set[asyncio.Task[object]] = set()
-
-    def __call__(self, method: str, params: JsonObject) -> None:
-        if method == "notifications/resources/updated":
-            self._keeper.announcer.updated(str(params.get("uri", "")))
+    def _reported(self, method: str, params: JsonObject) -> None:
+        """A script said that something on offer has changed: look at once."""
+        if method == RESOURCE_UPDATED:
+            self.announcer.updated(str(params.get("uri", "")))
             return
-        task: asyncio.Task[object] = asyncio.get_running_loop().create_task(self._keeper.refresh())
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+        task: asyncio.Task[object] = asyncio.get_running_loop().create_task(self.refresh())
+        self._looking.add(task)
+        task.add_done_callback(self._looking.discard)

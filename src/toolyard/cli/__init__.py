@@ -3,20 +3,38 @@
 from __future__ import annotations
 
 import sys
+from typing import NamedTuple
 
-from toolyard.cli.program import MCP_BASH, TOOLYARD, Program
+from toolyard import MCP_BASH_VERSION, __version__
 from toolyard.errors import ConfigError
+
+
+class Program(NamedTuple):
+    """Under which name we were called: the one place that knows what hangs on it.
+
+    Commands get `options.program`, the name to print, and `options.like_mcp_bash`; whatever
+    serves gets the latter in its plan, and hands it on as narrow values.
+    """
+
+    name: str
+    version: str
+    # Behave as users of mcp-bash expect.
+    like_mcp_bash: bool = False
+
+
+TOOLYARD = Program("toolyard", __version__)
+MCP_BASH = Program("mcp-bash", f"{MCP_BASH_VERSION} (toolyard {__version__})", like_mcp_bash=True)
 
 # Command -> (module, one line of help). The module has `add(parser)` and `run(options)`.
 COMMANDS = {
     "serve": ("toolyard.cli.serve", "serve a project over stdio or HTTP"),
     "debug": ("toolyard.cli.debug", "serve, and write every message to a file"),
-    "list": ("toolyard.cli.show", "list what a project offers"),
+    "list": ("toolyard.cli.listing", "list what a project offers"),
     "run-tool": ("toolyard.cli.client.run_tool", "call one tool and print its result"),
     "request": ("toolyard.cli.client.request", "make one request of any kind and print its result"),
     "registry": ("toolyard.cli.registry", "check, show, explain, convert and lock registry files"),
     "inspect": ("toolyard.cli.client.inspect", "show what any MCP server offers"),
-    "page": ("toolyard.cli.gateway_page", "show another running gateway in the page"),
+    "page": ("toolyard.cli.page", "show another running gateway in the page"),
     "call": ("toolyard.cli.client.call", "call one tool of any MCP server and print its result"),
     "new": ("toolyard.cli.project.new", "make a project in a folder of its own"),
     "init": ("toolyard.cli.project.init", "make the folder that you are in a project"),
@@ -31,10 +49,6 @@ COMMANDS = {
     "health": ("toolyard.cli.project.health", "say whether a project can be served"),
     "auth": ("toolyard.cli.auth", "log in at OAuth servers of a registry, and out again"),
     "token": ("toolyard.cli.token", "make tokens for callers of the HTTP server"),
-}
-# Commands for machines: not in the help.
-HIDDEN = {
-    "conformance-client": ("toolyard.cli.conformance_client", "be the suite's client under test"),
 }
 # Flags that stand in for a command.
 ALIASES = {"--health": "health", "--ready": "health", "ready": "health"}
@@ -59,7 +73,7 @@ def _run(program: Program, argv: list[str]) -> int:
         print(_help(program.name))
         return 0 if argv else 2
     name = ALIASES.get(argv[0], argv[0])
-    if name not in COMMANDS and name not in HIDDEN:
+    if name not in COMMANDS:
         print(f"Unknown command: {argv[0]}\n\n{_help(program.name)}", file=sys.stderr)
         return 2
     return _run_command(program, name, argv[1:])
@@ -70,7 +84,7 @@ def _run_command(program: Program, name: str, argv: list[str]) -> int:
     import argparse  # noqa: PLC0415
     from importlib import import_module  # noqa: PLC0415
 
-    module_name, help_line = {**COMMANDS, **HIDDEN}[name]
+    module_name, help_line = COMMANDS[name]
     module = import_module(module_name)
     said = help_line[0].upper() + help_line[1:]
     parser = argparse.ArgumentParser(f"{program.name} {name}", description=f"{said}.")

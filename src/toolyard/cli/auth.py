@@ -15,7 +15,7 @@ from toolyard.access.oauth.errors import OAuthError
 from toolyard.access.oauth.grant import Grant
 from toolyard.access.oauth.metadata import is_web_url
 from toolyard.app.access import accounts_of
-from toolyard.app.build import Plan, registry_paths
+from toolyard.app.plan import Plan
 from toolyard.cli.options import Chosen, add_project, choose
 from toolyard.errors import ConfigError
 from toolyard.protocol.call import Caller
@@ -76,7 +76,7 @@ def _servers(named: str | None, chosen: Chosen) -> list[ServerDefinition]:
 
 def _oauth_servers(chosen: Chosen) -> list[ServerDefinition]:
     plan = Plan(chosen.settings, Identity({}), chosen.project, chosen.registries)
-    paths = registry_paths(plan)
+    paths = plan.registry_paths
     servers = [server for path in paths for server in load_registry(path, os.environ).servers]
     return [server for server in servers if server.auth == "oauth" and server.url]
 

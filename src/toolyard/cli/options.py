@@ -1,4 +1,4 @@
-"""What several commands share: which project is meant, and the settings that go with it."""
+"""What several commands share: which project is meant, its settings and its identity."""
 
 from __future__ import annotations
 
@@ -7,8 +7,12 @@ from argparse import ArgumentParser, Namespace
 from typing import NamedTuple
 
 from toolyard.errors import ConfigError
+from toolyard.protocol.identity import MINIMAL_CAPABILITIES, Identity
 from toolyard.settings import Settings, load
+from toolyard.sources.project.identity import read_identity
 from toolyard.sources.project.layout import Project, find_root, project_at
+
+DEFAULT_NAME = "toolyard"
 
 
 class Chosen(NamedTuple):
@@ -67,3 +71,19 @@ def _root(options: Namespace, folders: list[str], files: list[str]) -> str | Non
         wrong = "is not a folder" if os.path.lexists(named) else "does not exist"
         raise ConfigError.at(named, wrong)
     return os.path.abspath(named) if named is not None else None
+
+
+def identity_of(chosen: Chosen) -> Identity:
+    """What a server of it calls itself."""
+    stated = _stated_identity(chosen)
+    if chosen.settings.force_minimal:
+        return stated._replace(capabilities=MINIMAL_CAPABILITIES, extensions={})
+    return stated
+
+
+def _stated_identity(chosen: Chosen) -> Identity:
+    if chosen.project is None:
+        name = os.path.basename(chosen.registries[0]) if chosen.registries else DEFAULT_NAME
+        return Identity({"name": name, "version": "0.0.0", "title": "Toolyard"})
+    stated = read_identity(chosen.project, chosen.settings)
+    return Identity(stated.info, stated.instructions)

@@ -7,21 +7,20 @@ import sys
 from argparse import ArgumentParser, Namespace
 from typing import TYPE_CHECKING
 
-from toolyard.app.greeting import Early, greet_early, take_stdout
-from toolyard.cli.options import Chosen, add_project, choose
+from toolyard.app.early_greeting import greet_early, take_stdout
+from toolyard.cli.options import Chosen, add_project, choose, identity_of
 from toolyard.errors import ConfigError
-from toolyard.protocol.identity import MINIMAL_CAPABILITIES, Identity
+from toolyard.protocol.handshake import Answered
+from toolyard.protocol.identity import Identity
 from toolyard.protocol.manner import manner_of
 from toolyard.protocol.paging import page_size
 from toolyard.settings import Settings
-from toolyard.sources.project.identity import read_identity
 from toolyard.sources.project.layout import REGISTRY_FILE, project_at
 
 if TYPE_CHECKING:
-    from toolyard.app.build import Plan
+    from toolyard.app.plan import Plan
     from toolyard.sources.project.discover.scan import Scan
 
-DEFAULT_NAME = "toolyard"
 SHORTEST_REMOTE_TOKEN = 32
 
 
@@ -56,7 +55,7 @@ def run(options: Namespace) -> int:
     if chosen.project is not None or chosen.registries:
         return _serve(options, chosen)
     # Only where there is nothing to serve: a start with a project does not pay for it.
-    from toolyard.app.bootstrap import temporary_project  # noqa: PLC0415
+    from toolyard.app.getting_started import temporary_project  # noqa: PLC0415
 
     with temporary_project(options) as root:
         return _serve(options, _explained(chosen, root))
@@ -90,39 +89,28 @@ def _serve(options: Namespace, chosen: Chosen) -> int:
     return _over_stdio(options, chosen, identity)
 
 
-def identity_of(chosen: Chosen) -> Identity:
-    told = _told(chosen)
-    if chosen.settings.force_minimal:
-        return told._replace(capabilities=MINIMAL_CAPABILITIES, extensions={})
-    return told
-
-
-def _told(chosen: Chosen) -> Identity:
-    if chosen.project is None:
-        name = os.path.basename(chosen.registries[0]) if chosen.registries else DEFAULT_NAME
-        return Identity({"name": name, "version": "0.0.0", "title": "Toolyard"})
-    told = read_identity(chosen.project, chosen.settings)
-    return Identity(told.info, told.instructions)
-
-
 def _over_stdio(options: Namespace, chosen: Chosen, identity: Identity) -> int:
     stdout = take_stdout()
-    early = Early()
+    answered = Answered()
     # Where a token is demanded, `initialize` has to carry it; where all is logged, it is too.
     if not chosen.settings.remote_token and not chosen.settings.debug_payloads:
         manner = manner_of(like_mcp_bash=options.like_mcp_bash)
-        early = greet_early(identity, 0, stdout, manner)
+        answered = greet_early(identity, 0, stdout, manner)
     scanned = None
-    if early.revision is not None and chosen.project is not None and _lists_alone(chosen, options):
+    if (
+        answered.revision is not None
+        and chosen.project is not None
+        and _lists_alone(chosen, options)
+    ):
         # Lists need less than calls do, and are asked for first.
-        from toolyard.app.early import list_early  # noqa: PLC0415
+        from toolyard.app.early_list import list_early  # noqa: PLC0415
 
         size = page_size(chosen.settings.page_size, small=options.like_mcp_bash)
-        early, scanned = list_early(early, chosen.project, chosen.settings, size, (0, stdout))
+        answered, scanned = list_early(answered, chosen.project, chosen.settings, size, (0, stdout))
     # The client has its answers: only now is the rest of the program loaded.
     from toolyard.app import over_stdio as stdio  # noqa: PLC0415
 
-    return stdio.serve(_plan(options, chosen, identity, scanned), early, stdout)
+    return stdio.serve(_plan(options, chosen, identity, scanned), answered, stdout)
 
 
 def _lists_alone(chosen: Chosen, options: Namespace) -> bool:
@@ -154,7 +142,7 @@ def _plan(
     options: Namespace, chosen: Chosen, identity: Identity, scanned: Scan | None = None
 ) -> Plan:
     # As above: the composition root imports everything that serves.
-    from toolyard.app.build import Plan  # noqa: PLC0415
+    from toolyard.app.plan import Plan  # noqa: PLC0415
     from toolyard.cli.logs import start_logging  # noqa: PLC0415
 
     start_logging(options, chosen)

@@ -23,6 +23,16 @@ class Greeting(NamedTuple):
     result: JsonObject
 
 
+class Answered(NamedTuple):
+    """What was read and answered before there was a session, so that the client did not wait."""
+
+    rest: bytes = b""
+    revision: Revision | None = None
+    client: Client | None = None
+    # The client has said `notifications/initialized`.
+    ready: bool = False
+
+
 def greet(identity: Identity, params: JsonObject, manner: Manner = PLAIN) -> Greeting:
     """Answer `initialize`."""
     requested = params.get("protocolVersion")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 EnvMode: TypeAlias = Literal["minimal", "allowlist", "inherit"]
 ProviderEnvMode: TypeAlias = Literal["isolate", "allowlist", "inherit"]
@@ -42,6 +42,17 @@ class RunnerSettings:
     kill_grace: float = 1.0  # from TERM to KILL
     # Names beyond the fixed ones that no child may ever see (tokens the operator named).
     withheld: frozenset[str] = frozenset()
+
+
+class ServerEnv(NamedTuple):
+    """What server.d/env.sh exports."""
+
+    variables: Mapping[str, str] = {}
+    # Why no script may run: what it would rely on is not there.
+    problem: str | None = None
+
+
+NO_SERVER_ENV = ServerEnv()
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
-from toolyard.catalog.entries import Entries
+from toolyard.catalog.entries import Entries, Tool
 from toolyard.catalog.listing import Listing
 from toolyard.catalog.source import Source
 from toolyard.errors import ConfigError, Problem
@@ -40,6 +40,11 @@ class Registries:
     def servers(self) -> tuple[ServerDefinition, ...]:
         return tuple(server for registry in self.files for server in registry.servers)
 
+    @property
+    def secrets(self) -> frozenset[str]:
+        """Values that came from variables."""
+        return frozenset().union(*(registry.secrets for registry in self.files))
+
     def needed(self) -> frozenset[str]:
         """The servers whose listing the catalog is made from: nothing else is started."""
         referred = {tool.server for one in self.files for tool in one.tools if tool.server}
@@ -59,6 +64,9 @@ class Registries:
             for server in self.servers
             if server.auth == "oauth" and server.disabled is None and server.expose != "listed"
         }
+
+
+NO_REGISTRIES = Registries((), ())
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,6 +194,11 @@ class GatewaySource:
     def needed(self) -> frozenset[str]:
         """The servers that list to everybody who asks."""
         return self._listings.followed
+
+    @property
+    def scripts(self) -> tuple[Tool, ...]:
+        """The project's tools, as last read."""
+        return self._scripts_read.tools
 
     def listed(self) -> Mapping[str, Listing | None]:
         """What those list to clients that can do nothing special."""

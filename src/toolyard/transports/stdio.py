@@ -22,8 +22,9 @@ from toolyard.processes.descriptors import (
     can_poll,
     has_reader,
 )
-from toolyard.protocol.call import Caller, Client, Json, JsonObject
+from toolyard.protocol.call import Caller, Json, JsonObject
 from toolyard.protocol.cancelling import reason_in
+from toolyard.protocol.handshake import Answered
 from toolyard.protocol.jsonrpc import (
     Message,
     Notification,
@@ -37,7 +38,7 @@ from toolyard.protocol.jsonrpc import (
 )
 from toolyard.protocol.keys import SUBSCRIPTION_ID
 from toolyard.protocol.modern import is_modern, open_envelope
-from toolyard.protocol.revisions import ALL, Revision
+from toolyard.protocol.revisions import ALL
 from toolyard.protocol.shape import shape_error
 from toolyard.telemetry import logger
 from toolyard.transports.answer import Edge, answer_modern, bug, encode, modern_call
@@ -58,17 +59,6 @@ LOOK = 0.2  # how often we look whether somebody still reads, once the input has
 
 
 @dataclass(frozen=True, slots=True)
-class Answered:
-    """What was read and answered before the loop ran, so that the client did not wait."""
-
-    rest: bytes = b""
-    revision: Revision | None = None
-    client: Client | None = None
-    # The client has said `notifications/initialized`.
-    ready: bool = False
-
-
-@dataclass(frozen=True, slots=True)
 class StdioSettings:
     stdin: int = 0
     stdout: int = 1
@@ -84,8 +74,15 @@ class StdioSettings:
 
 
 class StdioTransport:
-    def __init__(self, edge: Edge, settings: StdioSettings, answered: Answered) -> None:
+    def __init__(
+        self,
+        edge: Edge,
+        settings: StdioSettings,
+        answered: Answered,
+        payloads: PayloadLog | None = None,
+    ) -> None:
         self._edge = edge
+        self._payloads = payloads
         self._settings = settings
         self._ended = asyncio.Event()
         self._stopped = asyncio.Event()
@@ -105,12 +102,11 @@ class StdioTransport:
             self._session.adopt(answered.revision, answered.client)
         self._first = answered
         self._polls = can_poll(settings.stdin) or os.isatty(settings.stdin)
-        self.payloads: PayloadLog | None = None
 
     # What a session needs of its transport.
     def send(self, message: bytes, _related: RequestId | None = None) -> None:
-        if self.payloads is not None:
-            self.payloads.said(message)
+        if self._payloads is not None:
+            self._payloads.said(message)
         self._unread.write(message)
 
     def end(self, _related: RequestId) -> None:
@@ -178,8 +174,8 @@ class StdioTransport:
         line = bytes(line).strip()
         if not line:
             return
-        if self.payloads is not None:
-            self.payloads.heard(line)
+        if self._payloads is not None:
+            self._payloads.heard(line)
         message = self._edge.decode(line)
         if isinstance(message, list):
             self._start(self._batch(message))

@@ -1,8 +1,8 @@
-"""What the page may see and do: everything it knows of the program, filled in by the app."""
+"""The program as the page sees it; the app implements it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -16,14 +16,7 @@ from toolyard.web.editing.registries import RegistryFile
 from toolyard.web.recording.traffic import Traffic
 
 
-class Perform(Protocol):
-    """Make a call as the page, through the handler that all clients use."""
-
-    async def __call__(self, method: str, params: JsonObject, channel: Channel) -> Result:
-        """Raises ProtocolError."""
-
-
-class Logins(Protocol):
+class ServerLogins(Protocol):
     """Accounts at the OAuth servers of the registry, which are named and never described."""
 
     def states(self) -> list[JsonObject]: ...
@@ -42,10 +35,6 @@ class Layer:
     label: str  # "the script's metadata", "registry entry fetch", "fetch-server"
     definition: JsonObject
     place: str = ""  # file and JSON pointer, where there is one
-
-
-def no_layers(_tool: Tool) -> tuple[Layer, ...]:
-    return ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,20 +58,40 @@ class Place:
     gateway: Shown | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Window:
-    identity: Identity
-    # The catalog of this moment; waits for no upstream.
-    catalog: Callable[[], Catalog]
-    announcer: Announcer
-    call: Perform
-    place: Place = Place()
-    health: Callable[[], tuple[Health, ...]] = tuple
-    # The layers of a tool, nearest to the client first; the last is the source's own definition.
-    layers: Callable[[Tool], tuple[Layer, ...]] = no_layers
-    # Values that came from variables: never shown.
-    secrets: Callable[[], frozenset[str]] = frozenset
-    traffic: Traffic | None = None
-    registries: Callable[[], Sequence[RegistryFile]] = tuple
-    logins: Logins | None = None
-    read_only: bool = False
+class Window(Protocol):
+    """What the page may see and do: everything that it knows of the program."""
+
+    @property
+    def identity(self) -> Identity: ...
+
+    @property
+    def announcer(self) -> Announcer: ...
+
+    @property
+    def place(self) -> Place: ...
+
+    @property
+    def traffic(self) -> Traffic | None:
+        """None where calls are not recorded."""
+
+    @property
+    def logins(self) -> ServerLogins: ...
+
+    @property
+    def read_only(self) -> bool: ...
+
+    def catalog(self) -> Catalog:
+        """The catalog of this moment; waits for no upstream."""
+
+    def health(self) -> tuple[Health, ...]: ...
+
+    def layers(self, tool: Tool) -> tuple[Layer, ...]:
+        """Nearest to the client first; the last is the source's own definition."""
+
+    def secrets(self) -> frozenset[str]:
+        """Values that came from variables: never shown."""
+
+    def registries(self) -> Sequence[RegistryFile]: ...
+
+    async def call(self, method: str, params: JsonObject, channel: Channel) -> Result:
+        """Make a call as the page, through the handler of all clients. Raises ProtocolError."""

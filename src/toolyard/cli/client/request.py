@@ -8,12 +8,12 @@ from argparse import ArgumentParser, Namespace
 
 import orjson
 
-from toolyard.app.build import Plan, build
-from toolyard.cli.choosing import chosen_by, project_of
+from toolyard.app.build import build
+from toolyard.app.plan import Plan
+from toolyard.cli.choosing import chosen_by, plan_of, project_of
 from toolyard.cli.client.arguments import json_object
 from toolyard.cli.client.terminal import TerminalChannel
 from toolyard.cli.options import add_project
-from toolyard.cli.planning import plan_of
 from toolyard.errors import ProtocolError
 from toolyard.protocol.call import Call, Encoded, JsonObject
 from toolyard.protocol.revisions import LATEST

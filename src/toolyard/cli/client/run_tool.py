@@ -11,13 +11,13 @@ from dataclasses import dataclass, replace
 
 import orjson
 
-from toolyard.app.build import App, Plan, build
+from toolyard.app.build import App, build
+from toolyard.app.plan import Plan
 from toolyard.catalog.entries import Tool
-from toolyard.cli.choosing import chosen_by, project_of
+from toolyard.cli.choosing import chosen_by, plan_of, project_of
 from toolyard.cli.client.arguments import json_object
 from toolyard.cli.client.terminal import TerminalChannel
 from toolyard.cli.options import Chosen, add_project
-from toolyard.cli.planning import plan_of
 from toolyard.errors import (
     INVALID_PARAMS,
     METHOD_NOT_FOUND,
@@ -74,8 +74,8 @@ def run(options: Namespace) -> int:
     options.project_root = project_of(before).root
     chosen = chosen_by(options)
     plan = plan_of(options, chosen, _settings(options, chosen.settings))
-    plan = replace(plan, server_env=not options.print_env)
-    return asyncio.run(_run(Request(options, plan, arguments, sourced)))
+    plan = replace(plan, server_env=not options.print_env, sourced=sourced)
+    return asyncio.run(_run(Request(options, plan, arguments)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +85,6 @@ class Request:
     options: Namespace
     plan: Plan
     arguments: JsonObject
-    sourced: Mapping[str, str]  # what the files sourced before export
 
     @property
     def tool(self) -> str:
@@ -134,8 +133,6 @@ def _settings(options: Namespace, settings: Settings) -> Settings:
 
 async def _run(request: Request) -> int:
     app = build(request.plan)
-    if app.runner is not None:
-        app.runner.server_env = {**app.runner.server_env, **request.sourced}
     try:
         if request.plan.settings.force_minimal:
             raise ProtocolError(METHOD_NOT_FOUND, "There are no tools in minimal mode")
@@ -181,9 +178,9 @@ def _hinted(error: ProtocolError, request: Request) -> ProtocolError:
 
 def _print_env(app: App, tool: Tool) -> int:
     """What the tool would be started with, but for what each call brings."""
-    if app.runner is None or tool.origin.source != "project":
+    if tool.origin.source != "project":
         raise ProtocolError(INVALID_PARAMS, f"Tool '{tool.name}' is not a script of this project")
-    environ = {**app.runner.environ, **tool_environ(tool.name, tool.origin.place)}
+    environ = {**app.scripts.environ, **tool_environ(tool.name, tool.origin.place)}
     for name in sorted(environ):
         print(f"{os.fsdecode(name)}={os.fsdecode(environ[name])}")
     return 0

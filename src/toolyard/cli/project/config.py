@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from toolyard.cli.choosing import chosen_by, project_of
 from toolyard.cli.options import add_project
 from toolyard.cli.project import mcp_bash_forms
-from toolyard.cli.start import Start, indented, mcp_servers
+from toolyard.cli.project.start import Start, indented, mcp_servers
 from toolyard.settings import Settings
 from toolyard.sources.project.identity import read_identity
 from toolyard.sources.project.layout import Project

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Callable, Mapping
 
-from toolyard.cli.start import Start, indented, mcp_servers
+from toolyard.cli.project.start import Start, indented, mcp_servers
 from toolyard.protocol.call import JsonObject
 
 

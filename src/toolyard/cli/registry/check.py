@@ -8,7 +8,7 @@ from argparse import ArgumentParser, Namespace
 
 from toolyard.app.build import App
 from toolyard.cli.output import counted, print_json
-from toolyard.cli.registry.chosen import add_registry, opened, plan_for, registries_of, secrets_of
+from toolyard.cli.registry.chosen import add_registry, opened, plan_for
 from toolyard.errors import ConfigError
 from toolyard.protocol.call import JsonObject
 from toolyard.sources.registry.format.model import Registry
@@ -44,14 +44,14 @@ def run(options: Namespace) -> int:
 
 async def _report(options: Namespace) -> JsonObject:
     async with opened(plan_for(options)) as app:
-        if options.live and app.gateway is not None:
-            await app.gateway.ask()
+        if options.live:
+            await app.federation.ask()
         return report_of(app)
 
 
 def report_of(app: App) -> JsonObject:
-    catalog, files = app.keeper.current, registries_of(app).files
-    secrets = secrets_of(app)
+    catalog, registries = app.keeper.current, app.federation.registries
+    files, secrets = registries.files, registries.secrets
     disabled = {
         tool.name: masked(tool.unavailable, secrets)
         for tool in catalog.tools.values()
@@ -61,7 +61,7 @@ def report_of(app: App) -> JsonObject:
     problems = [problem for file in files for problem in file.problems]
     servers = {
         health.server: health.reason
-        for health in (app.pool.health() if app.pool else ())
+        for health in app.federation.health()
         if health.state in ("disabled", "down") and health.server not in meant
     }
     return {

@@ -7,13 +7,11 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-from toolyard.app.build import App, Plan, build
-from toolyard.catalog.entries import Entries
-from toolyard.cli.choosing import chosen_by
+from toolyard.app.build import App, build
+from toolyard.app.plan import Plan
+from toolyard.cli.choosing import chosen_by, plan_of
 from toolyard.cli.options import add_project
-from toolyard.cli.planning import plan_of
 from toolyard.errors import ConfigError
-from toolyard.sources.gateway import Registries
 from toolyard.sources.project.layout import SERVER_META
 
 DEFAULT = "registry.json"
@@ -55,16 +53,3 @@ async def opened(plan: Plan) -> AsyncIterator[App]:
         yield app
     finally:
         await app.close()
-
-
-def registries_of(app: App) -> Registries:
-    return app.gateway.registries if app.gateway is not None else Registries((), ())
-
-
-def scripts_of(app: App) -> Entries:
-    return app.scripts.read() if app.scripts is not None else Entries()
-
-
-def secrets_of(app: App) -> frozenset[str]:
-    """Values that came from variables."""
-    return frozenset().union(*(registry.secrets for registry in registries_of(app).files))

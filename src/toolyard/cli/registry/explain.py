@@ -12,7 +12,7 @@ from toolyard.catalog.snapshot import Catalog
 from toolyard.cli.client.arguments import json_object
 from toolyard.cli.client.terminal import TerminalChannel
 from toolyard.cli.output import pretty, print_json, table
-from toolyard.cli.registry.chosen import add_registry, opened, plan_for, secrets_of
+from toolyard.cli.registry.chosen import add_registry, opened, plan_for
 from toolyard.errors import ConfigError, ProtocolError, ToolError, did_you_mean
 from toolyard.methods.tools import check_arguments, refuse_unready
 from toolyard.protocol.asking.rounds import answered
@@ -55,7 +55,7 @@ async def _explained(options: Namespace, arguments: JsonObject) -> JsonObject:
         catalog = await app.catalog()
         tool = _find(catalog, options.tool)
         stages, error = await _call(catalog, tool, arguments)
-        secrets = secrets_of(app)
+        secrets = app.federation.registries.secrets
     shown = [_as_json(stage, secrets) for stage in stages.taken]
     failed = error is not None or bool(stages.taken and _is_error(stages.taken[-1]))
     return {

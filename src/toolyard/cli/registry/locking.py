@@ -6,17 +6,12 @@ import asyncio
 import sys
 from argparse import ArgumentParser, Namespace
 
-from toolyard.app.build import App, Plan, lock_path
+from toolyard.app.build import App
+from toolyard.app.plan import Plan
 from toolyard.catalog.entries import Entries
 from toolyard.catalog.snapshot import Catalog
 from toolyard.cli.output import counted, pretty, print_json
-from toolyard.cli.registry.chosen import (
-    add_registry,
-    opened,
-    plan_for,
-    registries_of,
-    scripts_of,
-)
+from toolyard.cli.registry.chosen import add_registry, opened, plan_for
 from toolyard.errors import ConfigError
 from toolyard.files.whole import write_whole
 from toolyard.protocol.call import LOCAL
@@ -41,7 +36,7 @@ def add(parser: ArgumentParser) -> None:
 def run_lock(options: Namespace) -> int:
     plan = plan_for(options)
     found = asyncio.run(_now(plan))
-    path = lock_path(plan)
+    path = plan.lock_path
     text = pretty(found.document()) + "\n"
     try:
         write_whole(path, text.encode(), 0o644)
@@ -58,7 +53,7 @@ def run_lock(options: Namespace) -> int:
 
 def run_verify(options: Namespace) -> int:
     plan = plan_for(options)
-    locked = read_lock(lock_path(plan))
+    locked = read_lock(plan.lock_path)
     changes = verify(locked, asyncio.run(_now(plan)))
     if options.json:
         print_json([change._asdict() for change in changes])
@@ -69,18 +64,14 @@ def run_verify(options: Namespace) -> int:
 
 def _unseen(app: App) -> list[str]:
     """The servers that would list something to us if we had logged in."""
-    logins = app.logins
-    servers = registries_of(app).by_login.items()
-    return [name for name, one in servers if logins is None or logins.login(one, LOCAL) is None]
+    servers = app.federation.registries.by_login.items()
+    return [name for name, server in servers if app.logins.login(server, LOCAL) is None]
 
 
 async def _entries(app: App) -> Entries:
     """Those of everybody, and those that are listed only to clients that can be asked."""
     everybody = await app.catalog()
-    if app.pool is None or app.gateway is None:
-        return entries_in(everybody, everybody)
-    asking = Client(LOCAL, guise_of(LATEST, ABLE))
-    await asyncio.gather(*(app.pool.listing(name, asking) for name in app.gateway.needed))
+    await app.federation.list_to(Client(LOCAL, guise_of(LATEST, ABLE)))
     return entries_in(everybody, await app.catalog(program=ABLE))
 
 
@@ -97,9 +88,9 @@ def entries_in(everybody: Catalog, able: Catalog) -> Entries:
 async def _now(plan: Plan) -> Lock:
     """As everything is at this moment: every server is asked, not remembered."""
     async with opened(plan) as app:
-        silent = await app.gateway.ask() if app.gateway is not None else {}
+        silent = await app.federation.ask()
         entries = await _entries(app)
-        found = lock(entries, scripts_of(app).tools, registries_of(app).files)
+        found = lock(entries, app.scripts.source.read().tools, app.federation.registries.files)
         unseen = _unseen(app)
     for name in unseen:
         print(
@@ -110,5 +101,5 @@ async def _now(plan: Plan) -> Lock:
     for name, reason in silent.items():
         print(f"server {name} could not be asked: {reason}", file=sys.stderr)
     if silent:
-        raise ConfigError.at(lock_path(plan), "needs every server to say what it offers")
+        raise ConfigError.at(plan.lock_path, "needs every server to say what it offers")
     return found

@@ -8,20 +8,14 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator
 
 from toolyard.app.build import App
+from toolyard.app.lineage import Lineage
 from toolyard.catalog.entries import Tool
 from toolyard.catalog.snapshot import Catalog
 from toolyard.cli.output import pretty, print_json, table
-from toolyard.cli.registry.chosen import (
-    add_registry,
-    opened,
-    plan_for,
-    registries_of,
-    scripts_of,
-    secrets_of,
-)
+from toolyard.cli.registry.chosen import add_registry, opened, plan_for
 from toolyard.errors import ConfigError, did_you_mean
 from toolyard.protocol.call import JsonObject
-from toolyard.sources.registry.chain.parts import Anatomy, Part, anatomy, elsewhere_of
+from toolyard.sources.registry.chain.parts import Anatomy, Part
 from toolyard.telemetry import masked
 from toolyard.web.views.sizes import tokens_in
 
@@ -58,32 +52,9 @@ async def _shown(options: Namespace) -> list[JsonObject]:
 
 
 def views(app: App, catalog: Catalog) -> Iterator[JsonObject]:
-    """Every tool of the files, the hidden ones too, then what else is on offer."""
-    secrets = secrets_of(app)
-    anatomies = {one.name: one for one in _anatomies(app, catalog)}
-    for name, found in anatomies.items():
-        yield _view(found, catalog.tools.get(name), secrets)
-    for tool in catalog.tools.values():
-        if tool.name not in anatomies:
-            yield _view(_plain(tool), tool, secrets)
-
-
-def _anatomies(app: App, catalog: Catalog) -> Iterator[Anatomy]:
-    registries = registries_of(app)
-    names = [server.name for server in registries.servers]
-    listings = {name: app.pool.known_listing(name) if app.pool else None for name in names}
-    for registry in registries.files:
-        elsewhere = elsewhere_of(registry, tuple(catalog.tools.values()), scripts_of(app).tools)
-        for tool in registry.tools:
-            yield anatomy(registry, tool, listings, elsewhere)
-
-
-def _plain(tool: Tool) -> Anatomy:
-    """A script, or what an upstream exposes: all of it comes from there."""
-    origin = tool.origin
-    place = origin.place if origin.source == "project" else f"{origin.owner}: {origin.place}"
-    parts = tuple(Part(name, place) for name in tool.definition if name != "name")
-    return Anatomy(tool.name, place, (tool.name, place), parts, tool.definition)
+    secrets = app.federation.registries.secrets
+    for parts in Lineage(app).anatomies(catalog):
+        yield _view(parts, catalog.tools.get(parts.name), secrets)
 
 
 def _near(place: str) -> str:

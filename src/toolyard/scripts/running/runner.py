@@ -27,7 +27,7 @@ from __future__ import annotations
 import asyncio
 import os
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import cached_property
 from typing import TypeAlias
 
@@ -54,13 +54,14 @@ from toolyard.scripts.running.deadline import Limit
 from toolyard.scripts.running.gate import Gate
 from toolyard.scripts.running.launch import check_script, launch
 from toolyard.scripts.running.run import Finished, Run, ScriptSpec, Shared
-from toolyard.scripts.settings import ProjectPaths, RunnerSettings
+from toolyard.scripts.settings import NO_SERVER_ENV, ProjectPaths, RunnerSettings, ServerEnv
 
 log = telemetry.logger("runners")
 PULSE = 0.025
 CLOSE_PATIENCE = 5.0
 
 RootsOf: TypeAlias = Callable[[Call, Channel], Roots]
+Announce: TypeAlias = Callable[[str, JsonObject], None]
 
 
 def log_of(path: str) -> Callable[[bytes], None]:
@@ -81,15 +82,18 @@ class Runner:
         paths: ProjectPaths,
         roots_of: RootsOf | None = None,
         guard: Guard | None = None,
+        *,
+        server_env: ServerEnv = NO_SERVER_ENV,
+        announce: Announce = unannounced,
     ) -> None:
-        """The guard is shared with what else starts processes; it is closed with the runner."""
+        """The guard is shared with what else starts processes; it is closed with the runner.
+
+        `announce` is called when a script says that what is on offer has changed.
+        """
         self.settings = settings
         self.paths = paths
-        # Called when a script says that what is on offer has changed.
-        self.announce = unannounced
-        # What server.d/env.sh exports, and why no script may run where it could not be read.
-        self.server_env: Mapping[str, str] = {}
-        self.problem: str | None = None
+        self._server_env = server_env
+        self._announce = announce
         self._roots_of = roots_of or self._configured_roots
         self._guard = guard or Guard(settings.tmp_root)
         self._shared: Shared | None = None
@@ -101,7 +105,7 @@ class Runner:
     @cached_property
     def environ(self) -> Environ:
         """What every script of the project gets, before anything of its own."""
-        return project_environ(os.environ, self.settings, self.paths, self.server_env)
+        return project_environ(os.environ, self.settings, self.paths, self._server_env.variables)
 
     def roots_of(self, call: Call, channel: Channel) -> Roots:
         return self._roots_of(call, channel)
@@ -125,7 +129,7 @@ class Runner:
             exits=opened.exits,
             mark=os.fsencode(opened.root),
             watcher=opened.watcher,
-            announce=lambda method, params: self.announce(method, params),
+            announce=self._announce,
         )
 
     async def run(
@@ -133,8 +137,8 @@ class Runner:
     ) -> Finished:
         if self._closed:
             raise ToolError("the server is shutting down")
-        if self.problem is not None:
-            raise ToolError(f"no script is run: {self.problem}")
+        if self._server_env.problem is not None:
+            raise ToolError(f"no script is run: {self._server_env.problem}")
         mode = check_script(spec.path, spec.folder).st_mode
         shared = self.open()
         await shared.gate.enter()

@@ -38,6 +38,7 @@ class Builder:
         runner: Runner,
         changes: FileChanges,
         make_tool_target: MakeToolTarget,
+        resource_fields: frozenset[str],
     ) -> None:
         self._project = project
         self._settings = settings
@@ -46,7 +47,7 @@ class Builder:
         self._make_tool_target = make_tool_target
         self._made: Targets | None = None
         # What of a resource's item a client sees.
-        self.resource_fields = resources.FIELDS
+        self._resource_fields = resource_fields
         self._tools_known: dict[str, tuple[JsonObject, Tool]] = {}
         self._resources_known: dict[str, tuple[JsonObject, Resource]] = {}
 
@@ -83,7 +84,7 @@ class Builder:
         return self._made
 
     def _resource(self, item: JsonObject) -> Resource:
-        definition, extra = split(item, self.resource_fields)
+        definition, extra = split(item, self._resource_fields)
         target = LaterResource(lambda: self._targets().resource(item))
         origin = _origin(self._project.resources, item)
         return Resource(item["uri"], definition, target, origin, extra)

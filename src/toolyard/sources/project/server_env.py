@@ -3,24 +3,17 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
-from typing import NamedTuple
 
 from toolyard.errors import ConfigError
 from toolyard.files.safety import why_unsafe
 from toolyard.scripts.contract.sourcing import exports_of
+from toolyard.scripts.settings import ServerEnv
 from toolyard.settings import Settings, secret_variables
 from toolyard.sources.project.layout import Project
 from toolyard.telemetry import logger
 
 log = logger("project")
 ENV_FILE = "env.sh"
-
-
-class ServerEnv(NamedTuple):
-    variables: Mapping[str, str] = {}
-    # Why no script may run: what it would rely on is not there.
-    problem: str | None = None
 
 
 def read_server_env(project: Project, settings: Settings) -> ServerEnv:
@@ -43,5 +36,5 @@ def read_server_env(project: Project, settings: Settings) -> ServerEnv:
 
 
 def _refused(why: str) -> ServerEnv:
-    log.error("%s: no script is run until this is mended", why)
+    log.error("%s: no script is run until this is fixed", why)
     return ServerEnv(problem=why)

@@ -21,6 +21,7 @@ from toolyard.sources.project.cache import files as cache
 from toolyard.sources.project.cache.items import usable
 from toolyard.sources.project.cache.kinds import FileKind, apart, listed_with, paths_in, together
 from toolyard.sources.project.discover.metadata import Metadata
+from toolyard.sources.project.discover.resources import FIELDS
 from toolyard.sources.project.discover.scan import (
     CollectorPaused,
     Items,
@@ -57,30 +58,27 @@ class ProjectSource:
         runner: Runner,
         make_tool_target: MakeToolTarget | None = None,
         scanned: Scan | None = None,
+        like_mcp_bash: bool = False,
     ) -> None:
-        """`scanned`: what a scan of this moment has found, so that it is not made again."""
+        """`scanned`: what a scan of this moment has found, so that it is not made again.
+
+        `like_mcp_bash`: lists say who reads a resource, because clients of mcp-bash look at it,
+        and `unseen` tells in what the first scan differs from the registry files.
+        """
         self._project = project
         self._settings = settings
         self._changes = FileChanges()
-        self._builder = Builder(
-            project, settings, runner, self._changes, make_tool_target or _scripts_of(runner)
-        )
+        make_target = make_tool_target or _scripts_of(runner)
+        fields = FIELDS | {"provider"} if like_mcp_bash else FIELDS
+        self._builder = Builder(project, settings, runner, self._changes, make_target, fields)
         self._metadata = Metadata()
         self._kept = Kept(project)
         self._scanning = threading.Lock()
         self._scanned = scanned
         self._known: _Known | None = None
         self._noticed: set[str] = set()  # folders whose contents have changed
-        self._unseen: frozenset[Kind] | None = frozenset()
+        self._unseen: frozenset[Kind] | None = None if like_mcp_bash else frozenset()
         self._short = False  # the last scan could not be made
-
-    def show_providers(self) -> None:
-        """Have lists say who reads a resource: clients of mcp-bash look at it."""
-        self._builder.resource_fields |= {"provider"}
-
-    def compare_with_cache(self) -> None:
-        """Have `unseen` tell in what the first scan differs from the registry files."""
-        self._unseen = None
 
     def unseen(self) -> frozenset[Kind]:
         """What clients of the last start have not seen; said once."""

@@ -14,14 +14,12 @@ class LoginRoutes:
         self._window = window
 
     async def show(self, ask: Ask) -> None:
-        logins = self._window.logins
-        await ask.answer({"logins": logins.states() if logins is not None else []})
+        await ask.answer({"logins": self._window.logins.states()})
 
     async def begin(self, ask: Ask) -> None:
         """Answered with the page to open; the login goes on when its browser comes back."""
-        logins, name = self._window.logins, _name(ask)
         try:
-            link = await logins.log_in(name) if logins is not None else None
+            link = await self._window.logins.log_in(_name(ask))
         except UpstreamError as error:
             raise Refused(502, error.message) from None
         if link is None:
@@ -29,8 +27,7 @@ class LoginRoutes:
         await ask.answer({"link": link})
 
     async def end(self, ask: Ask) -> None:
-        logins, name = self._window.logins, _name(ask)
-        if logins is None or not await logins.log_out(name):
+        if not await self._window.logins.log_out(_name(ask)):
             raise Refused(404, "the registry has no such OAuth server")
         await ask.answer({})
 

@@ -116,7 +116,7 @@ _STATES = {"up": "ready", "down": "failed", "idle": "idle"}
 
 def _without_login(window: Window) -> frozenset[str]:
     """The servers that nobody has logged in at."""
-    states = window.logins.states() if window.logins is not None else []
+    states = window.logins.states()
     return frozenset(one["server"] for one in states if not one["loggedIn"])
 
 

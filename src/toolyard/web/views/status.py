@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from time import monotonic
+from typing import Protocol
 
 from toolyard import __version__
 from toolyard.catalog.snapshot import Catalog
@@ -14,19 +15,35 @@ from toolyard.protocol.revisions import ALL
 from toolyard.upstreams.health import Health
 
 
+class Vitals(Protocol):
+    """What a status is read from."""
+
+    @property
+    def catalog(self) -> Catalog: ...
+
+    @property
+    def health(self) -> Iterable[Health]: ...
+
+    @property
+    def refused(self) -> bool:
+        """Are the registry files of this moment wrong?"""
+
+    @property
+    def troubles(self) -> Mapping[str, str]:
+        """What fails and is tried again."""
+
+
 @dataclass(frozen=True, slots=True)
 class Status:
     info: JsonObject  # what the server calls itself
-    catalog: Callable[[], Catalog]
-    health: Callable[[], Iterable[Health]]
-    refused: Callable[[], bool]  # are the registry files of this moment wrong?
     started: float
-    troubles: Callable[[], Mapping[str, str]] = dict  # what fails and is tried again
+    vitals: Vitals
 
     def document(self) -> JsonObject:
-        catalog, servers = self.catalog(), [_server(one) for one in self.health()]
-        failing = any(one["state"] == "down" for one in servers) or self.refused()
-        troubles = self.troubles()
+        vitals = self.vitals
+        catalog, servers = vitals.catalog, [_server(one) for one in vitals.health]
+        failing = any(one["state"] == "down" for one in servers) or vitals.refused
+        troubles = vitals.troubles
         return {
             "status": "degraded" if failing or catalog.broken or troubles else "ok",
             "version": __version__,
@@ -34,7 +51,7 @@ class Status:
             "server": self.info,
             "revisions": sorted(ALL),
             "entries": {kind: len(catalog.listed(kind)) for kind in KINDS},
-            "registry": "refused" if self.refused() else "ok",
+            "registry": "refused" if vitals.refused else "ok",
             "servers": servers,
             **({"troubles": sorted(troubles)} if troubles else {}),
         }

@@ -53,7 +53,7 @@ def anatomy(
     listings: Mapping[str, Listing | None],
     elsewhere: Mapping[str, Tool],
 ) -> Anatomy:
-    chains = Chains(registry, listings, elsewhere, lambda warning: None)
+    chains = Chains(registry, listings, elsewhere, _unwarned)
     chain = chains.of(tool)
     below = underneath(chain)
     return Anatomy(
@@ -67,12 +67,28 @@ def anatomy(
     )
 
 
-def elsewhere_of(
-    registry: Registry, tools: Iterable[Tool], scripts: Iterable[Tool]
-) -> dict[str, Tool]:
-    """What a source of this file may name beside the file's own tools."""
+def plain(tool: Tool) -> Anatomy:
+    """A script, or what an upstream exposes: all of it comes from there."""
+    origin = tool.origin
+    place = origin.place if origin.source == "project" else f"{origin.owner}: {origin.place}"
+    parts = tuple(Part(name, place) for name in tool.definition if name != "name")
+    return Anatomy(tool.name, place, (tool.name, place), parts, tool.definition)
+
+
+def chains_in(
+    registry: Registry,
+    listings: Mapping[str, Listing | None],
+    tools: Iterable[Tool],
+    scripts: Iterable[Tool],
+) -> Chains:
+    """The chains of a file, whose sources may name other tools and scripts beside its own."""
     others = {tool.name: tool for tool in tools if tool.origin.owner != registry.file}
-    return {**others, **{tool.name: tool for tool in scripts}}
+    elsewhere = {**others, **{tool.name: tool for tool in scripts}}
+    return Chains(registry, listings, elsewhere, _unwarned)
+
+
+def _unwarned(_warning: str) -> None:
+    """Said when the catalog was made."""
 
 
 def underneath(chain: Chain) -> str:

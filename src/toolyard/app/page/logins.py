@@ -9,10 +9,10 @@ from toolyard.access.oauth.browser import Loopback
 from toolyard.access.oauth.errors import OAuthError
 from toolyard.access.oauth.grant import Grant
 from toolyard.app.access import Logins
+from toolyard.app.federation import Federation
 from toolyard.errors import UpstreamError
 from toolyard.protocol.call import Caller, JsonObject
 from toolyard.upstreams.definition import ServerDefinition
-from toolyard.upstreams.pool import Pool
 
 LINK_WITHIN = 30.0
 
@@ -21,7 +21,7 @@ LINK_WITHIN = 30.0
 class PageLogins:
     """The server is named, never described: only what the registry says of it is used."""
 
-    pool: Pool
+    federation: Federation
     logins: Logins
     caller: Caller
     _running: dict[str, asyncio.Task[None]] = field(default_factory=dict)
@@ -90,8 +90,7 @@ class PageLogins:
         return next((server for server in self._servers() if server.name == name), None)
 
     def _servers(self) -> list[ServerDefinition]:
-        found = (self.pool.definition(name) for name in self.pool.servers())
-        return [one for one in found if one is not None and one.auth == "oauth" and one.url]
+        return [server for server in self.federation.oauth_servers() if server.url]
 
 
 def _told(grant: Grant | None) -> JsonObject:

@@ -8,28 +8,17 @@ from __future__ import annotations
 import json
 import os
 import select
-from typing import Any, NamedTuple
+from typing import Any
 
 from toolyard.errors import ProtocolError
-from toolyard.protocol.client import Client
-from toolyard.protocol.handshake import greet
+from toolyard.protocol.handshake import Answered, greet
 from toolyard.protocol.identity import Identity
 from toolyard.protocol.manner import PLAIN, Manner
-from toolyard.protocol.revisions import Revision
 
 # A client that starts a server speaks at once; one that does not gets a warm server.
 PATIENCE = 0.05
 _CHUNK = 1 << 16
 _MOST = 1 << 20
-
-
-class Early(NamedTuple):
-    """What was read and answered before the transport takes over."""
-
-    rest: bytes = b""
-    revision: Revision | None = None
-    client: Client | None = None
-    ready: bool = False
 
 
 def take_stdout() -> int:
@@ -39,20 +28,20 @@ def take_stdout() -> int:
     return private
 
 
-def greet_early(identity: Identity, stdin: int, stdout: int, manner: Manner = PLAIN) -> Early:
+def greet_early(identity: Identity, stdin: int, stdout: int, manner: Manner = PLAIN) -> Answered:
     """Answer the first line if it is `initialize`; give back what else was read."""
     line, rest = next_line(stdin, b"")
     request = _initialize(line)
     if request is None:
-        return Early(line + rest)
+        return Answered(line + rest)
     try:
         greeting = greet(identity, request["params"], manner)
     except ProtocolError:
-        return Early(line + rest)
+        return Answered(line + rest)
     answer = {"jsonrpc": "2.0", "id": request["id"], "result": greeting.result}
     text = json.dumps(answer, ensure_ascii=False, separators=(",", ":"))
     write_line(stdout, text.encode("utf-8", "replace"))
-    return Early(rest, greeting.revision, greeting.client)
+    return Answered(rest, greeting.revision, greeting.client)
 
 
 def next_line(stdin: int, read: bytes) -> tuple[bytes, bytes]:

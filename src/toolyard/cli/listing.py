@@ -10,11 +10,11 @@ from collections.abc import Iterator, Sequence
 
 import orjson
 
-from toolyard.app.build import Plan, build
+from toolyard.app.build import build
+from toolyard.app.plan import Plan
 from toolyard.catalog.snapshot import Catalog, Listed
-from toolyard.cli.choosing import chosen_by, no_project
+from toolyard.cli.choosing import chosen_by, no_project, plan_of
 from toolyard.cli.options import add_project
-from toolyard.cli.planning import plan_of
 from toolyard.protocol.call import JsonObject
 from toolyard.protocol.kinds import KINDS, SPELLED
 from toolyard.telemetry import one_line

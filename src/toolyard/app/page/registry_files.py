@@ -6,26 +6,25 @@ import os
 from dataclasses import dataclass
 
 from toolyard.app.build import App
+from toolyard.app.federation import Federation
 from toolyard.catalog.snapshot import Catalog, assemble
 from toolyard.errors import Problem
 from toolyard.files.comments import parse
 from toolyard.files.whole import alone_in, rewrite
 from toolyard.protocol.call import Json, JsonObject
-from toolyard.sources.gateway import GatewaySource
 from toolyard.sources.registry import masking
 from toolyard.sources.registry.format.model import Registry
 from toolyard.web.editing.registries import Stale, stamp
 
 
 def registry_files(app: App) -> tuple[OnDisk, ...]:
-    if app.gateway is None:
-        return ()
-    return tuple(OnDisk(app.gateway, one.file) for one in app.gateway.registries.files)
+    federation = app.federation
+    return tuple(OnDisk(federation, one.file) for one in federation.registries.files)
 
 
 @dataclass(frozen=True, slots=True)
 class OnDisk:
-    gateway: GatewaySource
+    federation: Federation
     path: str
 
     def read(self) -> str:
@@ -55,10 +54,10 @@ class OnDisk:
 
     def would_be(self, text: str) -> tuple[Catalog, list[Problem]]:
         data = text.encode("utf-8", "surrogateescape")
-        entries, registries = self.gateway.would_read({self.path: data})
+        entries, registries = self.federation.would_read({self.path: data})
         mistakes = [one for registry in registries.files for one in registry.problems]
         return assemble([entries]), mistakes
 
     def _loaded(self) -> Registry:
-        files = self.gateway.registries.files
+        files = self.federation.registries.files
         return next((one for one in files if one.file == self.path), Registry(self.path))

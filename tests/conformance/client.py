@@ -1,4 +1,7 @@
-"""toolyard conformance-client URL: our upstream code as the official suite's client under test."""
+"""Our upstream code, with its logins, as the official suite's client under test.
+
+python -m tests.conformance.client URL
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,6 @@ import asyncio
 import json
 import os
 import sys
-from argparse import ArgumentParser, Namespace
 from collections.abc import Awaitable, Mapping
 from dataclasses import replace
 from typing import Any
@@ -39,14 +41,10 @@ _SAMPLES: Mapping[str, Json] = {
 }
 
 
-def add(parser: ArgumentParser) -> None:
-    parser.add_argument("url", help="the server that the suite has started")
-
-
-def run(options: Namespace) -> int:
+def main(url: str) -> int:
     telemetry.set_up("debug" if os.environ.get("TOOLYARD_DEBUG") else "error")
     context = json.loads(os.environ.get("MCP_CONFORMANCE_CONTEXT") or "{}")
-    return asyncio.run(_run(options.url, context))
+    return asyncio.run(_run(url, context))
 
 
 async def _run(url: str, context: JsonObject) -> int:
@@ -155,3 +153,7 @@ class Answering(Channel):
             return {"roots": []}
         schema = (question.get("params") or {}).get("requestedSchema") or {}
         return {"action": "accept", "content": sample(schema)}
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[-1]))

@@ -12,9 +12,10 @@ from datetime import UTC, datetime
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from toolyard.app.greeting import Early, has_id, next_line, plain_message, write_line
+from toolyard.app.early_greeting import has_id, next_line, plain_message, write_line
 from toolyard.catalog.pages import Slice, Version, digest_of, encode_items, encode_page
 from toolyard.errors import ProtocolError
+from toolyard.protocol.handshake import Answered
 from toolyard.protocol.paging import PageSize, decode_cursor, page_limit
 from toolyard.protocol.revisions import Revision
 from toolyard.settings import Settings
@@ -28,12 +29,12 @@ from toolyard.sources.project.layout import Project
 class EarlyList(NamedTuple):
     """The conversation so far, and the scan that was made for it."""
 
-    early: Early
+    early: Answered
     scanned: Scan | None = None
 
 
 def list_early(
-    early: Early, project: Project, settings: Settings, size: PageSize, stdio: tuple[int, int]
+    early: Answered, project: Project, settings: Settings, size: PageSize, stdio: tuple[int, int]
 ) -> EarlyList:
     """Answer `tools/list` while nothing else is asked for."""
     metadata = Metadata()
@@ -49,7 +50,7 @@ def list_early(
 
 
 def _answered(
-    early: Early, scan: Callable[[], Scan], size: PageSize, stdio: tuple[int, int]
+    early: Answered, scan: Callable[[], Scan], size: PageSize, stdio: tuple[int, int]
 ) -> EarlyList:
     stdin, stdout = stdio
     scanned: Scan | None = None

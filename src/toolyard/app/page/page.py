@@ -1,0 +1,67 @@
+"""The page over what a plan serves: its token, its files, and where it listens."""
+
+from __future__ import annotations
+
+import secrets
+
+from toolyard.access.callers import Authenticator
+from toolyard.access.inbound import Bearers
+from toolyard.access.tokens import StaticToken, StaticTokens, hash_of
+from toolyard.app.build import App
+from toolyard.app.page.other_gateway import Other
+from toolyard.app.page.window import AppWindow, OtherWindow
+from toolyard.app.plan import Plan
+from toolyard.app.taps import Taps
+from toolyard.protocol.call import Handler, Target
+from toolyard.upstreams.target import UpstreamTargets
+from toolyard.web.recording.hops import Observed, ObservedTargets
+from toolyard.web.recording.traffic import Traffic, recorded
+from toolyard.web.site import Site
+from toolyard.web.static import HOW, read_static
+from toolyard.web.views.owners import PROJECT
+
+
+class Page:
+    def __init__(self, plan: Plan, *, needs_token: bool, other: Other | None = None) -> None:
+        """`other`: the gateway that is shown in place of ours."""
+        self._plan = plan
+        self._other = other
+        self._needs_token = needs_token
+        self._token = secrets.token_urlsafe(24)
+        self._traffic = Traffic() if plan.settings.page_traffic else None
+        self._files = read_static()
+
+    @property
+    def taps(self) -> Taps:
+        return PageTaps(self._traffic)
+
+    def invitation(self, origin: str) -> str:
+        """What the person who started the server is told, once."""
+        link = f"Page: {origin}/#token={self._token}"
+        return link if self._files else f"{link} (not built: run `{HOW}` in the checkout)"
+
+    @property
+    def authenticator(self) -> Authenticator:
+        """Admits whoever holds the page's token."""
+        return Bearers(StaticTokens([StaticToken("page", hash_of(self._token))]))
+
+    def site(self, app: App) -> Site:
+        window = AppWindow(self._plan, app, self._traffic, needs_token=self._needs_token)
+        shown = window if self._other is None else OtherWindow(window, self._other)
+        return Site(shown, self._token, self._files)
+
+
+class PageTaps:
+    """Records every call, and notes which part of it each script and upstream took."""
+
+    def __init__(self, traffic: Traffic | None) -> None:
+        self._traffic = traffic
+
+    def handler(self, handler: Handler) -> Handler:
+        return recorded(handler, self._traffic) if self._traffic else handler
+
+    def script(self, target: Target) -> Target:
+        return Observed(target, PROJECT)
+
+    def upstreams(self, targets: UpstreamTargets) -> UpstreamTargets:
+        return ObservedTargets(targets)

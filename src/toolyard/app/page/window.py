@@ -1,0 +1,151 @@
+"""The page's window on the program: on our own app, or on another gateway behind it."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import secrets
+import shutil
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
+
+from toolyard import __version__
+from toolyard.app.build import App
+from toolyard.app.lineage import Lineage
+from toolyard.app.page.logins import PageLogins
+from toolyard.app.page.other_gateway import Other, OtherFile
+from toolyard.app.page.registry_files import registry_files
+from toolyard.app.plan import Plan
+from toolyard.catalog.announcer import Announcer
+from toolyard.catalog.entries import Tool
+from toolyard.catalog.snapshot import Catalog
+from toolyard.protocol.call import Call, Caller, Channel, JsonObject, Result
+from toolyard.protocol.client import ABLE
+from toolyard.protocol.guise import guise_of
+from toolyard.protocol.identity import Identity
+from toolyard.protocol.revisions import LATEST
+from toolyard.transports.answer import in_rounds
+from toolyard.upstreams.connections import Client as Person
+from toolyard.upstreams.health import Health
+from toolyard.web.editing.registries import RegistryFile
+from toolyard.web.recording.traffic import Traffic
+from toolyard.web.window import Layer, Place, ServerLogins, Window
+
+# The person at the page can be asked anything that a client can.
+CLIENT = ABLE._replace(info={"name": "toolyard-page", "version": __version__})
+CALLER = Caller(id="page", name="page")
+PERSON = Person(CALLER, guise_of(LATEST, CLIENT))
+
+
+class AppWindow:
+    def __init__(self, plan: Plan, app: App, traffic: Traffic | None, *, needs_token: bool) -> None:
+        self._app = app
+        self._lineage = Lineage(app)
+        self._looking = Looking(app)
+        self.identity: Identity = plan.identity
+        self.announcer: Announcer = app.keeper.announcer
+        self.place = _place(plan, needs_token)
+        self.traffic = traffic
+        self.logins: ServerLogins = PageLogins(app.federation, app.logins, CALLER)
+        self.read_only: bool = plan.settings.page_read_only
+
+    def catalog(self) -> Catalog:
+        return self._looking.catalog()
+
+    def health(self) -> tuple[Health, ...]:
+        return self._app.federation.health()
+
+    def layers(self, tool: Tool) -> tuple[Layer, ...]:
+        return self._lineage.layers(tool)
+
+    def secrets(self) -> frozenset[str]:
+        return self._app.federation.registries.secrets
+
+    def registries(self) -> Sequence[RegistryFile]:
+        return registry_files(self._app)
+
+    async def call(self, method: str, params: JsonObject, channel: Channel) -> Result:
+        number = secrets.token_hex(8)
+        meta = {"progressToken": number}
+        call = Call(method, params, LATEST, CLIENT, CALLER, meta, id=number, log_level="debug")
+        return await in_rounds(self._app.edge, call, channel)
+
+
+class OtherWindow:
+    """The window on another gateway: what ours serves is all that it serves."""
+
+    def __init__(self, window: Window, other: Other) -> None:
+        self._window = window
+        self._other = other
+        # Ours, and the same with what the other gateway's registry says; made once for each.
+        self._annotated: tuple[Catalog, Catalog] | None = None
+        self.identity: Identity = window.identity
+        self.announcer: Announcer = window.announcer
+        self.place = replace(window.place, gateway=other.shown)
+        self.traffic = window.traffic
+        self.logins: ServerLogins = window.logins
+        self.read_only: bool = window.read_only
+        self._files = (OtherFile(other, self.catalog()),) if other.native is not None else ()
+
+    def catalog(self) -> Catalog:
+        current = self._window.catalog()
+        if self._annotated is None or self._annotated[0] is not current:
+            self._annotated = (current, self._other.annotated(current))
+        return self._annotated[1]
+
+    def health(self) -> tuple[Health, ...]:
+        return self._window.health()
+
+    def layers(self, tool: Tool) -> tuple[Layer, ...]:
+        return self._other.layers(tool)
+
+    def secrets(self) -> frozenset[str]:
+        return self._window.secrets()
+
+    def registries(self) -> Sequence[RegistryFile]:
+        return self._files
+
+    async def call(self, method: str, params: JsonObject, channel: Channel) -> Result:
+        return await self._window.call(method, params, channel)
+
+
+class Looking:
+    """The catalog of the person at the page: at once, while what is not known yet is asked for."""
+
+    def __init__(self, app: App) -> None:
+        self._app = app
+        self._settling: asyncio.Task[Catalog] | None = None
+        self._asking: asyncio.Task[None] | None = None
+        # Everybody's, and what this person sees in its place.
+        self._mine: tuple[Catalog, Catalog] | None = None
+
+    def catalog(self) -> Catalog:
+        loop = asyncio.get_running_loop()
+        if self._settling is None:
+            self._settling = loop.create_task(self._app.keeper.catalog())
+        current = self._app.keeper.current
+        if self._asking is None:
+            self._asking = loop.create_task(self._ask(current))
+        return self._mine[1] if self._mine is not None and self._mine[0] is current else current
+
+    async def _ask(self, current: Catalog) -> None:
+        try:
+            self._mine = (current, await self._app.federation.catalog(current, PERSON))
+        finally:
+            self._asking = None
+
+
+def _place(plan: Plan, needs_token: bool) -> Place:
+    return Place(
+        project=os.path.abspath(plan.project.root) if plan.project else None,
+        registries=tuple(map(os.path.abspath, plan.registry_paths)),
+        program=_program(),
+        needs_token=needs_token,
+    )
+
+
+def _program() -> str:
+    """What a client's configuration can run, whatever its PATH is."""
+    beside = os.path.join(os.path.dirname(sys.executable), "toolyard")
+    return beside if os.path.exists(beside) else shutil.which("toolyard") or "toolyard"

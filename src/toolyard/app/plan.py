@@ -1,0 +1,51 @@
+"""What to serve, as a command has read it from its flags. Builds nothing."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from toolyard.protocol.identity import Identity
+from toolyard.settings import Settings
+from toolyard.sources.project.discover.scan import Scan
+from toolyard.sources.project.layout import REGISTRY_FILE, Project
+from toolyard.sources.registry.lock.lock import LOCK_NAME
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    settings: Settings
+    identity: Identity
+    project: Project | None = None
+    registries: tuple[str, ...] = ()
+    # Behave as users of mcp-bash expect: deny by default, strict revisions, small pages.
+    like_mcp_bash: bool = False
+    # What a scan of this moment has found, when the first list was answered from it.
+    scanned: Scan | None = None
+    # One client, which started us, instead of any number over the network.
+    own_client: bool = False
+    # Read server.d/env.sh, where that is allowed.
+    server_env: bool = True
+    # What scripts are given besides: the exports of files that the command line names.
+    sourced: Mapping[str, str] = field(default_factory=dict)
+    # Offer only what is as the lock has it.
+    locked: bool = False
+
+    @property
+    def registry_paths(self) -> tuple[str, ...]:
+        """The project's own `registry.json`, where it has one, and the files named."""
+        if self.project is None:
+            return self.registries
+        own = os.path.join(self.project.root, REGISTRY_FILE)
+        if not os.path.isfile(own):
+            return self.registries
+        others = (path for path in self.registries if not os.path.samefile(path, own))
+        return (own, *others)
+
+    @property
+    def lock_path(self) -> str:
+        """Beside the first registry file, else in the project."""
+        paths = self.registry_paths
+        root = self.project.root if self.project is not None else "."
+        return os.path.join(os.path.dirname(paths[0]) if paths else root, LOCK_NAME)
