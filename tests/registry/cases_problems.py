@@ -203,7 +203,7 @@ CASES = [
                 "items": {"properties": {"x/y": {"source_field": "$.["}}},
             },
         },
-        ("/outputSchema/items/properties/x~1y/source_field", "is no JSONPath"),
+        ("/outputSchema/items/properties/x~1y/source_field", "is not a JSONPath"),
     ),
     Case(
         "an unknown reference",

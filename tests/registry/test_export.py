@@ -125,7 +125,7 @@ def test_agentgateway_gets_chains_followed_and_a_list_of_what_is_lost() -> None:
     }
     assert lost == (
         "/tools/1/timeoutSecs: not expressed there",
-        "/tools/2: its source script is no tool of an upstream",
+        "/tools/2: its source script is not a tool of an upstream",
         "/servers/0/stdio/cwd: not expressed there",
         "/servers/1/headers: not expressed there",
         "/servers/1/auth: not expressed there",

@@ -104,7 +104,7 @@ def test_the_form_of_a_path_says_whether_it_yields_an_array(
         ("$[?nope(@)]", "function 'nope' is not defined (at character 3)"),
         ("$.a[01]", "leading zero"),
         ("$[99999999999999999]", "out of range"),
-        ("$.a | $.b", "is no JSONPath"),
+        ("$.a | $.b", "is not a JSONPath"),
         ("$" + ".a" * 65, "has 65 steps, at most 64"),
         ("$" + "[?@" * 300 + "]" * 300, "recursion"),
     ],

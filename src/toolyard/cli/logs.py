@@ -16,7 +16,7 @@ _LEVEL_VARIABLES = ("MCPBASH_LOG_LEVEL", "TOOLYARD_LOG_LEVEL")
 
 def with_debugging(options: Namespace, chosen: Chosen) -> Chosen:
     """Where every message is written down, or every step of a script, a folder holds it."""
-    import tempfile  # noqa: PLC0415 (a start that needs it not should not pay for it)
+    import tempfile  # noqa: PLC0415 (only those who need it pay for it)
 
     settings = chosen.settings
     if options.debug:

@@ -19,7 +19,7 @@ class Span(NamedTuple):
 
 
 def places(text: str) -> Mapping[str, Span]:
-    """JSON pointer -> where the value stands. Raises ValueError where the text is no JSON."""
+    """JSON pointer -> where the value stands. Raises ValueError where the text is not JSON."""
     found: dict[str, Span] = {}
     end = _value(text, _skip(text, 0), "", found, 0)
     if _skip(text, end) != len(text):

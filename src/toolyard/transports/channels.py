@@ -152,7 +152,7 @@ def refuse_unaskable(questions: Questions, client: Client, revision: Revision) -
         method, params = question.get("method", ""), question.get("params") or {}
         mode = str(params.get("mode", "form"))
         if method not in CAPABILITY:
-            raise ProtocolError(INTERNAL_ERROR, f"{method!r} is no question for a client")
+            raise ProtocolError(INTERNAL_ERROR, f"{method!r} is not a question for a client")
         known = method != ELICIT or mode in revision.elicitation
         if not known or not client.supports(method, mode):
             missing[CAPABILITY[method]] = {} if mode == "form" else {mode: {}}

@@ -24,7 +24,7 @@ RETIRED_LOOK = 0.2
 
 
 class Gone:
-    """What a name stands for that no definition has."""
+    """Stands in for a server that the registry does not define any more."""
 
     async def perform(
         self, method: str, params: JsonObject, call: Call, channel: Channel

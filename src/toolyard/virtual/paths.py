@@ -70,7 +70,7 @@ class Path:
 
 
 class BadPath(ValueError):
-    """The text is no JSONPath; the message says what is wrong with it and where."""
+    """The text is not a JSONPath; the message says what is wrong with it and where."""
 
 
 @lru_cache(maxsize=4096)

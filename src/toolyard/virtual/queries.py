@@ -35,7 +35,7 @@ def compile_query(text: str) -> paths.Path:
     except JSONPathError as error:
         raise paths.BadPath(_said(text, error)) from error
     if not isinstance(query, JSONPath):
-        raise paths.BadPath(f"{text!r} is no JSONPath: `|` and `&` join nothing in RFC 9535")
+        raise paths.BadPath(f"{text!r} is not a JSONPath: `|` and `&` join nothing in RFC 9535")
     paths.check_length(text, len(query.segments))
     steps = _plain_steps(query)
     if steps is not None:
@@ -46,9 +46,9 @@ def compile_query(text: str) -> paths.Path:
 def _said(text: str, error: JSONPathError) -> str:
     shown = repr(text if len(text) <= 80 else f"{text[:80]}...")
     if not text.startswith("$"):
-        return f"{shown} is no JSONPath: a path starts with $"
+        return f"{shown} is not a JSONPath: a path starts with $"
     place = error.token.index if error.token and error.token.index >= 0 else len(text)
-    return f"{shown} is no JSONPath: {error.message} (at character {place})"
+    return f"{shown} is not a JSONPath: {error.message} (at character {place})"
 
 
 def _plain_steps(query: JSONPath) -> list[paths.Step] | None:

@@ -1,4 +1,4 @@
-"""The Target of a virtual tool: defaults in, projection out. Knows not where the source runs."""
+"""The Target of a virtual tool: defaults in, projection out, wherever its source runs."""
 
 from __future__ import annotations
 

@@ -62,7 +62,7 @@ async def _by_the_old_rule(fetch: Fetch, server_url: str) -> AuthorizationServer
 
 
 async def _first(fetch: Fetch, urls: list[str]) -> Json | None:
-    """The first document that is there. A server in trouble is no server without metadata."""
+    """The first document that is there. A server in trouble may still have metadata."""
     for url in urls:
         fetched = await fetch("GET", url, _ACCEPT, follow=True)
         if fetched.status == 200:

@@ -142,10 +142,10 @@ class SealedStore:
         try:
             create_whole(str(path), key)
         except FileExistsError:
-            return _private_bytes(path) or self._mended(path, key)
+            return _private_bytes(path) or self._made_anew(path, key)
         return key
 
-    def _mended(self, path: Path, key: bytes) -> bytes:
+    def _made_anew(self, path: Path, key: bytes) -> bytes:
         """A disk was full when the key was to be written: nothing has been sealed with it."""
         with alone_in(str(self._folder)):
             found = _private_bytes(path)

@@ -93,7 +93,7 @@ def parsed(text: str, field: JsonObject) -> Json:
 
 def _text(text: str) -> str:
     if not text:
-        raise ValueError("an answer, please")
+        raise ValueError("please give an answer")
     return text
 
 

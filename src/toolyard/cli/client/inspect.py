@@ -39,7 +39,7 @@ def run(options: Namespace) -> int:
     if listing.error is not None:
         print(f"{definition.name}: {listing.error}", file=sys.stderr)
         if health.stderr:
-            print(f"its last words:\n{health.stderr.rstrip()}", file=sys.stderr)
+            print(f"the end of its stderr:\n{health.stderr.rstrip()}", file=sys.stderr)
     return 1 if listing.error is not None else 0
 
 

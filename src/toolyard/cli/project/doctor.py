@@ -49,7 +49,7 @@ def add(parser: ArgumentParser) -> None:
     )
     parser.add_argument("--json", action="store_true", help="for programs")
     mending = parser.add_mutually_exclusive_group()
-    mending.add_argument("--fix", action="store_true", help="mend permissions in the project")
+    mending.add_argument("--fix", action="store_true", help="fix permissions in the project")
     mending.add_argument("--dry-run", action="store_true", help="say what --fix would do")
     parser.add_argument("--min-version", metavar="V", help="fail where this program is older")
     add_project(parser)
@@ -57,23 +57,23 @@ def add(parser: ArgumentParser) -> None:
 
 def run(options: Namespace) -> int:
     chosen = chosen_by(options)
-    mending = _mended(options, chosen)
+    fixes = _fixes(options, chosen)
     machine = [*_machine(), *_new_enough(options), *_temporary(chosen)]
     findings = [*machine, *_project(chosen, options)]
     failed = any(finding.severity == "error" for finding in findings)
     if options.json:
-        print(orjson.dumps({**report_of(findings, chosen, options), **mending}).decode())
+        print(orjson.dumps({**report_of(findings, chosen, options), **fixes}).decode())
         return 1 if failed else 0
     for finding in findings:
         hint = f"\n    {finding.suggested}" if finding.suggested else ""
         print(f"{_SIGNS[finding.severity]} {finding.message}{hint}")
-    for name, actions in mending.items():
+    for name, actions in fixes.items():
         for action in actions:
             print(f"{'would be done' if name == 'proposedActions' else 'done'}: {action}")
     return 1 if failed else 0
 
 
-def _mended(options: Namespace, chosen: Chosen) -> dict[str, list[str]]:
+def _fixes(options: Namespace, chosen: Chosen) -> dict[str, list[str]]:
     """What --fix did, or --dry-run says that it would."""
     actions: dict[str, list[str]] = {"proposedActions": [], "actionsTaken": []}
     if chosen.project is None or not (options.fix or options.dry_run):

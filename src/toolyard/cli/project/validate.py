@@ -1,4 +1,4 @@
-"""toolyard validate: say what is wrong with a project, and mend what can be mended."""
+"""toolyard validate: say what is wrong with a project, and fix what can be fixed."""
 
 from __future__ import annotations
 
@@ -87,5 +87,5 @@ def _print(report: JsonObject, options: Namespace, chosen: Chosen) -> None:
     if options.inspector:
         start = start_of(project_of(chosen), chosen.settings, options)
         print(forms_of(options)["inspector"](start))
-    fixed = f", {report['fixesApplied']} mended" if report["fixesApplied"] else ""
+    fixed = f", {report['fixesApplied']} fixed" if report["fixesApplied"] else ""
     print(f"{report['errors']} errors, {report['warnings']} warnings{fixed}")

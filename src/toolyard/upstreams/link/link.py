@@ -169,7 +169,7 @@ class Pending:
 
 
 def messages_in(value: Json) -> list[JsonObject]:
-    """The message, or those of a batch; what is no object is skipped, and too long a batch."""
+    """The message, or those of a batch; what is not an object is skipped, and too long a batch."""
     if isinstance(value, list):
         if len(value) > MOST_IN_BATCH:
             return []

@@ -53,7 +53,7 @@ class SseLink(Link):
         try:
             endpoint = self._http.url.join(reference)
         except ValueError:
-            raise Lost(f"names an endpoint that is no URL, {reference!r}") from None
+            raise Lost(f"names an endpoint that is not a URL, {reference!r}") from None
         if endpoint.origin != self._http.url.origin:
             raise Lost("names an endpoint on another origin")
         return endpoint

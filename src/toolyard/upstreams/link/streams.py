@@ -40,4 +40,4 @@ def messages_from(data: bytes | bytearray) -> list[JsonObject]:
         # A bytearray is as good here, and a copy of a long message is not.
         return messages_in(loads(data))  # type: ignore[arg-type]
     except ProtocolError as error:
-        raise Lost(f"sent something that is no JSON ({error.data or error.message})") from None
+        raise Lost(f"sent something that is not JSON ({error.data or error.message})") from None

@@ -182,7 +182,7 @@ class _Scanner:
         reasons: dict[Kind, str] = {
             kind: f"Unable to load the {kind} registry: {why}" for kind in KINDS
         }
-        warning = f"{why}: no tools, resources or prompts are served until this is mended"
+        warning = f"{why}: no tools, resources or prompts are served until this is fixed"
         return Scan(items, self._stamps, (warning,), reasons)
 
     def _mention_strays(self, strays: list[str], templates: list[JsonObject]) -> None:

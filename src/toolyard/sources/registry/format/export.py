@@ -63,7 +63,7 @@ def _their_tool(
     while chain[-1].get("source") in tools and len(chain) <= len(tools):
         chain.append(tools[chain[-1]["source"]])
     if "server" not in chain[-1]:
-        lost.append(f"{pointer}: its source {chain[-1].get('source')} is no tool of an upstream")
+        lost.append(f"{pointer}: its source {chain[-1].get('source')} is not a tool of an upstream")
         return None
     for key in _INHERITED:
         inherited = next((link[key] for link in chain if key in link), None)

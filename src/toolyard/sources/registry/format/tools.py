@@ -73,7 +73,7 @@ def _plain(stated: JsonObject) -> dict[str, Any]:
 
 
 def _text_or_none(stated: Json) -> str | None:
-    """A hash that is no text is one that cannot match."""
+    """A hash that is not a text can never match."""
     return None if stated is None else str(stated)
 
 

@@ -79,7 +79,7 @@ class LockedSource:
 
 
 def held_scripts(lock: Lock, entries: Entries) -> Entries:
-    """Scripts of other content are not run, by nobody: virtual tools use what comes from here."""
+    """Scripts whose content has changed are never run: virtual tools use these as well."""
     now = scripts_of(entries.tools)
 
     def held(tool: Tool) -> Tool:
