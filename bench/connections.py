@@ -3,8 +3,8 @@
     python -m bench.connections [--count 4000] [--rounds 5]
 
 CPU is the gateway's alone. Every connection has one call in flight. The numbers of connections
-take turns, and the best round of each counts. One call at a time is dearer by nature: nothing is
-shared between calls that wake the process one by one.
+take turns, and the best round of each counts. With one call at a time every step of it wakes the
+process; what that alone costs shows in a relay that only passes bytes on.
 """
 
 from __future__ import annotations
@@ -12,12 +12,14 @@ from __future__ import annotations
 import argparse
 import asyncio
 import os
+import sys
 from contextlib import AsyncExitStack
+from urllib.parse import urlsplit
 
 import uvloop
 
 from bench.gateway import BEHIND, over_http, over_stdio, serving
-from bench.http import ARGUMENTS
+from bench.http import ARGUMENTS, free_port, reachable, running
 from bench.load import Load, load, modern_call
 from bench.usage import without
 
@@ -30,9 +32,21 @@ async def costs(
     stack: AsyncExitStack, servers: list[dict[str, object]], count: int, rounds: int
 ) -> dict[int, Load]:
     url, pid = await stack.enter_async_context(serving(servers))
-    request = modern_call(url, "echo", ARGUMENTS)
-    await load(url, [pid], request, count=count // 8)
-    pids, best = without(pid, BEHIND), dict[int, Load]()
+    await load(url, [pid], modern_call(url, "echo", ARGUMENTS), count=count // 8)
+    return await by_number(url, without(pid, BEHIND), count, rounds)
+
+
+async def floor(stack: AsyncExitStack, behind: str, count: int, rounds: int) -> dict[int, Load]:
+    """A relay before the upstream that listens at this URL."""
+    port = free_port()
+    words = [sys.executable, "-m", "bench.relay", str(port), str(urlsplit(behind).port)]
+    pid = stack.enter_context(running(words))
+    await reachable(port)
+    return await by_number(f"http://127.0.0.1:{port}/mcp", [pid], count, rounds)
+
+
+async def by_number(url: str, pids: list[int], count: int, rounds: int) -> dict[int, Load]:
+    request, best = modern_call(url, "echo", ARGUMENTS), dict[int, Load]()
     for _ in range(rounds):
         for number in CONNECTIONS:
             calls = max(count, number * 8)  # those that open a connection count for little
@@ -48,8 +62,10 @@ async def measure(count: int, rounds: int) -> list[str]:
     ]
     async with AsyncExitStack() as stack:
         upstreams = {"over stdio": over_stdio(), "over HTTP": await over_http(stack)}
-        for what, servers in upstreams.items():
-            found = await costs(stack, servers, count, rounds)
+        behind = str(upstreams["over HTTP"][0]["url"])
+        found_by = {what: await costs(stack, one, count, rounds) for what, one in upstreams.items()}
+        found_by["(a bare relay)"] = await floor(stack, behind, count, rounds)
+        for what, found in found_by.items():
             for number, cost in found.items():
                 ratio = cost.cpu_us / found[USUAL].cpu_us
                 shown = f"{cost.cpu_us:,.0f} | {ratio:.2f} | {cost.rate:,.0f}"

@@ -76,6 +76,16 @@ def test_the_first_answers_need_nothing_heavy(heavy: str) -> None:
     assert done.stdout.strip() == "False", done.stderr
 
 
+@pytest.mark.parametrize("heavy", ["orjson", "dataclasses", "asyncio", "logging"])
+def test_initialize_needs_even_less(heavy: str) -> None:
+    """Each of these takes a quarter of the way to the first answer."""
+    source = "import sys, toolyard.app.early_greeting; print(sys.argv[1] in sys.modules)"
+    done = subprocess.run(
+        [sys.executable, "-c", source, heavy], capture_output=True, text=True, env=environment()
+    )
+    assert done.stdout.strip() == "False", done.stderr
+
+
 @pytest.mark.parametrize("heavy", ["mcp", "pydantic", "starlette", "uvicorn"])
 def test_the_program_that_serves_knows_no_framework(heavy: str) -> None:
     source = (
