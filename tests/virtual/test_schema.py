@@ -214,6 +214,11 @@ HIDDEN: list[tuple[str, Any, Any]] = [
         {"properties": {"x": {"properties": {"a": TEXT}, "required": ["a"]}}},
     ),
     ("a field it never mentioned", {"type": "object"}, {"type": "object"}),
+    (
+        "among what is not a name",
+        {"required": [{}, "a", [1]], "dependentRequired": {"c": 7}},
+        {"required": [{}, [1]], "dependentRequired": {"c": 7}},
+    ),
 ]
 
 

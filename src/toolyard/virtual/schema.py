@@ -190,12 +190,12 @@ def _hidden(schema: JsonObject, fields: frozenset[str], root: JsonObject, depth:
         kept = {k: v for k, v in schema["properties"].items() if k not in fields}
         result["properties"] = kept
     if isinstance(schema.get("required"), list):
-        result["required"] = [name for name in schema["required"] if name not in fields]
+        result["required"] = _others(schema["required"], fields)
         if not result["required"]:
             del result["required"]
     if isinstance(schema.get("dependentRequired"), dict):
         result["dependentRequired"] = {
-            key: [name for name in names if name not in fields]
+            key: _others(names, fields) if isinstance(names, list) else names
             for key, names in schema["dependentRequired"].items()
             if key not in fields
         }
@@ -209,6 +209,11 @@ def _hidden(schema: JsonObject, fields: frozenset[str], root: JsonObject, depth:
         if isinstance(schema.get(key), dict):
             result[key] = _hidden(schema[key], fields, root, depth + 1)
     return result
+
+
+def _others(names: list[Json], fields: frozenset[str]) -> list[Json]:
+    """A stranger's list of names may hold anything."""
+    return [name for name in names if not (isinstance(name, str) and name in fields)]
 
 
 def _followed(schema: JsonObject, root: JsonObject) -> JsonObject:

@@ -125,7 +125,9 @@ def _own(schema: JsonObject) -> View:
         properties=properties
         if isinstance(properties, dict) and _may_be(schema, "object")
         else None,
-        required=frozenset(required) if isinstance(required, list) else frozenset(),
+        required=frozenset(name for name in required if isinstance(name, str))
+        if isinstance(required, list)
+        else frozenset(),
         items=items if isinstance(items, dict) and _may_be(schema, "array") else None,
         open=bool(schema.get("additionalProperties") or schema.get("patternProperties")),
     )
