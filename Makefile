@@ -18,7 +18,7 @@ demo: $(VENV)/.run
 		SHOWCASE_MEMORY="$(CURDIR)/.cache/memory.jsonl" \
 		$(BIN)/toolyard serve examples/showcase --http 8080
 
-# Everything but the long ones in three minutes; ALL=1 for everything, ARGS for something.
+# Everything but the long ones in four minutes; ALL=1 for everything, ARGS for something.
 CHOSEN := $(if $(ARGS),$(ARGS),--dist loadfile $(if $(ALL),-n auto,-n 3 -m "not long"))
 test: $(VENV)/.dev
 	$(BIN)/python -m pytest -q $(CHOSEN)
