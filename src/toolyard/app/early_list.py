@@ -54,7 +54,7 @@ def _answered(
 ) -> EarlyList:
     stdin, stdout = stdio
     scanned: Scan | None = None
-    listed: _Listed | None = None
+    listed: _EarlyPages | None = None
     revision = early.revision
     while revision is not None:
         line, rest = next_line(stdin, early.rest)
@@ -67,7 +67,7 @@ def _answered(
         scanned = scanned or scan()
         if not early.ready or "tools" in scanned.broken:
             return EarlyList(early._replace(rest=line + rest), scanned)
-        listed = listed or _Listed(scanned, revision)
+        listed = listed or _EarlyPages(scanned, revision)
         try:
             page = listed.page(message.get("params", {}), size)
         except ProtocolError:  # a cursor that is none of ours: the transport says so
@@ -78,7 +78,7 @@ def _answered(
     return EarlyList(early, scanned)
 
 
-class _Listed:
+class _EarlyPages:
     """The tools of one scan, encoded once for all their pages."""
 
     def __init__(self, scanned: Scan, revision: Revision) -> None:

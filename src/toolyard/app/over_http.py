@@ -27,7 +27,7 @@ from toolyard.http.server import serve as serve_requests
 from toolyard.settings import Settings
 from toolyard.telemetry import counted
 from toolyard.transports.endpoint.app import HttpSettings, HttpTransport
-from toolyard.transports.endpoint.guard import LOOPBACK, Guard
+from toolyard.transports.endpoint.guard import LOOPBACK, OriginGuard
 from toolyard.web.site import Site
 
 
@@ -72,7 +72,7 @@ async def _serve(
     app = build(plan, page.taps if page else None)
     app.settle_in(plan)
     hosts = LOOPBACK | {address.host, *address.allow_hosts}
-    guard = Guard(hosts, frozenset(address.allow_origins))
+    guard = OriginGuard(hosts, frozenset(address.allow_origins))
     site = page.site(app) if page else None
     extra = {**routes_of(plan.settings), **app.federation.routes(authenticator)}
     extra |= registry_endpoint(app, page.authenticator if page else authenticator)

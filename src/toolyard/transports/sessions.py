@@ -24,9 +24,9 @@ from toolyard.protocol.jsonrpc import (
     Malformed,
     Message,
     Notification,
-    Request,
     RequestId,
-    Response,
+    RpcRequest,
+    RpcResponse,
     encode_error,
     encode_notification,
     encode_request,
@@ -101,7 +101,7 @@ class HandshakeSession:
         """Take over an `initialize` that was answered before the session existed."""
         self.greeted = Greeted(revision, client, done=True)
 
-    async def answer(self, request: Request) -> bytes | None:
+    async def answer(self, request: RpcRequest) -> bytes | None:
         """The answer to a request; None when it was cancelled, or nobody is there to hear it."""
         if request.id in self._inflight:
             return encode_error(
@@ -132,7 +132,7 @@ class HandshakeSession:
                 del self._inflight[request.id]
             self._cancelled.discard(task)
 
-    def _own_answer(self, request: Request) -> JsonObject | None:
+    def _own_answer(self, request: RpcRequest) -> JsonObject | None:
         """The result of what concerns the session alone; None for everything else."""
         known = request.method in self.revision.methods
         if not known or (request.method in _ENDS_PROCESS and not self._owns_process):
@@ -168,7 +168,7 @@ class HandshakeSession:
             raise ProtocolError(-32005, "Shutdown not requested")
         return {}
 
-    def _call(self, request: Request) -> Call:
+    def _call(self, request: RpcRequest) -> Call:
         request_id, method, params = request
         meta = None
         if "_meta" in params:
@@ -205,7 +205,7 @@ class HandshakeSession:
                 return
             self.greeted.ready = True
             self._open = self.revision.methods - _OWN.keys()
-        call = self._call(Request("", notification.method, notification.params))
+        call = self._call(RpcRequest("", notification.method, notification.params))
         try:
             await handle(self._edge, call, SessionChannel(call, self))
         except ProtocolError as error:
@@ -219,7 +219,7 @@ class HandshakeSession:
             self._cancelled.add(task)
             task.cancel(reason_in(params))
 
-    def settle(self, response: Response) -> None:
+    def settle(self, response: RpcResponse) -> None:
         """The client's answer to something that we asked."""
         waiting = self._pending.get(response.id) if response.id is not None else None
         if waiting is None or waiting.done():
@@ -325,7 +325,7 @@ async def answer_batch(session: HandshakeSession, messages: list[Message]) -> li
 async def _answer_item(session: HandshakeSession, message: Message) -> bytes | None:
     if isinstance(message, Malformed):
         return encode_error(message.id, message.error)
-    if isinstance(message, Response):
+    if isinstance(message, RpcResponse):
         session.settle(message)
         return None
     if isinstance(message, Notification):
