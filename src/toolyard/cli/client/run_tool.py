@@ -74,7 +74,7 @@ def run(options: Namespace) -> int:
     options.project_root = project_of(before).root
     chosen = chosen_by(options)
     plan = plan_of(options, chosen, _settings(options, chosen.settings))
-    plan = replace(plan, server_env=not options.print_env, sourced=sourced)
+    plan = replace(plan, server_env=not options.print_env, exports=sourced)
     return asyncio.run(_run(ToolRun(options, plan, arguments)))
 
 

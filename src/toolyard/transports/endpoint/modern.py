@@ -54,19 +54,19 @@ class ModernEndpoint:
             answer = encode(self.edge, call, await answer_modern(self.edge, call, wire))
             status = 200
         except Exception as raised:
-            known = raised if isinstance(raised, ProtocolError) else bug(call.method)
-            told = shape_error(known, call.revision)
-            answer, status = encode_error(call.id, told), MODERN_STATUS.get(told.code, 200)
-        written = reply.finish(answer, status)
-        if written is not None:
-            await written
+            cause = raised if isinstance(raised, ProtocolError) else bug(call.method)
+            failure = shape_error(cause, call.revision)
+            answer, status = encode_error(call.id, failure), MODERN_STATUS.get(failure.code, 200)
+        delivery = reply.finish(answer, status)
+        if delivery is not None:
+            await delivery
 
 
 def _checked_envelope(exchange: Exchange, request: RpcRequest) -> Envelope:
     """The ladder: repeated headers, the envelope, headers against body, the version."""
-    repeated = exchange.request.head.repeated
-    if repeated:
-        _refuse_repeated(repeated)
+    names = exchange.request.head.repeated
+    if names:
+        _refuse_repeated(names)
     envelope = open_envelope(request.params)
     check_routing(exchange.headers, request.method, request.params, envelope.version)
     if envelope.revision is not LATEST:  # raises for a version that we do not have

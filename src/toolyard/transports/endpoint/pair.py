@@ -24,7 +24,7 @@ from toolyard.transports.endpoint.sessions import HttpSession, HttpSessions
 from toolyard.transports.endpoint.streamable import opening
 from toolyard.transports.sessions import answer_batch
 
-# A POST is accepted before it is answered: nothing else would stop whoever sends on and on.
+# A POST is accepted before it is answered: nothing else would stop a client that keeps sending.
 MOST_WAITING = 1000
 
 
@@ -68,7 +68,7 @@ class PairEndpoint:
             await exchange.refuse(404, ProtocolError(INVALID_REQUEST, "Session not found"))
             return
         if len(self.tasks) >= MOST_WAITING:
-            why = "Too many requests wait for their answers"
+            why = "Too many requests are waiting for their answers"
             await exchange.refuse(503, ProtocolError(RATE_LIMITED, why))
             return
         task = asyncio.get_running_loop().create_task(self._deliver(session, message))

@@ -29,7 +29,7 @@ from toolyard.transports.sessions import answer_batch
 
 
 class NoSession(Exception):
-    """The request belongs to no session that we have."""
+    """The request does not belong to any session we have."""
 
     def __init__(self, status: int, why: str) -> None:
         super().__init__(why)
@@ -66,7 +66,7 @@ class LegacyEndpoint:
             return
         session = self.sessions.open(exchange.caller)
         answer = await session.handshake.answer(request)
-        if not session.handshake.greeted.done:
+        if not session.handshake.is_greeted:
             self.sessions.end(session)
             await exchange.response.send(200, answer or b"", (JSON_TYPE,))
             return
@@ -102,12 +102,12 @@ class LegacyEndpoint:
             answer = await session.handshake.answer(request)
         finally:
             session.close_reply(request.id, reply)
-        if answer is None and session.handshake.closed and not reply.streaming:
+        if answer is None and session.handshake.is_closed and not reply.streaming:
             await exchange.refuse(404, ProtocolError(INVALID_REQUEST, "Session ended"), request.id)
             return
-        written = reply.finish(answer)
-        if written is not None:
-            await written
+        delivery = reply.finish(answer)
+        if delivery is not None:
+            await delivery
 
     async def _batch(
         self, exchange: Exchange, session: HttpSession, messages: list[Message]
@@ -124,20 +124,22 @@ class LegacyEndpoint:
             await exchange.accepted()
 
     async def get(self, exchange: Exchange) -> None:
-        """A stream for what belongs to no request, or the rest of one that broke off."""
+        """A stream for messages that belong to no request, or the rest of one that broke off."""
         try:
             session = self._session(exchange)
         except NoSession as no:
             await exchange.refuse(no.status, no.error)
             return
-        last = exchange.headers.get("last-event-id")
+        event_id = exchange.headers.get("last-event-id")
         general = session.general
-        resumed = session.resume(last) if last is not None else (general, general.delivered)
-        if resumed is None:
-            why = "Last-Event-ID names no stream of this session"
+        position = (
+            session.resume(event_id) if event_id is not None else (general, general.delivered)
+        )
+        if position is None:
+            why = "Last-Event-ID does not name a stream of this session"
             await exchange.refuse(404, ProtocolError(INVALID_REQUEST, why))
             return
-        outbox, after = resumed
+        outbox, after = position
         session.followers += 1
         try:
             await stream(
@@ -157,7 +159,7 @@ class LegacyEndpoint:
 
 
 def opening(exchange: Exchange, params: JsonObject) -> Call:
-    """What opens a session, as a call that can be counted."""
+    """The opening of a session, as a call that can be counted."""
     return Call("initialize", params, LATEST_HANDSHAKE, caller=exchange.caller)
 
 
