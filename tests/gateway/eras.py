@@ -43,7 +43,7 @@ async def remember(registry: Path, era: str) -> None:
     """What a gateway keeps of a server, but with that era alone: this SDK has both."""
     (definition,) = load_registry(str(registry), os.environ).servers
     folder = registry.parent / ".registry" / "upstreams"
-    pool = Pool([definition], Setup(kept=KeptListings(folder)))
+    pool = Pool([definition], Setup(listing_cache=KeptListings(folder)))
     listing = await pool.listing(definition.name)
     await pool.close()
     assert listing.error is None

@@ -62,8 +62,8 @@ async def test_a_kept_listing_is_there_at_once_and_a_newer_one_replaces_it(
     make_pool: MakePool, tmp_path: Path
 ) -> None:
     kept = KeptListings(tmp_path)
-    await UpstreamListings(make_pool(fake(), kept=kept), ["fake"]).settle()
-    pool = make_pool(fake(), kept=kept)
+    await UpstreamListings(make_pool(fake(), listing_cache=kept), ["fake"]).settle()
+    pool = make_pool(fake(), listing_cache=kept)
     listings = UpstreamListings(pool, ["fake"])
     await listings.settle(within=0)
     assert "echo" in names(listings)

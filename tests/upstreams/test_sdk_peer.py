@@ -59,13 +59,14 @@ async def peer(
     transport, era = request.param.split("-")
     if transport == "stdio":
         yield Peer(
-            make_pool(remembering(ON_STDIO, era, tmp_path), kept=KeptListings(tmp_path)), era
+            make_pool(remembering(ON_STDIO, era, tmp_path), listing_cache=KeptListings(tmp_path)),
+            era,
         )
         return
     async with listening(HTTP) as server:
         url = f"{server.origin}/sse" if transport == "sse" else server.url
         definition = remembering(ServerDefinition(name="sdk", url=url), era, tmp_path)
-        pool = make_pool(definition, kept=KeptListings(tmp_path))
+        pool = make_pool(definition, listing_cache=KeptListings(tmp_path))
         yield Peer(pool, era)
         await pool.close()
 

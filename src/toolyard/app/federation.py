@@ -257,10 +257,10 @@ def _setup(plan: Plan, logins: Logins, guard: Guard) -> Setup:
         limits=Limits(
             message=settings.max_upstream_message_bytes,
             entries=settings.max_upstream_entries,
-            unasked=settings.max_upstream_messages_per_sec,
-            told=settings.max_call_messages_per_sec,
+            unrequested_rate=settings.max_upstream_messages_per_sec,
+            message_rate=settings.max_call_messages_per_sec,
         ),
-        kept=KeptListings(folder),
+        listing_cache=KeptListings(folder),
         authorize=logins.authorize,
         on_challenge=logins.on_challenge,
         guard=guard,

@@ -35,16 +35,18 @@ class Carrier:
             self._came.clear()
 
     async def ask(self, session: Session, method: str, params: JsonObject, timeout: float) -> Json:
-        listening = asyncio.ensure_future(session.ask(method, params, timeout))
-        carried = asyncio.ensure_future(self._carry(method, params))
-        both = {listening, carried}
+        asked_on_session = asyncio.ensure_future(session.ask(method, params, timeout))
+        asked_with_call = asyncio.ensure_future(self._carry(method, params))
+        attempts = {asked_on_session, asked_with_call}
         try:
-            done, _ = await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
-            return (listening if listening in done else carried).result()
+            answered_first, _ = await asyncio.wait(attempts, return_when=asyncio.FIRST_COMPLETED)
+            return (
+                asked_on_session if asked_on_session in answered_first else asked_with_call
+            ).result()
         finally:
-            for one in both:
-                one.cancel()
-            await asyncio.gather(*both, return_exceptions=True)
+            for attempt in attempts:
+                attempt.cancel()
+            await asyncio.gather(*attempts, return_exceptions=True)
 
     async def _carry(self, method: str, params: JsonObject) -> Json:
         while True:

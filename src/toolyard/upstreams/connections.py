@@ -155,9 +155,11 @@ class Connections:
 
     def _alike(self, client: Client) -> Slot | None:
         """The connection of another client that can do the same."""
-        wanted = (self.key_of(client.caller), client.guise.key)
-        own = (slot for slot in self._slots() if not slot.shared)
-        return next((one for one in own if one.whose == wanted and one.live is not None), None)
+        owner_key = (self.key_of(client.caller), client.guise.key)
+        for slot in self._slots():
+            if not slot.shared and slot.whose == owner_key and slot.live is not None:
+                return slot
+        return None
 
     # -- shared ------------------------------------------------------------------------
 
@@ -173,14 +175,14 @@ class Connections:
     def shared_slot(self, client: Client) -> tuple[SharedKey, Slot]:
         modern = self._learnt.speaks_modern(client.guise.modern)
         modern = client.guise.modern if modern is None else modern
-        told = {} if modern else _untold_questions(client.guise.capabilities)
-        key = SharedKey(self.key_of(client.caller), modern, client_key(told))
+        capabilities = {} if modern else _untold_questions(client.guise.capabilities)
+        key = SharedKey(self.key_of(client.caller), modern, client_key(capabilities))
         if key.client and key not in self._shared and self._kinds() >= MAX_SHARED:
-            key, told = key._replace(client=""), {}
+            key, capabilities = key._replace(client=""), {}
         slot = self._shared.get(key)
         if slot is None:
             revision = LATEST if modern else LATEST_HANDSHAKE
-            owner = Owner(told, revision=revision, shared=True)
+            owner = Owner(capabilities, revision=revision, shared=True)
             slot = self._shared[key] = self._slot(owner, client.caller, key.client)
         return key, slot
 
@@ -219,20 +221,20 @@ class Connections:
             slot = self._bound[key] = self._slot(owner, client.caller, client.guise.key)
             session.on_close(partial(self._drop_bound, key))
         slot.last_used = monotonic()
-        opened = await slot.get()
-        if opened.modern:
-            return Lease(opened, lambda _clean: self._drop_bound(key), slot.watch)
-        return Lease(opened, nothing, slot.watch)
+        upstream = await slot.get()
+        if upstream.modern:
+            return Lease(upstream, lambda _clean: self._drop_bound(key), slot.watch)
+        return Lease(upstream, nothing, slot.watch)
 
     def _owner(self, client: Client, session: Session | None, borrower: Running | None) -> Owner:
         """In the newest handshake revision that the client and the upstream have."""
-        known = self._learnt.newest
-        wanted = LATEST_HANDSHAKE if client.revision.modern else client.revision
-        revision = older(wanted, known) if known is not None else wanted
-        told = client.guise.capabilities
+        newest = self._learnt.newest
+        preferred = LATEST_HANDSHAKE if client.revision.modern else client.revision
+        revision = older(preferred, newest) if newest is not None else preferred
+        capabilities = client.guise.capabilities
         if revision is not client.revision:
-            told = told_in(revision, told)
-        return Owner(told, session, revision, borrower=borrower)
+            capabilities = told_in(revision, capabilities)
+        return Owner(capabilities, session, revision, borrower=borrower)
 
     async def _of_call(self, client: Client, running: Running | None) -> Lease:
         key = (client.caller.id, client.guise.key)
@@ -248,9 +250,9 @@ class Connections:
             self._lent.discard(slot)
             self._close(slot)  # it may still be opening, and nobody would ever use it
             raise
-        others = session.carrier.running is not running
+        changes_hands = session.carrier.running is not running
         session.carrier.lend(running)
-        if session.keeps_roots and running is not None and others:
+        if session.keeps_roots and running is not None and changes_hands:
             session.settle(settle(session, changed=True))
         return Lease(session, partial(self._give_back, key, slot), slot.watch)
 
@@ -270,10 +272,10 @@ class Connections:
         Nor where it was told this client's roots and cannot be told of others.
         """
         self._lent.discard(slot)
-        session, watched = slot.live, slot.watch.wanted
-        full = sum(map(len, self._spare.values())) >= MAX_SPARE and not watched
+        session, has_listeners = slot.live, slot.watch.wanted
+        full = sum(map(len, self._spare.values())) >= MAX_SPARE and not has_listeners
         if session is None or session.busy or full or not clean or not _may_change_hands(session):
-            if watched:
+            if has_listeners:
                 self._listened.add(slot)  # for whoever listens; calls go elsewhere
             else:
                 self._close(slot)
@@ -308,12 +310,12 @@ class Connections:
         for bound, slot in tuple(self._bound.items()):
             if not slot.in_use and now - slot.last_used > idle:
                 self._drop_bound(bound)
-        for slot in [one for one in self._listened if not one.in_use]:
+        for slot in [slot for slot in self._listened if not slot.in_use]:
             self._listened.discard(slot)
             self._close(slot)
         for spare in self._spare.values():
-            old = [one for one in spare if now - one.last_used > min(idle, SPARE_SECONDS)]
-            for slot in [one for one in old if not one.in_use]:
+            old = [slot for slot in spare if now - slot.last_used > min(idle, SPARE_SECONDS)]
+            for slot in [slot for slot in old if not slot.in_use]:
                 spare.remove(slot)
                 self._close(slot)
 
@@ -346,8 +348,10 @@ class Connections:
 
     def roots_changed(self, session_key: str) -> list[UpstreamSession]:
         """The connections that know the roots of this client session."""
-        found = (slot.live for key, slot in self._bound.items() if key[1] == session_key)
-        return [session for session in found if session and "roots" in session.owner.capabilities]
+        sessions = (slot.live for key, slot in self._bound.items() if key[1] == session_key)
+        return [
+            session for session in sessions if session and "roots" in session.owner.capabilities
+        ]
 
 
 def _bound_key(client: Client) -> tuple[str, str]:

@@ -49,5 +49,5 @@ class ServerDefinition:
             *(self.url, dict(self.headers), self.transport, self.auth, self.share),
             dict(self.oauth),
         )
-        packed = dumps(parts, orjson.OPT_SORT_KEYS)
-        return hashlib.sha256(packed).hexdigest()[:32]
+        text = dumps(parts, orjson.OPT_SORT_KEYS)
+        return hashlib.sha256(text).hexdigest()[:32]

@@ -36,7 +36,7 @@ class Gone:
     ) -> Callable[[], None]:
         raise Down("is not defined any more")
 
-    def told(self, error: LinkError) -> str:
+    def public_text(self, error: LinkError) -> str:
         return str(error)
 
 
@@ -61,31 +61,31 @@ class Pool:
 
         The targets that it gives are those of these definitions, and stay so.
         """
-        known, by_identity, by_name = dict(self._by_identity), dict[str, Upstream](), {}
+        former, by_identity, by_name = dict(self._by_identity), dict[str, Upstream](), {}
         for definition in definitions:
             key = _key(definition)
-            upstream = by_identity.get(key) or known.pop(key, None) or self._new(definition)
+            upstream = by_identity.get(key) or former.pop(key, None) or self._new(definition)
             by_identity[key] = upstream
             upstream.keep_to_itself(definition.secrets)
             by_name[definition.name] = (definition, upstream)
         # Replaced and never edited: catalogs are made from it in a thread.
         self._by_identity, self._by_name = by_identity, by_name
-        for gone in known.values():
-            self._retired.add(gone)
-            task = asyncio.get_running_loop().create_task(self._retire(gone))
+        for upstream_gone in former.values():
+            self._retired.add(upstream_gone)
+            task = asyncio.get_running_loop().create_task(self._retire(upstream_gone))
             self._closing.add(task)
             task.add_done_callback(self._closing.discard)
         peers = {name: upstream for name, (_, upstream) in by_name.items()}
         self.targets = Targets(lambda server: peers.get(server, GONE))
         return self.targets
 
-    async def _retire(self, gone: Upstream) -> None:
+    async def _retire(self, upstream: Upstream) -> None:
         """Stop what is not defined any more, once the calls that still use it are done."""
         await asyncio.sleep(self._setup.retire_after)
-        while gone.busy and not self._closed:
+        while upstream.busy and not self._closed:
             await asyncio.sleep(RETIRED_LOOK)
-        await gone.close()
-        self._retired.discard(gone)
+        await upstream.close()
+        self._retired.discard(upstream)
 
     def _new(self, definition: ServerDefinition) -> Upstream:
         return Upstream(
@@ -98,8 +98,8 @@ class Pool:
         return tuple(self._by_name)
 
     def definition(self, server: str) -> ServerDefinition | None:
-        found = self._by_name.get(server)
-        return None if found is None else found[0]
+        entry = self._by_name.get(server)
+        return None if entry is None else entry[0]
 
     async def listing(
         self, server: str, client: Client = ANYBODY, *, anew: bool = False
@@ -109,10 +109,10 @@ class Pool:
         `anew`: whatever is known was listed to somebody else.
         """
         try:
-            listed = await self._named(server).listing(client, anew=anew)
-        except Down as gone:
-            return Listing(server, error=str(gone))
-        return replace(listed, server=server)
+            listing = await self._named(server).listing(client, anew=anew)
+        except Down as error:
+            return Listing(server, error=str(error))
+        return replace(listing, server=server)
 
     async def live(self, server: str, client: Client = ANYBODY) -> Listing:
         """What the server lists on a connection that is open: another start may list otherwise."""
@@ -124,24 +124,24 @@ class Pool:
 
     def known_listing(self, server: str, client: Client = ANYBODY) -> Listing | None:
         """What it last listed, from memory or disk: starts nothing, waits for nothing."""
-        found = self._by_name.get(server)
-        listed = found[1].known_listing(client) if found is not None else None
-        return None if listed is None else replace(listed, server=server)
+        entry = self._by_name.get(server)
+        listing = entry[1].known_listing(client) if entry is not None else None
+        return None if listing is None else replace(listing, server=server)
 
     def lists_apart(self, server: str, client: Client) -> bool:
         """May it list something else to this client than to everybody?"""
-        found = self._by_name.get(server)
-        return found is not None and found[1].lists_apart(client)
+        entry = self._by_name.get(server)
+        return entry is not None and entry[1].lists_apart(client)
 
     def doubted(self, server: str, client: Client) -> bool:
         """Has something happened since it listed, that may have changed the list?"""
-        found = self._by_name.get(server)
-        return found is not None and found[1].doubted(client)
+        entry = self._by_name.get(server)
+        return entry is not None and entry[1].doubted(client)
 
     def is_up(self, server: str, client: Client) -> bool:
         """Is there a connection over which it can be asked what it lists to this client?"""
-        found = self._by_name.get(server)
-        return found is not None and found[1].is_up(client)
+        entry = self._by_name.get(server)
+        return entry is not None and entry[1].is_up(client)
 
     def expire(self) -> None:
         """Somebody lists: what is older than its server said is announced as changed."""
@@ -153,16 +153,16 @@ class Pool:
         self._callbacks.append(callback)
 
     def _announce(self, key: str) -> None:
-        names = [name for name, (one, _) in self._by_name.items() if _key(one) == key]
+        names = [name for name, (definition, _) in self._by_name.items() if _key(definition) == key]
         for name in names:
             for callback in self._callbacks:
                 callback(name)
 
     def _named(self, server: str) -> Upstream:
-        found = self._by_name.get(server)
-        if found is None:
+        entry = self._by_name.get(server)
+        if entry is None:
             raise Down("is not defined any more")
-        return found[1]
+        return entry[1]
 
     def roots_changed(self, session_key: str) -> None:
         """A client session has other roots now: tell the upstreams that know them."""

@@ -79,7 +79,7 @@ class UpstreamSession:
         self._questions: dict[str, asyncio.Task[None]] = {}
         self._listens: dict[int, asyncio.Future[JsonObject]] = {}
         self._tasks: set[asyncio.Task[Any]] = set()
-        self._stray = Pace(limits.told)  # what it logs outside of calls
+        self._stray = Pace(limits.message_rate)  # what it logs outside of calls
         # What it is told of calls that nobody waits for any more.
         self._farewells: set[asyncio.Task[None]] = set()
         self._level: str | None = None
@@ -135,13 +135,13 @@ class UpstreamSession:
             self.link.forget(out.id)
             raise
 
-    async def listen(self, wanted: JsonObject) -> None:
+    async def listen(self, filters: JsonObject) -> None:
         """`subscriptions/listen`: returns when the upstream ends it, and not before."""
-        out = self._outgoing("subscriptions/listen", {"notifications": wanted}, None, NO_HEADERS)
-        listening = asyncio.ensure_future(self._exchange(out, None, None))
-        self._listens[out.id] = listening
+        out = self._outgoing("subscriptions/listen", {"notifications": filters}, None, NO_HEADERS)
+        exchange = asyncio.ensure_future(self._exchange(out, None, None))
+        self._listens[out.id] = exchange
         try:
-            await listening
+            await exchange
         except asyncio.CancelledError:
             task = asyncio.current_task()
             if task is not None and task.cancelling():
@@ -167,19 +167,19 @@ class UpstreamSession:
         if running is not None:
             self._running[out.id] = running
             running.deadline = deadline
-            running.told = self.limits.told
+            running.message_rate = self.limits.message_rate
         try:
             result = result_of(await self.link.exchange(out))
-        except Refused as refused:
-            if refused.error is None:
+        except Refused as refusal:
+            if refusal.error is None:
                 raise
-            raise protocol_error(refused.error) from None
-        except asyncio.CancelledError as cancelled:
+            raise protocol_error(refusal.error) from None
+        except asyncio.CancelledError as cancellation:
             self.link.forget(out.id)
             if deadline is not None and deadline.caused():
                 self._cancel(out, "timed out")
                 raise TimedOut(f"did not answer {out.method} within {timeout:g} s") from None
-            self._cancel(out, reason_of(cancelled, "the client cancelled the call"))
+            self._cancel(out, reason_of(cancellation, "the client cancelled the call"))
             raise
         finally:
             if deadline is not None:
@@ -237,7 +237,7 @@ class UpstreamSession:
 
     # -- what comes in unasked ---------------------------------------------------------
 
-    def _receive(self, message: JsonObject, related: int | None) -> None:
+    def _receive(self, message: JsonObject, request_id: int | None) -> None:
         method = message["method"]
         params = message.get("params")
         params = params if isinstance(params, dict) else {}
@@ -246,26 +246,26 @@ class UpstreamSession:
         if "id" in message and len(self._questions) >= MOST_QUESTIONS:
             log.warning("%s asks more than %d things at once", self.server, MOST_QUESTIONS)
         elif "id" in message:
-            task = self._spawn(self._answer(message["id"], method, params, related))
+            task = self._spawn(self._answer(message["id"], method, params, request_id))
             self._questions[_key(message["id"])] = task
             if method == ROOTS:
                 self.roots_asked += 1
                 self._roots_questions.add(task)
                 task.add_done_callback(self._roots_questions.discard)
         else:
-            self._on_notification(method, params, related)
+            self._on_notification(method, params, request_id)
 
-    def _on_notification(self, method: str, params: JsonObject, related: int | None) -> None:
+    def _on_notification(self, method: str, params: JsonObject, request_id: int | None) -> None:
         if method == "notifications/progress":
             running = self._running.get(_int(params.get("progressToken")))
             if running is not None and running.token is not None:
                 running.progress(params)
         elif method == "notifications/message":
-            self._on_message(params, related)
+            self._on_message(params, request_id)
         elif method == "notifications/cancelled":
             self._on_cancelled(params)
         elif method == "notifications/elicitation/complete":
-            self._tell_client(method, params, related)
+            self._tell_client(method, params, request_id)
         else:
             self.on_notification(method, params)
 
@@ -276,8 +276,8 @@ class UpstreamSession:
         if task is not None:
             task.cancel(reason_in(params))
 
-    def _on_message(self, params: JsonObject, related: int | None) -> None:
-        running = self._meant(related)
+    def _on_message(self, params: JsonObject, request_id: int | None) -> None:
+        running = self._meant(request_id)
         if running is not None:
             running.message(params)
         elif self.owner.session is not None:
@@ -286,8 +286,8 @@ class UpstreamSession:
         else:
             log.debug("%s: %s", self.server, params.get("data"))
 
-    def _tell_client(self, method: str, params: JsonObject, related: int | None) -> None:
-        running = self._meant(related)
+    def _tell_client(self, method: str, params: JsonObject, request_id: int | None) -> None:
+        running = self._meant(request_id)
         if running is not None:
             running.channel.notify(method, params)
         elif self.owner.session is not None:
@@ -299,20 +299,20 @@ class UpstreamSession:
         if running is not None and not self.modern:
             running.channel.close_stream()
 
-    def _meant(self, related: int | None) -> Running | None:
-        if related is not None and related in self._running:
-            return self._running[related]
+    def _meant(self, request_id: int | None) -> Running | None:
+        if request_id is not None and request_id in self._running:
+            return self._running[request_id]
         return latest_of_one_client(self._running.values())
 
     # -- questions ---------------------------------------------------------------------
 
     async def _answer(
-        self, question_id: Json, method: str, params: JsonObject, related: int | None
+        self, question_id: Json, method: str, params: JsonObject, request_id: int | None
     ) -> None:
         answer: JsonObject = {"jsonrpc": "2.0", "id": question_id}
         try:
-            said = await self._ask(method, params, related)
-            answer["result"] = fit_answer(method, said, self.peer.revision)
+            answer_of_client = await self._ask(method, params, request_id)
+            answer["result"] = fit_answer(method, answer_of_client, self.peer.revision)
         except ProtocolError as error:
             answer["error"] = _error_object(error)
         except ToolError as error:
@@ -324,14 +324,14 @@ class UpstreamSession:
         except LinkError as error:
             log.debug("%s: the answer to %s was not delivered: %s", self.server, method, error)
 
-    async def _ask(self, method: str, params: JsonObject, related: int | None) -> Json:
+    async def _ask(self, method: str, params: JsonObject, request_id: int | None) -> Json:
         if method == "ping":
             return {}
         capability = CAPABILITY.get(method)
         if capability is None or capability not in self.owner.capabilities:
             raise ProtocolError(METHOD_NOT_FOUND, f"This client does not answer {method}")
         params = without_token(params)
-        running = self._meant(related)
+        running = self._meant(request_id)
         if running is None:
             running = self.carrier.running
             self.keeps_roots = self.keeps_roots or method == ROOTS
@@ -350,9 +350,9 @@ class UpstreamSession:
         if self._roots_questions:
             await asyncio.wait(self._roots_questions)
 
-    def settle(self, settling: Coroutine[Any, Any, None]) -> None:
+    def settle(self, work: Coroutine[Any, Any, None]) -> None:
         """Calls wait for this from now on."""
-        self.settling = task = self._spawn(settling)
+        self.settling = task = self._spawn(work)
         task.add_done_callback(self._settled)
 
     def _settled(self, task: asyncio.Task[None]) -> None:
@@ -378,8 +378,8 @@ class UpstreamSession:
         self._deadlines.close()
 
 
-def _more(level: str, other: str) -> bool:
-    return LOG_LEVELS.index(level) <= LOG_LEVELS.index(other)
+def _more(level: str, threshold: str) -> bool:
+    return LOG_LEVELS.index(level) <= LOG_LEVELS.index(threshold)
 
 
 def _error_object(error: ProtocolError) -> JsonObject:

@@ -14,7 +14,7 @@ from toolyard.upstreams.running import Limits
 @dataclass(frozen=True, slots=True)
 class Setup:
     limits: Limits = field(default_factory=Limits)
-    kept: KeptListings = field(default_factory=lambda: KeptListings(None))
+    listing_cache: KeptListings = field(default_factory=lambda: KeptListings(None))
     idle_stop: float = 600.0  # seconds without a call after which a connection is closed
     # Seconds that a server which is not defined any more goes on for catalogs of before.
     retire_after: float = 10.0

@@ -50,7 +50,7 @@ class Upstream:
         kept = (
             None
             if definition.auth == "oauth"
-            else setup.kept.load(definition.identity, definition.name)
+            else setup.listing_cache.load(definition.identity, definition.name)
         )
         self._connector = Connector(
             definition, replace(setup, limits=limits), kept.learnt if kept else Learnt()
@@ -239,7 +239,7 @@ class Upstream:
         before = self._listings.known(client)
         listed = await self._listings.of(client, self._trouble(), anew=anew)
         if listed.error is None and listed is not before:
-            self._listings.keep(self._setup.kept, ANYBODY)
+            self._listings.keep(self._setup.listing_cache, ANYBODY)
         return listed
 
     async def open(self, client: Client) -> None:
@@ -322,7 +322,7 @@ class Upstream:
         if not secrets <= known:
             self.definition = replace(self.definition, secrets=known | secrets)
 
-    def told(self, error: LinkError) -> str:
+    def public_text(self, error: LinkError) -> str:
         return masked(str(error), self.definition.secrets)
 
     def _trouble(self) -> str | None:

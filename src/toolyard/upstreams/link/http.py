@@ -107,10 +107,10 @@ class StreamableLink(Link):
     async def _refused(self, response: ClientResponse, out: Outgoing) -> LinkError:
         if 200 <= response.status < 300:
             return Lost(f"answered HTTP {response.status} without a result")
-        refused = await refusal(response)
+        error = await refusal(response)
         if out.modern or self._session_id is None or out.method == "initialize":
-            return refused
-        return SessionGone("forgot our session") if _forgot(refused) else refused
+            return error
+        return SessionGone("forgot our session") if _forgot(error) else error
 
     # -- event streams -----------------------------------------------------------------
 
@@ -232,13 +232,13 @@ class StreamableLink(Link):
     def _request_headers(self, out: Outgoing, name: str | None) -> Mapping[str, str]:
         """Modern requests can be routed by them, without being read."""
         key = (out.method, name, out.version, self._session_id)
-        known = self._headers.get(key)
-        if known is None:
-            known = {**self._common(out.version), **_routing(out, name), **_JSON}
+        headers = self._headers.get(key)
+        if headers is None:
+            headers = {**self._common(out.version), **_routing(out, name), **_JSON}
             if len(self._headers) >= MOST_HEADERS:
                 self._headers.clear()
-            self._headers[key] = known
-        return {**known, **out.headers} if out.headers else known
+            self._headers[key] = headers
+        return {**headers, **out.headers} if out.headers else headers
 
     def _common(self, version: str | None) -> dict[str, str]:
         headers = {}
@@ -253,16 +253,16 @@ class StreamableLink(Link):
 def _routing(out: Outgoing, name: str | None) -> dict[str, str]:
     if not out.modern:
         return {}
-    named = {} if name is None else {"Mcp-Name": encode_value(name)}
-    return {"Mcp-Method": out.method, **named}
+    name_header = {} if name is None else {"Mcp-Name": encode_value(name)}
+    return {"Mcp-Method": out.method, **name_header}
 
 
-def _forgot(refused: Refused) -> bool:
+def _forgot(refusal: Refused) -> bool:
     """Does it say that it does not know our session? Some do so with 400 in place of 404."""
-    if refused.status == 404:
+    if refusal.status == 404:
         return True
-    message = refused.error.get("message") if refused.error is not None else None
-    return refused.status == 400 and isinstance(message, str) and "session" in message.lower()
+    message = refusal.error.get("message") if refusal.error is not None else None
+    return refusal.status == 400 and isinstance(message, str) and "session" in message.lower()
 
 
 async def _finish(response: ClientResponse) -> None:

@@ -14,7 +14,7 @@ from toolyard.protocol.codec import dumps
 from toolyard.protocol.jsonrpc import MOST_IN_BATCH
 
 MAX_MESSAGE = 64 * 1024 * 1024
-UNASKED = 1000.0
+UNREQUESTED_RATE = 1000.0
 
 
 class LinkError(Exception):
@@ -89,7 +89,7 @@ class Link(ABC):
         self.on_polling: Callable[[int], None] = lambda request_id: None
         self.lost: LinkError | None = None
         # Of what nobody asked for: the upstream is read no faster than this.
-        self.pace = Pace(UNASKED)
+        self.pace = Pace(UNREQUESTED_RATE)
 
     async def pause(self, size: int) -> None:
         """After a message of this size that nobody asked for."""
@@ -149,8 +149,8 @@ class Pending:
 
     def settle(self, message: JsonObject) -> bool:
         """Hand an answer to whoever waits for it; False where nobody does, and it is dropped."""
-        answered = message.get("id")
-        future = self._waiting.pop(answered, None) if type(answered) is int else None
+        request_id = message.get("id")
+        future = self._waiting.pop(request_id, None) if type(request_id) is int else None
         if future is None or future.done():
             return False
         future.set_result(message)
@@ -162,8 +162,8 @@ class Pending:
             future.set_exception(error)
 
     def fail(self, error: LinkError) -> None:
-        waiting, self._waiting = self._waiting, {}
-        for future in waiting.values():
+        futures, self._waiting = self._waiting, {}
+        for future in futures.values():
             if not future.done():
                 future.set_exception(error)
 

@@ -116,14 +116,14 @@ class StdioLink(Link):
     def _on_garbage(self, line: bytes | bytearray) -> None:
         if not line or line.isspace():
             return
-        answered = _ID_FIRST.match(line) or _ID_LAST.search(line, max(0, len(line) - SHOWN_GARBAGE))
-        if answered is not None:
+        match = _ID_FIRST.match(line) or _ID_LAST.search(line, max(0, len(line) - SHOWN_GARBAGE))
+        if match is not None:
             # Whoever waits for it would wait in vain.
-            self._pending.break_off(int(answered.group(1)), Lost("sent an answer that is not JSON"))
+            self._pending.break_off(int(match.group(1)), Lost("sent an answer that is not JSON"))
         self._garbage += 1
         if self._garbage == 1:
-            shown = bytes(line[:SHOWN_GARBAGE]).decode("utf-8", "replace")
-            log.warning("%s: its output is not all JSON, skipped: %s", self._program.name, shown)
+            excerpt = bytes(line[:SHOWN_GARBAGE]).decode("utf-8", "replace")
+            log.warning("%s: its output is not all JSON, skipped: %s", self._program.name, excerpt)
 
     def _on_end(self, reason: str) -> None:
         error: LinkError = Lost(reason)

@@ -54,14 +54,14 @@ class Learnt:
 
 
 # What is listed in an era to clients that can do what the key says.
-Others: TypeAlias = Mapping[tuple[bool, str], Listing]
+ByClient: TypeAlias = Mapping[tuple[bool, str], Listing]
 
 
 @dataclass(frozen=True, slots=True)
 class Kept:
     listing: Listing  # to clients that can do nothing special
     learnt: Learnt
-    others: Others = field(default_factory=dict)
+    by_client: ByClient = field(default_factory=dict)
 
 
 def kept_folder(registry: str) -> Path:
@@ -88,33 +88,33 @@ class KeptListings:
             return None
         return _read(value, server)
 
-    def save(self, identity: str, kept: Kept) -> None:
+    def save(self, identity: str, memory: Kept) -> None:
         if self._folder is None:
             return
         path = self._folder / f"{identity}.json"
         try:
             self._folder.mkdir(parents=True, exist_ok=True)
-            write_whole(str(path), _written(kept), sync=False)
+            write_whole(str(path), _written(memory), sync=False)
         except (OSError, TypeError) as error:
-            log.warning("the listing of %s was not kept: %s", kept.listing.server, error)
+            log.warning("the listing of %s was not kept: %s", memory.listing.server, error)
 
 
-def _written(kept: Kept) -> bytes:
-    learnt = kept.learnt
-    others = [
+def _written(memory: Kept) -> bytes:
+    learnt = memory.learnt
+    by_client = [
         {"modern": modern, "client": client, **_listed(listing)}
-        for (modern, client), listing in kept.others.items()
+        for (modern, client), listing in memory.by_client.items()
     ]
     return dumps(
         {
             "format": FORMAT,
-            "server": kept.listing.server,
+            "server": memory.listing.server,
             "era": None if learnt.modern is None else "modern" if learnt.modern else "handshake",
             "handshake": learnt.handshake,
             "transport": learnt.transport,
             "newest": learnt.newest.date if learnt.newest is not None else None,
-            **_listed(kept.listing),
-            "others": others,
+            **_listed(memory.listing),
+            "others": by_client,
         },
         orjson.OPT_INDENT_2,
     )
@@ -131,7 +131,7 @@ def _listed(listing: Listing) -> JsonObject:
 def _read(value: Json, server: str) -> Kept | None:
     if not isinstance(value, dict) or value.get("format") != FORMAT:
         return None
-    return Kept(_read_listing(value, server), _read_learnt(value), _read_others(value, server))
+    return Kept(_read_listing(value, server), _read_learnt(value), _read_by_client(value, server))
 
 
 def _read_listing(value: JsonObject, server: str) -> Listing:
@@ -157,11 +157,11 @@ def _read_learnt(value: JsonObject) -> Learnt:
     )
 
 
-def _read_others(value: JsonObject, server: str) -> Others:
+def _read_by_client(value: JsonObject, server: str) -> ByClient:
     return {
-        (one["modern"], one["client"]): _read_listing(one, server)
-        for one in _objects(value.get("others"))
-        if isinstance(one.get("modern"), bool) and isinstance(one.get("client"), str)
+        (item["modern"], item["client"]): _read_listing(item, server)
+        for item in _objects(value.get("others"))
+        if isinstance(item.get("modern"), bool) and isinstance(item.get("client"), str)
     }
 
 

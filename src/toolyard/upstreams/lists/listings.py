@@ -38,9 +38,9 @@ class Key(NamedTuple):
 class Known:
     listing: Listing | None = None
     fresh: bool = False
-    doubted: bool = False  # there was a sign that it may not be so any more
+    in_doubt: bool = False  # there was a sign that it may not be so any more
     old_at: float | None = None  # when it will not be, by the server's own word
-    asking: asyncio.Lock = field(default_factory=asyncio.Lock)
+    lock: asyncio.Lock = field(default_factory=asyncio.Lock)
 
 
 class Listings:
@@ -54,37 +54,37 @@ class Listings:
         self._finding_out = asyncio.Lock()
         self._headers: dict[tuple[str, str], Headers] = {}
 
-    def load(self, kept: Kept, plain: Client) -> None:
+    def load(self, memory: Kept, plain: Client) -> None:
         """What was kept is believed until the server is used."""
-        self._at(self.key(plain)).listing = kept.listing
-        for (modern, client), listing in kept.others.items():
+        self._at(self.key(plain)).listing = memory.listing
+        for (modern, client), listing in memory.by_client.items():
             self._at(Key("", modern, client)).listing = listing
 
     def key(self, client: Client) -> Key:
         modern = self._learnt.speaks_modern(client.guise.modern)
         modern = client.guise.modern if modern is None else modern
-        told = client.guise.key
-        if not modern and told and self._definition.share == "always":
+        abilities = client.guise.key
+        if not modern and abilities and self._definition.share == "always":
             able = client.guise.capabilities
-            told = client_key({name: able[name] for name in able if name not in ASKED})
-        return Key(self._connections.key_of(client.caller), modern, told)
+            abilities = client_key({name: able[name] for name in able if name not in ASKED})
+        return Key(self._connections.key_of(client.caller), modern, abilities)
 
     def _at(self, key: Key) -> Known:
-        known = self._known.pop(key, None) or Known()
-        self._known[key] = known
+        record = self._known.pop(key, None) or Known()
+        self._known[key] = record
         while len(self._known) > MOST_LISTINGS:
             del self._known[next(iter(self._known))]
-        return known
+        return record
 
     # -- asking ------------------------------------------------------------------------
 
     def known(self, client: Client) -> Listing | None:
-        found = self._known.get(self.key(client))
-        return found.listing if found is not None else None
+        record = self._known.get(self.key(client))
+        return record.listing if record is not None else None
 
     def doubted(self, client: Client) -> bool:
-        found = self._known.get(self.key(client))
-        return found is None or found.doubted
+        record = self._known.get(self.key(client))
+        return record is None or record.in_doubt
 
     async def of(self, client: Client, trouble: str | None, *, anew: bool = False) -> Listing:
         """What it lists now, or what it last listed and why there is nothing newer."""
@@ -94,79 +94,80 @@ class Listings:
         return await self._of(client, trouble, anew)
 
     async def _of(self, client: Client, trouble: str | None, anew: bool) -> Listing:
-        known = self._at(self.key(client))
+        record = self._at(self.key(client))
         # In the lock also to look: while it is being asked, what it lists is not known yet.
-        async with known.asking:
+        async with record.lock:
             if anew:
-                known.fresh, known.listing = False, None
-            before = known.listing or Listing(self._definition.name)
+                record.fresh, record.listing = False, None
+            before = record.listing or Listing(self._definition.name)
             if self._definition.disabled is not None:
                 return replace(before, error=self._definition.disabled)
-            if known.fresh:
+            if record.fresh:
                 return replace(before, error=trouble or before.error)
             try:
-                return await self._fetch(client, known)
+                return await self._fetch(client, record)
             except (LinkError, UpstreamError) as error:
                 return replace(before, error=masked(str(error), self._definition.secrets))
 
-    async def _fetch(self, client: Client, known: Known) -> Listing:
+    async def _fetch(self, client: Client, record: Known) -> Listing:
         lease = await self._connections.to_list(client)
         actual = self._at(self.key(client))  # which era it has may be known only now
-        if actual is known:
-            return await self._ask(client, known, lease)
-        async with actual.asking:
+        if actual is record:
+            return await self._ask(client, record, lease)
+        async with actual.lock:
             return await self._ask(client, actual, lease)
 
-    async def _ask(self, client: Client, known: Known, lease: Lease) -> Listing:
+    async def _ask(self, client: Client, record: Known, lease: Lease) -> Listing:
         clean = False
-        known.fresh = True  # before asking: a change announced meanwhile makes it stale again
+        record.fresh = True  # before asking: a change announced meanwhile makes it stale again
         try:
-            fetched = await lists.fetch(lease.session, client.guise.capabilities)
+            listing = await lists.fetch(lease.session, client.guise.capabilities)
             clean = True
         except BaseException:
-            known.fresh = False
+            record.fresh = False
             raise
         finally:
             lease.release(clean)
-        known.listing, known.doubted = fetched, not known.fresh
-        known.old_at = None if fetched.lasts is None else monotonic() + fetched.lasts
+        record.listing, record.in_doubt = listing, not record.fresh
+        record.old_at = None if listing.lasts is None else monotonic() + listing.lasts
         caller = self._connections.key_of(client.caller)
-        for tool in fetched.tools:
+        for tool in listing.tools:
             self._learn_headers(caller, tool)
-        return fetched
+        return listing
 
     # -- how long it holds -------------------------------------------------------------
 
     def stale(self, caller: str, client: str) -> bool:
         """It may list something else to clients of this kind: to all, if they are plain ones."""
-        found = False
+        had_listing = False
         self._forget_headers(caller)
-        for key, known in self._known.items():
+        for key, record in self._known.items():
             if key.caller == caller and client in ("", key.client):
-                known.fresh, known.doubted = False, True
-                found = found or known.listing is not None
-        return found
+                record.fresh, record.in_doubt = False, True
+                had_listing = had_listing or record.listing is not None
+        return had_listing
 
     def expire(self) -> bool:
         """Those older than their server lets them be are stale; were there any?"""
         now = monotonic()
-        old = [one for one in self._known.values() if one.old_at is not None and one.old_at <= now]
-        for known in old:
-            known.old_at, known.fresh = None, False
+        records = self._known.values()
+        old = [record for record in records if record.old_at is not None and record.old_at <= now]
+        for record in old:
+            record.old_at, record.fresh = None, False
         return bool(old)
 
-    def keep(self, kept: KeptListings, plain: Client) -> None:
+    def keep(self, store: KeptListings, plain: Client) -> None:
         """Write down what is known, for the next start."""
         base = self.key(plain)
         listing = self.known(plain)
         if self._definition.auth == "oauth" or listing is None:
             return
-        others = {
-            (key.modern, key.client): known.listing
-            for key, known in list(self._known.items())[-MOST_KEPT:]
-            if known.listing is not None and key != base
+        by_client = {
+            (key.modern, key.client): record.listing
+            for key, record in list(self._known.items())[-MOST_KEPT:]
+            if record.listing is not None and key != base
         }
-        kept.save(self._definition.identity, Kept(listing, self._learnt, others))
+        store.save(self._definition.identity, Kept(listing, self._learnt, by_client))
 
     # -- arguments that travel in headers ----------------------------------------------
 
@@ -180,7 +181,7 @@ class Listings:
 
     def _learn_headers(self, caller: str, tool: JsonObject) -> None:
         try:
-            wanted = header_parameters(tool.get("inputSchema"))
+            headers = header_parameters(tool.get("inputSchema"))
         except ValueError:
             return  # only over stdio, where such a tool is listed and no header is sent
-        self._headers[caller, str(tool.get("name"))] = wanted
+        self._headers[caller, str(tool.get("name"))] = headers
