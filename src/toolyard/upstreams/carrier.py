@@ -1,7 +1,7 @@
-"""Puts a question that belongs to no request to a client: on its session, or with a call of it.
+"""Puts a question that belongs to no request to the client: on its session, or with a call.
 
-A client over HTTP need not open the stream on which it would be asked by itself. The answer to
-a call of it can carry the question as well, once there is one that waits.
+A client over HTTP need not open the stream on which it could be asked. Then the answer to one
+of its calls can carry the question, once a call is waiting.
 """
 
 from __future__ import annotations
@@ -11,15 +11,17 @@ import asyncio
 from toolyard.protocol.call import Json, JsonObject, Session
 from toolyard.upstreams.running import Running
 
-# Seconds in which a client that listens has answered.
+# A client that listens has answered after this many seconds.
 ANSWERS_WITHIN = 0.5
 
 
 class Carrier:
+    """The call that can carry questions at the moment, if there is one."""
+
     def __init__(self, running: Running | None) -> None:
         self._running = running
         self._came = asyncio.Event()
-        self.tried = running is not None  # a call was there that could have carried a question
+        self.tried = running is not None  # there was a call that could have carried a question
 
     @property
     def running(self) -> Running | None:

@@ -1,4 +1,4 @@
-"""What the registry says of one upstream. Knows nothing of how it is spoken to."""
+"""What the registry says about one upstream. Does not know how to speak to it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Literal
 
 import orjson
 
-from toolyard.protocol.call import Json
+from toolyard.protocol.call import Caller, Json
 from toolyard.protocol.codec import dumps
 
 Transport = Literal["stdio", "streamablehttp", "sse", "auto"]
@@ -17,6 +17,8 @@ Transport = Literal["stdio", "streamablehttp", "sse", "auto"]
 
 @dataclass(frozen=True, slots=True)
 class ServerDefinition:
+    """One server of a registry file, its variables filled in and its paths made absolute."""
+
     name: str
     description: str = ""
     command: str | None = None
@@ -37,6 +39,13 @@ class ServerDefinition:
     validate: bool = False
     disabled: str | None = None  # the reason
     secrets: frozenset[str] = frozenset()  # values that came from variables
+
+    def login_of(self, caller: Caller) -> str:
+        """Connections and lists under somebody's credentials are for that caller alone.
+
+        Empty where all callers are the same to the server.
+        """
+        return caller.id if self.auth == "oauth" else ""
 
     @property
     def identity(self) -> str:

@@ -52,14 +52,14 @@ def result_of(message: JsonObject) -> JsonObject:
     if error is not None:
         raise protocol_error(error)
     if not isinstance(result, dict):
-        raise Lost("answered with something that is no result")
+        raise Lost("answered with something that is not a result")
     if "resultType" in result and result["resultType"] not in RESULT_TYPES:
         raise Lost(f"answered with an unknown kind of result, {result['resultType']!r}")
     return result
 
 
 def unstamped(result: JsonObject) -> JsonObject:
-    """Without what the upstream said of itself to us."""
+    """Without what the upstream told us about itself."""
     meta = result.get("_meta")
     if not isinstance(meta, dict) or ENVELOPE_KEYS.isdisjoint(meta):
         return result
@@ -81,6 +81,13 @@ def protocol_error(error: Json) -> ProtocolError:
         message if isinstance(message, str) else "",
         error.get("data"),
     )
+
+
+def error_object(error: ProtocolError) -> JsonObject:
+    body: JsonObject = {"code": error.code, "message": error.message}
+    if error.data is not None:
+        body["data"] = error.data
+    return body
 
 
 def without_token(params: JsonObject) -> JsonObject:

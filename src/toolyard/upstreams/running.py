@@ -22,7 +22,7 @@ class Limits:
     """How long an upstream may take, and how much it may say."""
 
     start: float = 60.0  # from spawning or dialling to the end of the handshake
-    silence: float = 1.0  # before a server that ignores `server/discover` is greeted as well
+    silence: float = 1.0  # before a server that ignores `server/discover` is greeted the old way
     call: float = 300.0  # without an answer or a sign of progress
     longest: float = 3600.0  # whatever progress is reported
     probe: float = 5.0  # for a sign of life after a call timed out
@@ -77,7 +77,7 @@ class Deadlines:
 
     def __init__(self, longest: float) -> None:
         self.longest = longest  # whatever signs of life there are
-        # Asked for once: to find the running loop costs a system call.
+        # Looked up once: finding the running loop costs a system call.
         self._loop = asyncio.get_running_loop()
         self._open: set[Deadline] = set()
         self._timer: asyncio.TimerHandle | None = None
@@ -171,7 +171,7 @@ class Running:
             return
         progress, total, message = (params.get(key) for key in ("progress", "total", "message"))
         if isinstance(progress, int | float):
-            # By the channel and not raw: a parked call may have come back with another token.
+            # Through the channel and not raw: a parked call may have come back with another token.
             self.channel.progress(
                 progress,
                 total if isinstance(total, int | float) else None,

@@ -13,10 +13,12 @@ from toolyard.upstreams.running import Limits
 
 @dataclass(frozen=True, slots=True)
 class Setup:
+    """Limits and services, the same for every upstream."""
+
     limits: Limits = field(default_factory=Limits)
     listing_cache: KeptListings = field(default_factory=lambda: KeptListings(None))
     idle_stop: float = 600.0  # seconds without a call after which a connection is closed
-    # Seconds that a server which is not defined any more goes on for catalogs of before.
+    # Seconds that a removed server goes on, for catalogs that still have it.
     retire_after: float = 10.0
     http: HttpClient = field(default_factory=HttpClient)
     authorize: Authorize | None = None

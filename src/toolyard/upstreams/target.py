@@ -21,10 +21,10 @@ class Peer(Protocol):
     async def subscribe(
         self, uri: str, call: Call, channel: Channel, changed: Callable[[], None]
     ) -> Callable[[], None]:
-        """Gives what ends it."""
+        """Returns what ends it."""
 
     def public_text(self, error: LinkError) -> str:
-        """What may be said of an error: nothing that came from a variable."""
+        """What may be said about an error: nothing that came from a variable."""
 
 
 # Of the client's params these are ours to set, or end at this hop.
@@ -69,7 +69,7 @@ class UpstreamTarget:
             raise UpstreamError(self._server, self._peer.public_text(error)) from None
 
     def _cleaned(self, value: Json) -> Any:
-        """What a server says of its failure may repeat what it was started or called with."""
+        """What a server says about its failure may repeat what it was started or called with."""
         if isinstance(value, str):
             return self._peer.public_text(LinkError(value))
         if isinstance(value, dict):
@@ -90,7 +90,7 @@ class ResourceTarget(UpstreamTarget):
     async def subscribe(
         self, arguments: JsonObject, call: Call, channel: Channel, changed: Callable[[], None]
     ) -> Callable[[], None]:
-        """From now on `changed` is called when the resource has; what it gives ends that."""
+        """From now on `changed` is called when the resource has changed; returns what ends that."""
         try:
             return await self._peer.subscribe(arguments["uri"], call, channel, changed)
         except LinkError as error:

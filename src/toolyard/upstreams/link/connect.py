@@ -107,7 +107,6 @@ class Connector:
         self, attempt: Attempt, owner: Owner, caller: Caller, heard: Heard
     ) -> UpstreamSession:
         link = self._link(attempt.transport, caller)
-        link.pace = Pace(self._setup.limits.unrequested_rate)
         session = UpstreamSession(
             self._definition.name,
             link,
@@ -116,7 +115,7 @@ class Connector:
             on_notification=heard,
         )
         try:
-            await link.open()
+            await link.open(session)
             await greet(session, attempt.era_to_greet)
         except BaseException as error:
             await session.close()
@@ -125,18 +124,20 @@ class Connector:
 
     def _link(self, transport: str, caller: Caller) -> Link:
         definition, setup = self._definition, self._setup
+        pace = Pace(setup.limits.unrequested_rate)
         if transport == "stdio":
             name = definition.command or ""
             program = Program(name, definition.args, definition.cwd, definition.env)
-            return StdioLink(program, max_message=setup.limits.message, guard=setup.guard)
+            return StdioLink(program, pace, max_message=setup.limits.message, guard=setup.guard)
         try:
             url = Url.parse(definition.url or "")
         except ValueError as error:
             raise CannotConnect(str(error)) from None
         credentials = Credentials(definition, caller, setup.authorize, setup.on_challenge)
-        requester = Requester(url, definition.headers, setup.http, credentials)
-        requester.max_message = setup.limits.message
-        return SseLink(requester) if transport == "sse" else StreamableLink(requester)
+        requester = Requester(
+            url, definition.headers, setup.http, credentials, setup.limits.message
+        )
+        return SseLink(requester, pace) if transport == "sse" else StreamableLink(requester, pace)
 
     def _explained(self, error: BaseException, link: Link) -> BaseException:
         if isinstance(error, TimeoutError):

@@ -63,7 +63,7 @@ def _settle(session: UpstreamSession, era: Era | None) -> Awaitable[Peer]:
 
 
 async def _probe_handshake(session: UpstreamSession) -> Peer:
-    """For a client of the handshake era: another one only where it does not have that."""
+    """For a client of the handshake era: the other only where the upstream lacks this one."""
     try:
         return await _initialize(session)
     except (Mismatch, Refused) as error:
@@ -95,11 +95,11 @@ async def _probe(session: UpstreamSession) -> Peer:
 async def _first_verdict(
     discovery: asyncio.Future[Peer], initialization: asyncio.Future[Peer]
 ) -> None:
-    """Until one of the two has settled it: a good answer of either, or both have failed."""
-    unfinished = {discovery, initialization}
-    while unfinished:
-        finished, unfinished = await asyncio.wait(unfinished, return_when=asyncio.FIRST_COMPLETED)
-        if any(probe.exception() is None for probe in finished):
+    """Wait until it is settled: one of the two has a good answer, or both have failed."""
+    probes = {discovery, initialization}
+    while probes:
+        verdicts, probes = await asyncio.wait(probes, return_when=asyncio.FIRST_COMPLETED)
+        if any(probe.exception() is None for probe in verdicts):
             return
 
 
@@ -178,7 +178,7 @@ def _supported(error: ProtocolError) -> frozenset[str]:
 
 
 def _utters_modern(refusal: Refused) -> bool:
-    """Some refusals only a modern server utters; the others are an old server's surprise."""
+    """Some refusals come from modern servers only; the others are an old server's surprise."""
     if refusal.error is None:
         if refusal.status in _DOWN:
             raise refusal

@@ -21,6 +21,8 @@ Ask: TypeAlias = Callable[[JsonObject], Awaitable[JsonObject]]
 
 
 class Pages(NamedTuple):
+    """All pages of one list."""
+
     items: tuple[JsonObject, ...]
     lasts: float | None  # the shortest time that a page is said to hold, in seconds
 

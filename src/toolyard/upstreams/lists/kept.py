@@ -1,4 +1,4 @@
-"""What is remembered of an upstream, and its last listing on disk: a start needs no upstream."""
+"""What is remembered about an upstream, and its last listing on disk, for the next start."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Learnt:
         return None if self.handshake is None else not self.handshake
 
     def note(self, *, wanted_modern: bool, modern: bool) -> None:
-        """It was greeted for a client of one era, and this came of it."""
+        """It was greeted for a client of one era, and this was the outcome."""
         if modern:
             self.modern = True
         else:
@@ -59,6 +59,8 @@ ByClient: TypeAlias = Mapping[tuple[bool, str], Listing]
 
 @dataclass(frozen=True, slots=True)
 class Kept:
+    """What is written down about one upstream."""
+
     listing: Listing  # to clients that can do nothing special
     learnt: Learnt
     by_client: ByClient = field(default_factory=dict)

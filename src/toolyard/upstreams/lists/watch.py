@@ -1,4 +1,4 @@
-"""What many want to hear of one upstream, asked for once over its shared connection.
+"""What many want to hear from one upstream, asked for once on each connection.
 
 Handshake era: `resources/subscribe` for each URI. Modern: one `subscriptions/listen` for all.
 """
@@ -6,13 +6,14 @@ Handshake era: `resources/subscribe` for each URI. Modern: one `subscriptions/li
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine
-from typing import Any, TypeAlias
+from collections.abc import Callable
+from typing import TypeAlias
 
 from toolyard.errors import METHOD_NOT_FOUND, ProtocolError
 from toolyard.protocol.call import JsonObject
 from toolyard.protocol.kinds import SPELLED
 from toolyard.telemetry import logger
+from toolyard.upstreams.background import Background
 from toolyard.upstreams.link.link import LinkError, Refused
 from toolyard.upstreams.session import UpstreamSession
 
@@ -24,7 +25,7 @@ ACKNOWLEDGED_WITHIN = 5.0
 
 
 class Watch:
-    """`changed` is called when any list may have changed."""
+    """What is wanted on one connection. `on_change` is called when any list may have changed."""
 
     def __init__(self, on_change: OnChange) -> None:
         self._on_change = on_change
@@ -35,7 +36,7 @@ class Watch:
         self._one_at_a_time = asyncio.Lock()
         self._asking = asyncio.Lock()
         self._asked_for: set[str] = set()
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._background = Background()
 
     @property
     def wanted(self) -> bool:
@@ -83,10 +84,10 @@ class Watch:
         """There is a new connection: ask on it for everything that is wanted."""
         again, self._session = self._session is not None, session
         if session.modern:
-            self._spawn(self._listen_anew(session))
+            self._background.start(self._listen_anew(session))
         else:
             for uri in self._by_uri:
-                self._spawn(_tell(session, "resources/subscribe", uri))
+                self._background.start(_tell(session, "resources/subscribe", uri))
         if again:
             self._missed()
 
@@ -116,7 +117,7 @@ class Watch:
             filters = self._filter(session)
             if filters:
                 self._acknowledged.clear()
-                self._listening = self._spawn(self._keep_listening(session, filters))
+                self._listening = self._background.start(self._keep_listening(session, filters))
                 await self._until_acknowledged()
             if older is not None:
                 older.cancel()
@@ -155,18 +156,8 @@ class Watch:
             self._on_change()
             self._missed()
 
-    # -- the end -----------------------------------------------------------------------
-
-    def _spawn(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
-        task = asyncio.get_running_loop().create_task(work)
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
-        return task
-
     async def close(self) -> None:
-        for task in tuple(self._tasks):
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await self._background.cancel()
 
 
 async def _tell(session: UpstreamSession, method: str, uri: str) -> None:
