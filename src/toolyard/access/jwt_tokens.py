@@ -38,6 +38,8 @@ class Expected:
 
 
 class JwtTokens:
+    """Finds the caller behind a token that the expected issuer signed for us."""
+
     def __init__(self, expected: Expected, keys: KeySet) -> None:
         self._expected = expected
         self._keys = keys
@@ -46,9 +48,9 @@ class JwtTokens:
 
     async def caller(self, token: str) -> Caller:
         """Raises Unauthorized."""
-        known = self._known.get(token)
-        if known is not None and time.time() < known[0]:
-            return known[1]
+        entry = self._known.get(token)
+        if entry is not None and time.time() < entry[0]:
+            return entry[1]
         expires, caller = await self.verified(token)
         self._known[token] = (expires, caller)
         if len(self._known) > MAX_KNOWN:
@@ -70,10 +72,10 @@ class JwtTokens:
 
     async def _claims(self, token: str) -> dict[str, Any]:
         try:
-            signed, _, signature = token.rpartition(".")
-            head, _, body = signed.partition(".")
+            message, _, signature = token.rpartition(".")
+            head, _, body = message.partition(".")
             key = await self._key(_object(head))
-            if not key.Algorithm.verify(signed.encode("ascii"), key.key, _bytes(signature)):
+            if not key.Algorithm.verify(message.encode("ascii"), key.key, _bytes(signature)):
                 raise Unauthorized
             claims = _object(body)
         except NoKeys:
