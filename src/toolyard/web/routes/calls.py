@@ -1,4 +1,4 @@
-"""The API's part for calls from the page: start one, answer what it asks, cancel it."""
+"""The API's routes for calls from the page: start one, answer what it asks, cancel it."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ class CallRoutes:
         self._runs = Runs(window)
 
     async def start(self, ask: Ask) -> None:
-        """Answered with the call's events; a browser that leaves cancels the call."""
+        """Answer with the call's events; a browser that leaves cancels the call."""
         body = await ask.json()
         method, params = body.get("method"), body.get("params", {})
         if method not in METHODS or not isinstance(params, dict):
-            raise Refused(400, "a call has a method that the page may use, and params")
+            raise Refused(400, "a call needs a method that the page may use, and params")
         run = self._runs.start(method, params)
         try:
             await stream(run.events, ask.request, ask.response, SECURITY)
@@ -28,11 +28,11 @@ class CallRoutes:
     async def answers(self, ask: Ask) -> None:
         run = self._run(ask)
         try:
-            taken = run.channel.answer(await ask.json())
+            was_asked = run.channel.answer(await ask.json())
         except WrongAnswers as refused:
-            said = f"the answer does not fit what was asked: {refused}"
-            raise Refused(422, said, wrong=dict(refused.wrong)) from None
-        if not taken:
+            message = f"the answer does not fit what was asked: {refused}"
+            raise Refused(422, message, wrong=dict(refused.wrong)) from None
+        if not was_asked:
             raise Refused(409, "the call is not asking anything")
         await ask.answer({})
 
@@ -41,7 +41,7 @@ class CallRoutes:
         await ask.answer({})
 
     def _run(self, ask: Ask) -> Run:
-        run = self._runs.find(ask.rest[0]) if ask.rest else None
+        run = self._runs.find(ask.arguments[0]) if ask.arguments else None
         if run is None:
             raise Refused(404, "no such call is running")
         return run
