@@ -56,8 +56,8 @@ async def _explained(options: Namespace, arguments: JsonObject) -> JsonObject:
         tool = _find(catalog, options.tool)
         stages, error = await _call(catalog, tool, arguments)
         secrets = app.federation.registries.secrets
-    shown = [_as_json(stage, secrets) for stage in stages.taken]
-    failed = error is not None or bool(stages.taken and _is_error(stages.taken[-1]))
+    shown = [_as_json(stage, secrets) for stage in stages.marks]
+    failed = error is not None or bool(stages.marks and _is_error(stages.marks[-1]))
     return {
         "tool": tool.name,
         "stages": shown,
