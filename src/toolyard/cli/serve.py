@@ -29,7 +29,7 @@ def add(parser: ArgumentParser) -> None:
         "path",
         nargs="*",
         help="a project folder and registry files (default: MCPBASH_PROJECT_ROOT, then the "
-        "project that you are in)",
+        "project of the current folder)",
     )
     way = parser.add_mutually_exclusive_group()
     way.add_argument("--http", metavar="[HOST:]PORT", help="serve over HTTP (HOST: 127.0.0.1)")
@@ -44,86 +44,89 @@ def add(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--locked",
         action="store_true",
-        help="offer only what is as registry.lock.json has it (see 'registry lock')",
+        help="offer only what matches registry.lock.json (see 'registry lock')",
     )
     add_project(parser)
     parser.set_defaults(debug=False)
 
 
 def run(options: Namespace) -> int:
-    chosen = choose(options)
-    if chosen.project is not None or chosen.registries:
-        return _serve(options, chosen)
+    choice = choose(options)
+    if choice.project is not None or choice.registries:
+        return _serve(options, choice)
     # Only where there is nothing to serve: a start with a project does not pay for it.
     from toolyard.app.getting_started import temporary_project  # noqa: PLC0415
 
     with temporary_project(options) as root:
-        return _serve(options, _explained(chosen, root))
+        return _serve(options, _starter(choice, root))
 
 
-def _explained(chosen: Chosen, root: str) -> Chosen:
-    """The one tool there is may be called, whatever holds for those of a project."""
-    settings = chosen.settings.replace(
+def _starter(choice: Chosen, root: str) -> Chosen:
+    """The project that explains how to begin. Its only tool is allowed, whatever the settings."""
+    settings = choice.settings.replace(
         tool_allowlist=(), tool_allow_default="allow", static_registry=True
     )
     return Chosen(settings, project_at(root, Settings()))
 
 
-def _serve(options: Namespace, chosen: Chosen) -> int:
-    settings = chosen.settings
+def _serve(options: Namespace, choice: Chosen) -> int:
+    settings = choice.settings
     if 0 < len(settings.remote_token) < SHORTEST_REMOTE_TOKEN:
-        print(f"MCPBASH_REMOTE_TOKEN needs {SHORTEST_REMOTE_TOKEN} characters", file=sys.stderr)
+        print(
+            f"MCPBASH_REMOTE_TOKEN needs {SHORTEST_REMOTE_TOKEN} characters or more",
+            file=sys.stderr,
+        )
         return 1
     if options.debug or settings.debug_payloads or settings.trace_tools:
-        # Nobody who debugs minds what this costs a start.
+        # Imported here: only those who debug should pay for it.
         from toolyard.cli.logs import with_debugging  # noqa: PLC0415
 
-        chosen = with_debugging(options, chosen)
+        choice = with_debugging(options, choice)
     if settings.ci_mode:
         from toolyard.cli.logs import with_ci_logs  # noqa: PLC0415 - as above
 
-        chosen = with_ci_logs(options, chosen)
-    identity = identity_of(chosen)
+        choice = with_ci_logs(options, choice)
+    identity = identity_of(choice)
     if options.http is not None:
-        return _over_http(options, chosen, identity)
-    return _over_stdio(options, chosen, identity)
+        return _over_http(options, choice, identity)
+    return _over_stdio(options, choice, identity)
 
 
-def _over_stdio(options: Namespace, chosen: Chosen, identity: Identity) -> int:
+def _over_stdio(options: Namespace, choice: Chosen, identity: Identity) -> int:
     stdout = take_stdout()
-    answered = Answered()
-    # Where a token is demanded, `initialize` has to carry it; where all is logged, it is too.
-    if not chosen.settings.remote_token and not chosen.settings.debug_payloads:
+    answers = Answered()
+    # Not where a token is needed, which `initialize` has to carry, nor where everything is logged.
+    if not choice.settings.remote_token and not choice.settings.debug_payloads:
         manner = manner_of(like_mcp_bash=options.like_mcp_bash)
-        answered = greet_early(identity, 0, stdout, manner)
-    scanned = None
+        answers = greet_early(identity, 0, stdout, manner)
+    scan = None
     if (
-        answered.revision is not None
-        and chosen.project is not None
-        and _lists_alone(chosen, options)
+        answers.revision is not None
+        and choice.project is not None
+        and _lists_alone(choice, options)
     ):
         # Lists need less than calls do, and are asked for first.
         from toolyard.app.early_list import list_early  # noqa: PLC0415
 
-        size = page_size(chosen.settings.page_size, small=options.like_mcp_bash)
-        answered, scanned = list_early(answered, chosen.project, chosen.settings, size, (0, stdout))
-    # The client has its answers: only now is the rest of the program loaded.
+        size = page_size(choice.settings.page_size, small=options.like_mcp_bash)
+        answers, scan = list_early(answers, choice.project, choice.settings, size, (0, stdout))
+    # The client has its first answers: only now is the rest of the program loaded.
     from toolyard.app import over_stdio as stdio  # noqa: PLC0415
 
-    return stdio.serve(_plan(options, chosen, identity, scanned), answered, stdout)
+    return stdio.serve(_plan(options, choice, identity, scan), answers, stdout)
 
 
-def _lists_alone(chosen: Chosen, options: Namespace) -> bool:
-    """Only a project: no registry over it, nothing that needs more than a scan."""
-    settings, project = chosen.settings, chosen.project
-    if project is None or chosen.registries or settings.static_registry or settings.force_minimal:
+def _lists_alone(choice: Chosen, options: Namespace) -> bool:
+    """Is it a project without a registry, and without settings that need more than a scan?"""
+    settings, project = choice.settings, choice.project
+    if project is None or choice.registries or settings.static_registry or settings.force_minimal:
         return False
     if settings.rules or settings.limits or settings.audit_log:
         return False
     return not options.locked and not os.path.exists(os.path.join(project.root, REGISTRY_FILE))
 
 
-def _over_http(options: Namespace, chosen: Chosen, identity: Identity) -> int:
+def _over_http(options: Namespace, choice: Chosen, identity: Identity) -> int:
     host, port = http_address(options.http)
     # The HTTP server takes a third of a second to import: no other command pays for it.
     from toolyard.app import over_http as http  # noqa: PLC0415
@@ -135,25 +138,23 @@ def _over_http(options: Namespace, chosen: Chosen, identity: Identity) -> int:
         tuple(options.allow_origin),
         page=not options.no_page,
     )
-    return http.serve(_plan(options, chosen, identity), address)
+    return http.serve(_plan(options, choice, identity), address)
 
 
-def _plan(
-    options: Namespace, chosen: Chosen, identity: Identity, scanned: Scan | None = None
-) -> Plan:
-    # As above: the composition root imports everything that serves.
+def _plan(options: Namespace, choice: Chosen, identity: Identity, scan: Scan | None = None) -> Plan:
+    # Imported late, as above: the composition root imports everything that serves.
     from toolyard.app.plan import Plan  # noqa: PLC0415
     from toolyard.cli.logs import start_logging  # noqa: PLC0415
 
-    start_logging(options, chosen)
+    start_logging(options, choice)
     return Plan(
-        chosen.settings,
+        choice.settings,
         identity,
-        chosen.project,
-        chosen.registries,
+        choice.project,
+        choice.registries,
         like_mcp_bash=options.like_mcp_bash,
         own_client=options.http is None,
-        scan=scanned,
+        scan=scan,
         by_lock=options.locked,
     )
 
