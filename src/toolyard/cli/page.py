@@ -9,7 +9,8 @@ import tempfile
 from argparse import ArgumentParser, Namespace
 from dataclasses import replace
 
-from toolyard.app.over_http import Address, serve
+from toolyard.app.address import Address
+from toolyard.app.over_http import serve
 from toolyard.app.page.other_gateway import SERVER, TOKEN, Other, look_at
 from toolyard.app.plan import Plan
 from toolyard.cli.options import add_project
