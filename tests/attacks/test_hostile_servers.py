@@ -170,15 +170,20 @@ async def test_a_list_of_twelve_thousand_is_cut_at_ten(yard: Yard) -> None:
 
 
 async def test_an_answer_that_is_nested_190_deep_is_read_in_one_pass(yard: Yard) -> None:
-    deep = json.loads(chains(180, 7 * MIB // 4))  # so much deeper within the whole answer
-    tool = {"name": "deep", "result": {"content": [], "structuredContent": {"x": deep}}}
-    yard.registry(servers=[yard.upstream("u", expose="all")])
-    yard.write("u.described.json", json.dumps({"name": "u", "tools": [tool]}))  # not indented
-    async with (
-        serving(yard.file, "--no-page") as server,
-        over_http(server.url, "2025-06-18", checked=False) as client,
-    ):
-        await client.result("tools/list")
-        before = processor_seconds(server.process.pid)
-        assert "x" in (await client.call("deep", {}))["structuredContent"]
-        assert processor_seconds(server.process.pid) - before < 1
+    deep = chains(180, 7 * MIB // 4)  # so much deeper within the whole answer
+
+    async def answer(request: Request) -> None:
+        result = b'{"resultType":"complete","content":[],"structuredContent":{"x":%b}}' % deep
+        id = json.dumps(request.json["id"]).encode()
+        request.answer(200, b'{"jsonrpc":"2.0","id":%b,"result":%b}' % (id, result))
+
+    async with fake_http(modern(on_call=answer)) as upstream:
+        yard.registry(servers=[{"name": "u", "url": upstream.url, "expose": "all"}])
+        async with (
+            serving(yard.file, "--no-page") as server,
+            over_http(server.url, MODERN, checked=False) as client,
+        ):
+            await client.result("tools/list")
+            before = processor_seconds(server.process.pid)
+            assert "x" in (await client.call("echo", {}))["structuredContent"]
+            assert processor_seconds(server.process.pid) - before < 1
