@@ -22,7 +22,7 @@ PATIENCE = Patience()
 
 @dataclass(slots=True)
 class HttpServer:
-    """What all connections have in common: who answers, heads, limits, who is connected."""
+    """What all connections share: who answers, heads, limits, who is connected."""
 
     responder: Responder
     loop: asyncio.AbstractEventLoop
@@ -31,7 +31,7 @@ class HttpServer:
     patience: Patience = field(default_factory=Patience)
     connections: set[ServerConnection] = field(default_factory=set)
     tasks: set[asyncio.Task[None]] = field(default_factory=set)
-    # Of whole responses, up to the number of bytes, of this second.
+    # The heads of whole responses, up to their Content-Length; good for this second.
     _heads: dict[tuple[int, tuple[Header, ...]], bytes] = field(default_factory=dict)
     most: int = 0
     addresses: Addresses = field(init=False)
@@ -44,7 +44,7 @@ class HttpServer:
         self._heads.clear()
 
     def has_room(self) -> bool:
-        """For the connection that has just been made; the longest idle one makes way for it."""
+        """For the connection just made; the one that has been idle longest makes way for it."""
         if len(self.connections) <= self.most:
             return True
         idle = [connection for connection in self.connections if connection.idle]
@@ -54,9 +54,9 @@ class HttpServer:
         return True
 
     def head(self, status: int, headers: tuple[Header, ...]) -> bytes:
-        known = self._heads.get((status, headers))
-        if known is not None:
-            return known
+        head = self._heads.get((status, headers))
+        if head is not None:
+            return head
         parts = (status_line(status), self.date, lines(headers), b"content-length: ")
         head = self._heads[status, headers] = b"".join(parts)
         if len(self._heads) > MOST_HEADS:
@@ -84,42 +84,42 @@ def listen(host: str, port: int) -> socket.socket:
 async def serve(
     responder: Responder,
     sock: socket.socket,
-    stopping: Callable[[], Awaitable[None]],
+    wind_down: Callable[[], Awaitable[None]],
     grace: float,
     patience: Patience = PATIENCE,
 ) -> None:
     """Serve until SIGINT or SIGTERM, then let running requests finish."""
     loop = asyncio.get_running_loop()
-    told = asyncio.Event()
+    stop = asyncio.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(number, told.set)
+        loop.add_signal_handler(number, stop.set)
     _spare_the_collector()
     server = HttpServer(responder, loop, patience=patience)
-    ticking = loop.create_task(_tick(server))
-    listening = await loop.create_server(lambda: ServerConnection(server), sock=sock)
+    ticker = loop.create_task(_tick(server))
+    listener = await loop.create_server(lambda: ServerConnection(server), sock=sock)
     try:
-        await told.wait()
+        await stop.wait()
     finally:
-        listening.close()
-        await _finish(server, stopping, grace)
-        ticking.cancel()
+        listener.close()
+        await _finish(server, wind_down, grace)
+        ticker.cancel()
 
 
 def _spare_the_collector() -> None:
-    """What is loaded by now stays: looking at it again and again takes 5 % of a busy server."""
+    """What is loaded by now stays: scanning it again and again costs a busy server 5 %."""
     gc.collect()
     gc.freeze()
     gc.set_threshold(10_000, 10, 10)
 
 
 async def _finish(
-    server: HttpServer, stopping: Callable[[], Awaitable[None]], grace: float
+    server: HttpServer, wind_down: Callable[[], Awaitable[None]], grace: float
 ) -> None:
     server.closing = True
     for connection in tuple(server.connections):
         if connection.idle:
             connection.close()
-    await stopping()
+    await wind_down()
     if server.tasks:
         await asyncio.wait(tuple(server.tasks), timeout=grace)
     for connection in tuple(server.connections):
@@ -131,7 +131,7 @@ async def _finish(
 
 
 async def _tick(server: HttpServer) -> None:
-    """Once a second: the Date header, and connections that keep us waiting."""
+    """Once a second: renew the Date header, and hang up on clients that are too slow."""
     while True:
         server.tick(formatdate(usegmt=True))
         now = server.loop.time()

@@ -64,7 +64,7 @@ class ModernEndpoint:
 
 def _checked_envelope(exchange: Exchange, request: Request) -> Envelope:
     """The ladder: repeated headers, the envelope, headers against body, the version."""
-    names = exchange.request.head.repeated
+    names = exchange.request.head.duplicates
     if names:
         _refuse_repeated(names)
     envelope = open_envelope(request.params)
