@@ -125,7 +125,7 @@ class StdioTransport:
         self._last_heard = loop.time()
         if self._early.ready:
             self._start(self._session.hear(Notification("notifications/initialized", {})))
-        self._take(self._early.rest)
+        self._take(self._early.remainder)
         watchers = [loop.create_task(watch) for watch in self._watchers()]
         try:
             if self._polls:
