@@ -24,12 +24,13 @@ from toolyard.protocol.jsonrpc import Message
 from toolyard.settings import FILE_NAME, Settings
 
 if TYPE_CHECKING:
-    from toolyard.access.limits import Limits
-    from toolyard.access.oauth.accounts import Accounts, Challenge
+    from toolyard.access.limits import RateLimits
+    from toolyard.access.oauth.accounts import Accounts
     from toolyard.access.oauth.config import Server
     from toolyard.access.resource import ProtectedResource
     from toolyard.access.rules import Allowed
     from toolyard.access.tokens import StaticToken
+    from toolyard.http.challenge import Challenge
     from toolyard.http.response import Responder
     from toolyard.scripts.policy import PolicyScript
 
@@ -111,24 +112,24 @@ def _allowed(token: StaticToken) -> Allowed:
     return Allowed(*(globs(part or ()) for part in (token.tools, token.resources, token.prompts)))
 
 
-def limits_of(settings: Settings) -> Limits | None:
+def limits_of(settings: Settings) -> RateLimits | None:
     if not settings.limits:
         return None
-    from toolyard.access.limits import Limits, read_limits
+    from toolyard.access.limits import RateLimits, read_limits
 
-    return Limits(read_limits(settings.limits, FILE_NAME))
+    return RateLimits(read_limits(settings.limits, FILE_NAME))
 
 
-def guarded(handler: Handler, settings: Settings, limits: Limits | None) -> Handler:
+def guarded(handler: Handler, settings: Settings, limits: RateLimits | None) -> Handler:
     """The handler, counted and recorded as the settings ask."""
     if limits is not None:
         from toolyard.access.limits import limited
 
         handler = limited(handler, limits)
     if settings.audit_log:
-        from toolyard.access.audit import Audit, Lines, audited
+        from toolyard.access.audit import Audit, JsonLog, audited
 
-        audit = Audit(Lines(settings.audit_log), arguments=settings.audit_arguments)
+        audit = Audit(JsonLog(settings.audit_log), arguments=settings.audit_arguments)
         handler = audited(handler, audit)
     return handler
 
@@ -162,14 +163,14 @@ def refusals_of(settings: Settings) -> Recorded:
     """Refused requests are recorded where calls are."""
     if not settings.audit_log:
         return Unrecorded()
-    from toolyard.access.audit import Lines
+    from toolyard.access.audit import JsonLog
     from toolyard.access.refusals import Refusals
 
-    return Refusals(Lines(settings.audit_log))
+    return Refusals(JsonLog(settings.audit_log))
 
 
 def admit_of(settings: Settings, refusals: Recorded) -> Callable[[Message], Message] | None:
-    """The remote token of mcp-bash, where one is set."""
+    """The remote token of mcp-bash, if one is set."""
     if not settings.remote_token:
         return None
     from toolyard.access.remote_token import RemoteToken
@@ -180,7 +181,7 @@ def admit_of(settings: Settings, refusals: Recorded) -> Callable[[Message], Mess
         settings.remote_token,
         tuple(filter(None, keys)),
         failures,
-        refused=refusals.note_current,
+        on_refusal=refusals.note_current,
     )
 
 

@@ -33,8 +33,7 @@ from toolyard.methods.subscriptions import Room
 from toolyard.methods.table import Methods, methods_of, minimal_methods_of
 from toolyard.processes.guard import Guard
 from toolyard.protocol.call import LOCAL, Call, Caller, JsonObject
-from toolyard.protocol.client import UNKNOWN
-from toolyard.protocol.client import Client as Program
+from toolyard.protocol.client import UNKNOWN, Client
 from toolyard.protocol.guise import guise_of
 from toolyard.protocol.manner import manner_of
 from toolyard.protocol.modern import stamp
@@ -44,7 +43,7 @@ from toolyard.transports.answer import Edge
 from toolyard.transports.bounds import Bounds
 from toolyard.transports.parking import Parking
 from toolyard.transports.seal import Sealer
-from toolyard.upstreams.connections import Client
+from toolyard.upstreams.connections import Downstream
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,10 +64,10 @@ class App:
         if plan.project is not None and self.federation.at_home:
             os.chdir(plan.project.root)
 
-    async def catalog(self, caller: Caller = LOCAL, program: Program = UNKNOWN) -> Catalog:
+    async def catalog(self, caller: Caller = LOCAL, client: Client = UNKNOWN) -> Catalog:
         """What a caller could see with this client: everybody's catalog, and its own listings."""
         catalog = await self.keeper.catalog()
-        return await self.federation.catalog(catalog, Client(caller, guise_of(LATEST, program)))
+        return await self.federation.catalog(catalog, Downstream(caller, guise_of(LATEST, client)))
 
     async def watch(self) -> None:
         """Keep the catalog up to date, until cancelled."""

@@ -54,7 +54,7 @@ def _answer_lists(
 ) -> EarlyList:
     stdin, stdout = stdio
     scan_result: Scan | None = None
-    tools: _Listed | None = None
+    tools: _EarlyPages | None = None
     revision = early.revision
     while revision is not None:
         line, remainder = next_line(stdin, early.remainder)
@@ -67,7 +67,7 @@ def _answer_lists(
         scan_result = scan_result or scan()
         if not early.ready or "tools" in scan_result.broken:
             return EarlyList(early._replace(remainder=line + remainder), scan_result)
-        tools = tools or _Listed(scan_result, revision)
+        tools = tools or _EarlyPages(scan_result, revision)
         try:
             page = tools.page(message.get("params", {}), size)
         except ProtocolError:  # not a cursor of ours: the transport says so
@@ -78,7 +78,7 @@ def _answer_lists(
     return EarlyList(early, scan_result)
 
 
-class _Listed:
+class _EarlyPages:
     """The tools of one scan, encoded once for all their pages."""
 
     def __init__(self, scan: Scan, revision: Revision) -> None:

@@ -27,10 +27,10 @@ from toolyard.sources.cohort_catalogs import CohortCatalogs
 from toolyard.sources.cohort_listings import CohortListings
 from toolyard.sources.gateway import NO_REGISTRIES, GatewaySource, Registries, RegistryFiles
 from toolyard.sources.registry.lock.source import LockedSource, held_offer
-from toolyard.upstreams.connections import Client
+from toolyard.upstreams.connections import Downstream
 from toolyard.upstreams.definition import ServerDefinition
 from toolyard.upstreams.health import Health
-from toolyard.upstreams.lists.kept import KeptListings, kept_folder
+from toolyard.upstreams.lists.disk import RecordFolder, record_folder
 from toolyard.upstreams.pool import Pool
 from toolyard.upstreams.running import Limits
 from toolyard.upstreams.setup import Setup
@@ -85,13 +85,13 @@ class Federation(Protocol):
     def would_read(self, instead: Mapping[str, bytes]) -> tuple[Entries, Registries]:
         """The entries there would be if files said this. Raises ConfigError."""
 
-    async def catalog(self, everybodys: Catalog, client: Client) -> Catalog:
+    async def catalog(self, everybodys: Catalog, client: Downstream) -> Catalog:
         """The catalog that everybody sees, with what is listed to this client alone."""
 
     async def ask(self) -> dict[str, str]:
         """Have every server list what it offers; gives those that could not, and why."""
 
-    async def list_to(self, client: Client) -> None:
+    async def list_to(self, client: Downstream) -> None:
         """Have every server that lists to everybody list to this client."""
 
     async def watch(self) -> None: ...
@@ -135,13 +135,13 @@ class NoFederation:
     def would_read(self, instead: Mapping[str, bytes]) -> tuple[Entries, Registries]:
         return self.full_source.read(), self.registries
 
-    async def catalog(self, everybodys: Catalog, client: Client) -> Catalog:
+    async def catalog(self, everybodys: Catalog, client: Downstream) -> Catalog:
         return everybodys
 
     async def ask(self) -> dict[str, str]:
         return {}
 
-    async def list_to(self, client: Client) -> None:
+    async def list_to(self, client: Downstream) -> None:
         """Nobody lists."""
 
     async def watch(self) -> None:
@@ -216,13 +216,13 @@ class RegistryFederation:
     def would_read(self, instead: Mapping[str, bytes]) -> tuple[Entries, Registries]:
         return self.source.would_read(instead)
 
-    async def catalog(self, everybodys: Catalog, client: Client) -> Catalog:
+    async def catalog(self, everybodys: Catalog, client: Downstream) -> Catalog:
         return await self.cohorts.of(everybodys, client)
 
     async def ask(self) -> dict[str, str]:
         return await self.source.ask()
 
-    async def list_to(self, client: Client) -> None:
+    async def list_to(self, client: Downstream) -> None:
         await asyncio.gather(*(self.pool.listing(name, client) for name in self.source.needed))
 
     async def watch(self) -> None:
@@ -260,15 +260,15 @@ def federation_of(
 def _setup(plan: Plan, logins: Logins, guard: Guard) -> Setup:
     settings = plan.settings
     # What was kept may be out of date: the lock is compared with what servers say now.
-    folder = None if plan.by_lock else kept_folder(plan.registry_paths[0])
+    folder = None if plan.by_lock else record_folder(plan.registry_paths[0])
     return Setup(
         limits=Limits(
             message=settings.max_upstream_message_bytes,
             entries=settings.max_upstream_entries,
-            unasked=settings.max_upstream_messages_per_sec,
-            told=settings.max_call_messages_per_sec,
+            unrequested_rate=settings.max_upstream_messages_per_sec,
+            message_rate=settings.max_call_messages_per_sec,
         ),
-        kept=KeptListings(folder),
+        listing_cache=RecordFolder(folder),
         authorize=logins.authorize,
         on_challenge=logins.on_challenge,
         guard=guard,

@@ -26,7 +26,7 @@ MAX_OPEN = 2048  # whoever needs one more waits
 # Common servers drop an idle connection after 5 s; a request must not meet that moment.
 IDLE_SECONDS = 3.0
 
-# Connects to a host and port; replaced where the address has to be checked before it is dialled.
+# Connects to a host and port; replaced if the address must be checked before it is dialled.
 Dial: TypeAlias = Callable[[str, int], Awaitable[socket.socket]]
 
 

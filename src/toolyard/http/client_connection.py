@@ -41,7 +41,7 @@ class Broken(HttpError):
         self.unanswered = unanswered  # not one byte of the answer had come
 
 
-class _LearnedHead(NamedTuple):
+class _ParsedHead(NamedTuple):
     head: KnownHead
     status: int
     headers: dict[str, str]
@@ -58,7 +58,7 @@ class Heads:
     __slots__ = ("latest",)
 
     def __init__(self) -> None:
-        self.latest: _LearnedHead | None = None
+        self.latest: _ParsedHead | None = None
 
 
 class ClientConnection(asyncio.Protocol):
@@ -72,7 +72,7 @@ class ClientConnection(asyncio.Protocol):
         self._rested_at: float | None = None
         self._parser = httptools.HttpResponseParser(self)
         self._heads = heads
-        self._head: _LearnedHead | None = None
+        self._head: _ParsedHead | None = None
         self._begin()
 
     def _begin(self) -> None:
@@ -192,7 +192,7 @@ class ClientConnection(asyncio.Protocol):
         self._head = head
         return True
 
-    def _is_known(self, data: bytes, head: _LearnedHead | None) -> bool:
+    def _is_known(self, data: bytes, head: _ParsedHead | None) -> bool:
         """Is this a whole answer with a head that came before? Then take it."""
         whole = head.head.whole(data) if head is not None else None
         if head is None or whole is None:
@@ -212,7 +212,7 @@ class ClientConnection(asyncio.Protocol):
         self._head = None
         if head is not None:
             length = self.headers["content-length"].encode("latin-1")
-            self._head = self._heads.latest = _LearnedHead(head, self.status, self.headers, length)
+            self._head = self._heads.latest = _ParsedHead(head, self.status, self.headers, length)
 
     def connection_lost(self, exc: Exception | None) -> None:
         # Without a length the end of the connection is the end of the body.

@@ -57,7 +57,7 @@ class GuardedDial:
         return host
 
     async def addresses(self, host: str, port: int) -> list[str]:
-        """Every address of the host; raises NotAllowed where one of them may not be reached."""
+        """Every address of the host. Raises NotAllowed if one of them may not be reached."""
         try:
             addresses = list(dict.fromkeys(await self.resolve(host, port)))
         except (OSError, UnicodeError):

@@ -10,7 +10,7 @@ from toolyard.catalog.keeper import Keeper
 from toolyard.catalog.snapshot import Catalog
 from toolyard.protocol.call import Call, Caller, Channel, JsonObject, Session
 
-# Narrows a catalog to what a caller may see; the same catalog where there are no rules.
+# Narrows a catalog to what a caller may see; the same catalog if there are no rules.
 View: TypeAlias = Callable[[Catalog, Caller], Catalog]
 
 

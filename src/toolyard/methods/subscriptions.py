@@ -82,7 +82,7 @@ class Tells(Protocol):
 
 
 @dataclass(slots=True)
-class Watch:
+class UriWatch:
     """One URI that somebody listens to, and the task that watches it."""
 
     task: asyncio.Task[None]
@@ -113,7 +113,7 @@ class Room:
             del self._counts[caller]
 
 
-class Subject(NamedTuple):
+class Topic(NamedTuple):
     """A resource that somebody wants to be told of."""
 
     uri: str
@@ -127,7 +127,7 @@ class SubscriptionMethods:
 
     offer: Offer
     room: Room = field(default_factory=Room)
-    watches: dict[tuple[str, str], Watch] = field(default_factory=dict)
+    watches: dict[tuple[str, str], UriWatch] = field(default_factory=dict)
     sessions: dict[str, dict[str, Callable[[], None]]] = field(default_factory=dict)
     closing: asyncio.Event = field(default_factory=asyncio.Event)
 
@@ -143,16 +143,16 @@ class SubscriptionMethods:
 
     async def subscribe(self, call: Call, channel: Channel) -> Result:
         session = _session(channel)
-        subject = await self._subject(call, channel)
-        uri = subject.uri
+        topic = await self._topic(call, channel)
+        uri = topic.uri
         ends = self.sessions.setdefault(session.key, {})
         if uri not in ends:
-            end = await self._hold(subject, call, channel, _one_uri(session, uri))
+            end = await self._hold(topic, call, channel, _one_uri(session, uri))
             if uri in ends or self.sessions.get(session.key) is not ends:
                 end()  # another request was faster, or the session is over
             else:
                 ends[uri] = end
-        if subject.entry.origin.source == "project":
+        if topic.entry.origin.source == "project":
             session.notify(RESOURCE_UPDATED, {"uri": uri})  # as mcp-bash does
         return {"subscriptionId": subscription_id(session.key, uri)}
 
@@ -183,8 +183,8 @@ class SubscriptionMethods:
         guise = guise_of(call.revision, call.client)
         leave = [self.room.enter(call.caller), self.offer.keeper.announcer.join(hear, guise)]
         try:
-            for subject in uris.values():
-                leave.append(await self._hold(subject, call, channel, hear, hears_all=True))
+            for topic in uris.values():
+                leave.append(await self._hold(topic, call, channel, hear, hears_all=True))
             stream.open(granted_filters)
             await self.closing.wait()
         finally:
@@ -193,7 +193,7 @@ class SubscriptionMethods:
 
     async def _honour(
         self, call: Call, channel: Channel, filters: JsonObject
-    ) -> tuple[JsonObject, dict[str, Subject]]:
+    ) -> tuple[JsonObject, dict[str, Topic]]:
         granted_filters: JsonObject = {name: True for name in _FILTERS if filters.get(name) is True}
         items = self._uris_in(filters.get("resourceSubscriptions"))
         requested_uris = [uri for uri in items if isinstance(uri, str)]
@@ -205,7 +205,7 @@ class SubscriptionMethods:
 
         catalog = await self.offer.having(has_all, call, channel)
         watchable = [uri for uri in requested_uris if _may_be_watched(catalog, uri)]
-        uris = {uri: Subject(uri, *find(catalog, uri)) for uri in watchable}
+        uris = {uri: Topic(uri, *find(catalog, uri)) for uri in watchable}
         if uris:
             granted_filters["resourceSubscriptions"] = list(uris)
         return granted_filters, uris
@@ -219,14 +219,14 @@ class SubscriptionMethods:
             raise self.room.full()
         return uris
 
-    async def _subject(self, call: Call, channel: Channel) -> Subject:
+    async def _topic(self, call: Call, channel: Channel) -> Topic:
         catalog = await self.offer.having(partial(is_known, call), call, channel)
         uri = uri_of(call, catalog)
-        return Subject(uri, *find(catalog, uri))
+        return Topic(uri, *find(catalog, uri))
 
     async def _hold(
         self,
-        subject: Subject,
+        topic: Topic,
         call: Call,
         channel: Channel,
         hear: Listener,
@@ -237,38 +237,38 @@ class SubscriptionMethods:
 
         `hears_all`: it gets all announcements already.
         """
-        _admit(subject.entry, subject.arguments)
+        _admit(topic.entry, topic.arguments)
         leave = [self.room.enter(call.caller)]
         if not hears_all:
             leave.append(self.offer.keeper.announcer.join(hear))
         try:
-            leave.append(await self._begin(subject, call, channel, hear))
+            leave.append(await self._begin(topic, call, channel, hear))
         except BaseException:
             _call_all(leave)
             raise
         return partial(_call_all, leave)
 
     async def _begin(
-        self, subject: Subject, call: Call, channel: Channel, hear: Listener
+        self, topic: Topic, call: Call, channel: Channel, hear: Listener
     ) -> Callable[[], None]:
-        target, uri = subject.entry.target, subject.uri
+        target, uri = topic.entry.target, topic.uri
         if isinstance(target, Tells):
             tell = partial(hear, RESOURCE_UPDATED, {"uri": uri})
             try:
-                return await target.subscribe(subject.arguments, call, channel, tell)
+                return await target.subscribe(topic.arguments, call, channel, tell)
             except ToolError as error:
                 log.warning("watching %s ended: %s", uri, error)
                 return lambda: None
-        return await self._watch(subject, call)
+        return await self._watch(topic, call)
 
-    async def _watch(self, subject: Subject, call: Call) -> Callable[[], None]:
+    async def _watch(self, topic: Topic, call: Call) -> Callable[[], None]:
         """Keep one watch per URI and caller while anybody listens."""
-        key = (call.caller.id, subject.uri)
+        key = (call.caller.id, topic.uri)
         watch = self.watches.get(key)
         if watch is None:
-            work = self._look_after(subject.entry, subject.arguments, call)
+            work = self._look_after(topic.entry, topic.arguments, call)
             task = asyncio.get_running_loop().create_task(work)
-            watch = self.watches[key] = Watch(task, holders=0)
+            watch = self.watches[key] = UriWatch(task, holders=0)
         watch.holders += 1
         try:
             # The watch looks first: a change right after our answer must not be missed.

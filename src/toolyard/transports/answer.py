@@ -20,7 +20,7 @@ from toolyard.protocol.asking.rounds import RESPONSES, STATE, answered, asking, 
 from toolyard.protocol.call import Call, Caller, Channel, Handler, JsonObject, Result
 from toolyard.protocol.client import ASKED
 from toolyard.protocol.identity import Identity
-from toolyard.protocol.jsonrpc import Message, Request, decode, encode_result
+from toolyard.protocol.jsonrpc import Message, RpcRequest, decode, encode_result
 from toolyard.protocol.manner import PLAIN, Manner
 from toolyard.protocol.modern import MAY_ASK, Envelope, discover, stamp
 from toolyard.protocol.shape import shape_result
@@ -116,7 +116,7 @@ async def in_rounds(edge: Edge, call: Call, channel: Channel) -> Result:
 
 
 def modern_call(
-    request: Request,
+    request: RpcRequest,
     envelope: Envelope,
     caller: Caller,
     headers: Mapping[str, str] | None = None,

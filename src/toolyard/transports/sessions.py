@@ -48,9 +48,9 @@ from toolyard.protocol.jsonrpc import (
     Malformed,
     Message,
     Notification,
-    Request,
     RequestId,
-    Response,
+    RpcRequest,
+    RpcResponse,
     encode_error,
     encode_notification,
     encode_request,
@@ -160,7 +160,7 @@ class HandshakeSession:
     def is_closed(self) -> bool:
         return self._state is HandshakeState.CLOSED
 
-    async def answer(self, request: Request) -> bytes | None:
+    async def answer(self, request: RpcRequest) -> bytes | None:
         """The answer to a request; None if it was cancelled, or nobody is there to hear it."""
         if request.id in self._inflight:
             return encode_error(
@@ -191,7 +191,7 @@ class HandshakeSession:
                 del self._inflight[request.id]
             self._cancelled.discard(task)
 
-    def _own_answer(self, request: Request) -> JsonObject | None:
+    def _own_answer(self, request: RpcRequest) -> JsonObject | None:
         """The result of a method that concerns the session alone; None for all other methods."""
         in_revision = request.method in self.revision.methods
         if not in_revision or (request.method in _ENDS_PROCESS and not self._owns_process):
@@ -228,7 +228,7 @@ class HandshakeSession:
             raise ProtocolError(-32005, "Shutdown not requested")
         return {}
 
-    def _call(self, request: Request) -> Call:
+    def _call(self, request: RpcRequest) -> Call:
         request_id, method, params = request
         meta = None
         if "_meta" in params:
@@ -264,7 +264,7 @@ class HandshakeSession:
                 return
             self._enter(HandshakeState.READY)
             self._open = self.revision.methods - _OWN.keys()
-        call = self._call(Request("", notification.method, notification.params))
+        call = self._call(RpcRequest("", notification.method, notification.params))
         try:
             await handle(self._edge, call, SessionChannel(call, self))
         except ProtocolError as error:
@@ -278,7 +278,7 @@ class HandshakeSession:
             self._cancelled.add(task)
             task.cancel(reason_in(params))
 
-    def settle(self, response: Response) -> None:
+    def settle(self, response: RpcResponse) -> None:
         """The client's answer to something that we asked."""
         future = self._pending.get(response.id) if response.id is not None else None
         if future is None or future.done():
@@ -384,7 +384,7 @@ async def answer_batch(session: HandshakeSession, messages: list[Message]) -> li
 async def _answer_item(session: HandshakeSession, message: Message) -> bytes | None:
     if isinstance(message, Malformed):
         return encode_error(message.id, message.error)
-    if isinstance(message, Response):
+    if isinstance(message, RpcResponse):
         session.settle(message)
         return None
     if isinstance(message, Notification):

@@ -28,9 +28,9 @@ from toolyard.protocol.handshake import Answered
 from toolyard.protocol.jsonrpc import (
     Message,
     Notification,
-    Request,
     RequestId,
-    Response,
+    RpcRequest,
+    RpcResponse,
     encode_batch,
     encode_error,
     encode_result,
@@ -190,16 +190,16 @@ class StdioTransport:
             self._dispatch(message)
 
     def _dispatch(self, message: Message) -> None:
-        if isinstance(message, Request):
+        if isinstance(message, RpcRequest):
             self._request(message)
         elif isinstance(message, Notification):
             self._notification(message)
-        elif isinstance(message, Response):
+        elif isinstance(message, RpcResponse):
             self._session.settle(message)
         else:
             self.send(encode_error(message.id, message.error))
 
-    def _request(self, request: Request) -> None:
+    def _request(self, request: RpcRequest) -> None:
         if request.id in self._modern:
             error = ProtocolError(INVALID_REQUEST, "This id is already in use")
             self.send(encode_error(request.id, error))
@@ -211,13 +211,13 @@ class StdioTransport:
         else:
             self._start(self._answer_on_session(request))
 
-    def _is_modern(self, request: Request) -> bool:
+    def _is_modern(self, request: RpcRequest) -> bool:
         """Body first: the envelope decides; without one, a method that only modern clients have."""
         if is_modern(request.params):
             return True
         return request.method == "server/discover" and not self._session.is_greeted
 
-    async def _answer_modern(self, request: Request) -> None:
+    async def _answer_modern(self, request: RpcRequest) -> None:
         try:
             answer = await self._modern_answer(request)
         except asyncio.CancelledError:
@@ -229,7 +229,7 @@ class StdioTransport:
                 del self._modern[request.id]
         self.send(answer)
 
-    async def _modern_answer(self, request: Request) -> bytes:
+    async def _modern_answer(self, request: RpcRequest) -> bytes:
         revision = None
         try:
             envelope = open_envelope(request.params)
@@ -243,7 +243,7 @@ class StdioTransport:
             error = raised if isinstance(raised, ProtocolError) else bug(request.method)
             return encode_error(request.id, shape_error(error, revision) if revision else error)
 
-    async def _answer_on_session(self, request: Request) -> None:
+    async def _answer_on_session(self, request: RpcRequest) -> None:
         if not self._session.is_greeted and request.method not in _KNOWN_METHODS:
             error = ProtocolError(METHOD_NOT_FOUND, "Method not found", shown(request.method))
             self.send(encode_error(request.id, error))
@@ -280,7 +280,7 @@ class StdioTransport:
             asyncio.get_running_loop().call_soon(self._session.cancel, params)
 
     async def _batch(self, messages: list[Message]) -> None:
-        """One array in, one array out, where the revision has batches."""
+        """One array in, one array out, if the revision has batches."""
         session = self._session
         if not session.is_greeted or not (session.revision.batches or self._edge.batches):
             why = (
@@ -380,7 +380,7 @@ def _agreement_of(early: Answered) -> Agreement | None:
     return Agreement(early.revision, early.client)
 
 
-def _last_word(request: Request) -> bytes:
+def _last_word(request: RpcRequest) -> bytes:
     if request.method == _LISTEN:
         result = {"resultType": "complete", "_meta": {SUBSCRIPTION_ID: request.id}}
         return encode_result(request.id, result)

@@ -26,16 +26,16 @@ from toolyard.protocol.guise import guise_of
 from toolyard.protocol.identity import Identity
 from toolyard.protocol.revisions import LATEST
 from toolyard.transports.answer import in_rounds
-from toolyard.upstreams.connections import Client as Person
+from toolyard.upstreams.connections import Downstream
 from toolyard.upstreams.health import Health
 from toolyard.web.editing.registries import RegistryFile
 from toolyard.web.recording.traffic import Traffic
-from toolyard.web.window import Layer, Place, ServerLogins, Window
+from toolyard.web.window import Installation, Layer, ServerLogins, Window
 
 # The person at the page can be asked anything that a client can.
 CLIENT = ABLE._replace(info={"name": "toolyard-page", "version": __version__})
 CALLER = Caller(id="page", name="page")
-PERSON = Person(CALLER, guise_of(LATEST, CLIENT))
+PERSON = Downstream(CALLER, guise_of(LATEST, CLIENT))
 
 
 class AppWindow:
@@ -142,8 +142,8 @@ class Looking:
             self._ask_task = None
 
 
-def _place(plan: Plan, needs_token: bool) -> Place:
-    return Place(
+def _place(plan: Plan, needs_token: bool) -> Installation:
+    return Installation(
         project=os.path.abspath(plan.project.root) if plan.project else None,
         registries=tuple(map(os.path.abspath, plan.registry_paths)),
         program=_program(),

@@ -9,18 +9,16 @@ from dataclasses import dataclass, field
 from toolyard.access.callers import Anyone, Authenticator, Unauthorized
 from toolyard.errors import INVALID_REQUEST, ProtocolError
 from toolyard.http.headers import TEXT_TYPE, Header
-from toolyard.http.request import BodyTooLarge, Disconnected
-from toolyard.http.request import Request as HttpRequest
+from toolyard.http.request import BodyTooLarge, Disconnected, Request
 from toolyard.http.request_heads import Head
-from toolyard.http.response import Responder
-from toolyard.http.response import Response as HttpResponse
-from toolyard.protocol.jsonrpc import Message, Request
+from toolyard.http.response import Responder, Response
+from toolyard.protocol.jsonrpc import Message, RpcRequest
 from toolyard.protocol.modern import is_modern
 from toolyard.protocol.revisions import HANDSHAKE, MODERN
 from toolyard.telemetry import logger
 from toolyard.transports.answer import Edge
 from toolyard.transports.endpoint.exchange import Exchange
-from toolyard.transports.endpoint.guard import Guard
+from toolyard.transports.endpoint.guard import OriginGuard
 from toolyard.transports.endpoint.modern import ModernEndpoint
 from toolyard.transports.endpoint.pair import PairEndpoint
 from toolyard.transports.endpoint.sessions import HttpSessions, Most
@@ -36,7 +34,7 @@ Route = Callable[[Exchange], Awaitable[None]]
 @dataclass(frozen=True, slots=True)
 class HttpSettings:
     max_body: int = 16 * 1024 * 1024
-    guard: Guard = field(default_factory=Guard)
+    guard: OriginGuard = field(default_factory=OriginGuard)
     authenticator: Authenticator = field(default_factory=Anyone)
     max_sessions: int = 10_000
     max_sessions_per_caller: int = 1_000
@@ -78,7 +76,7 @@ class HttpTransport:
         """Every route there is."""
         return frozenset({HEALTH, *self._routes, *self._extra})
 
-    def __call__(self, request: HttpRequest, response: HttpResponse) -> Awaitable[None]:
+    def __call__(self, request: Request, response: Response) -> Awaitable[None]:
         head = request.head
         if head.route is None:
             twice = not _ONLY_ONCE.isdisjoint(head.duplicates)
@@ -214,7 +212,7 @@ def _speaks_modern(exchange: Exchange, message: Message | list[Message]) -> bool
     version = exchange.headers.get("mcp-protocol-version")
     if version is None or version in HANDSHAKE or isinstance(message, list):
         return False
-    if isinstance(message, Request) and message.method == "initialize":
+    if isinstance(message, RpcRequest) and message.method == "initialize":
         return version in MODERN
     return "mcp-session-id" not in exchange.headers
 

@@ -19,7 +19,7 @@ _ALLOWED_HEADERS = (
 
 
 @dataclass(frozen=True, slots=True)
-class Guard:
+class OriginGuard:
     """Refuses foreign Host and Origin headers: the defence against DNS rebinding."""
 
     hosts: frozenset[str] = LOOPBACK

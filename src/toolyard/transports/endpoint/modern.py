@@ -11,7 +11,7 @@ from toolyard.protocol.jsonrpc import (
     Malformed,
     Message,
     Notification,
-    Request,
+    RpcRequest,
     encode_error,
 )
 from toolyard.protocol.modern import Envelope, open_envelope
@@ -27,10 +27,12 @@ _ROUTING = frozenset({"mcp-protocol-version", "mcp-method", "mcp-name"})
 
 @dataclass(slots=True)
 class ModernEndpoint:
+    """/mcp for clients of 2026-07-28: no sessions, and one request per POST."""
+
     edge: Edge
 
     def post(self, exchange: Exchange, message: Message | list[Message]) -> Awaitable[None]:
-        if isinstance(message, Request):
+        if isinstance(message, RpcRequest):
             return self._request(exchange, message)
         if isinstance(message, Notification):
             return exchange.accepted()
@@ -39,7 +41,7 @@ class ModernEndpoint:
         error = ProtocolError(INVALID_REQUEST, "Invalid Request", "one request a POST")
         return exchange.refuse(400, error)
 
-    async def _request(self, exchange: Exchange, request: Request) -> None:
+    async def _request(self, exchange: Exchange, request: RpcRequest) -> None:
         try:
             envelope = _checked_envelope(exchange, request)
         except ProtocolError as error:
@@ -62,7 +64,7 @@ class ModernEndpoint:
             await delivery
 
 
-def _checked_envelope(exchange: Exchange, request: Request) -> Envelope:
+def _checked_envelope(exchange: Exchange, request: RpcRequest) -> Envelope:
     """The ladder: repeated headers, the envelope, headers against body, the version."""
     names = exchange.request.head.duplicates
     if names:

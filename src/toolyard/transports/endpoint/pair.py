@@ -7,13 +7,13 @@ from dataclasses import dataclass
 
 from toolyard.errors import INVALID_REQUEST, RATE_LIMITED, ProtocolError
 from toolyard.http.events import EVENT_HEADERS, KEEP_ALIVE, event
-from toolyard.http.response import Response as HttpResponse
+from toolyard.http.response import Response
 from toolyard.protocol.jsonrpc import (
     Malformed,
     Message,
     Notification,
-    Request,
-    Response,
+    RpcRequest,
+    RpcResponse,
     encode_batch,
     encode_error,
 )
@@ -30,6 +30,8 @@ MOST_WAITING = 1000
 
 @dataclass(slots=True)
 class PairEndpoint:
+    """/sse and /messages: a session lives as long as its stream, which carries every answer."""
+
     edge: Edge
     sessions: HttpSessions
     tasks: set[asyncio.Task[None]]
@@ -52,7 +54,7 @@ class PairEndpoint:
             self.sessions.end(session)
         await response.end()
 
-    async def _events(self, response: HttpResponse, session: HttpSession) -> None:
+    async def _events(self, response: Response, session: HttpSession) -> None:
         async for item in session.general.follow(idle=KEEP_ALIVE_AFTER):
             if item is None:
                 await response.write(KEEP_ALIVE)
@@ -80,11 +82,11 @@ class PairEndpoint:
         answer: bytes | None = None
         if isinstance(message, list):
             answer = await self._batch(session, message)
-        elif isinstance(message, Request):
+        elif isinstance(message, RpcRequest):
             answer = await session.handshake.answer(message)
         elif isinstance(message, Notification):
             await session.handshake.hear(message)
-        elif isinstance(message, Response):
+        elif isinstance(message, RpcResponse):
             session.handshake.settle(message)
         elif isinstance(message, Malformed):
             answer = encode_error(message.id, message.error)

@@ -9,14 +9,14 @@ from dataclasses import dataclass
 from toolyard.errors import INVALID_REQUEST, ProtocolError
 from toolyard.http.events import EVENT_HEADERS, KEEP_ALIVE, event
 from toolyard.http.headers import JSON_TYPE
-from toolyard.http.response import Response as HttpResponse
+from toolyard.http.response import Response
 from toolyard.protocol.call import Call, JsonObject
 from toolyard.protocol.jsonrpc import (
     Malformed,
     Message,
     Notification,
-    Request,
-    Response,
+    RpcRequest,
+    RpcResponse,
     encode_batch,
 )
 from toolyard.protocol.revisions import HANDSHAKE, LATEST_HANDSHAKE
@@ -39,26 +39,28 @@ class NoSession(Exception):
 
 @dataclass(slots=True)
 class LegacyEndpoint:
+    """/mcp for clients of the handshake revisions: every request but the first names a session."""
+
     edge: Edge
     sessions: HttpSessions
 
     def post(self, exchange: Exchange, message: Message | list[Message]) -> Awaitable[None]:
         if isinstance(message, Malformed):
             return exchange.refuse(400, message.error, message.id)
-        if isinstance(message, Request) and message.method == "initialize":
+        if isinstance(message, RpcRequest) and message.method == "initialize":
             return self._initialize(exchange, message)
         try:
             session = self._session(exchange)
         except NoSession as no:
-            request_id = message.id if isinstance(message, Request) else None
+            request_id = message.id if isinstance(message, RpcRequest) else None
             return exchange.refuse(no.status, no.error, request_id)
-        if isinstance(message, Request):
+        if isinstance(message, RpcRequest):
             return self._request(exchange, session, message)
         if isinstance(message, list):
             return self._batch(exchange, session, message)
         return self._hear(exchange, session, message)
 
-    async def _initialize(self, exchange: Exchange, request: Request) -> None:
+    async def _initialize(self, exchange: Exchange, request: RpcRequest) -> None:
         try:
             self.edge.count(opening(exchange, request.params))
         except ProtocolError as error:
@@ -87,7 +89,7 @@ class LegacyEndpoint:
         return session
 
     async def _hear(
-        self, exchange: Exchange, session: HttpSession, message: Notification | Response
+        self, exchange: Exchange, session: HttpSession, message: Notification | RpcResponse
     ) -> None:
         if isinstance(message, Notification):
             await session.handshake.hear(message)
@@ -95,7 +97,7 @@ class LegacyEndpoint:
             session.handshake.settle(message)
         await exchange.accepted()
 
-    async def _request(self, exchange: Exchange, session: HttpSession, request: Request) -> None:
+    async def _request(self, exchange: Exchange, session: HttpSession, request: RpcRequest) -> None:
         """A client that is cut off has not cancelled: the call goes on and can be resumed."""
         reply = session.open_reply(request.id, exchange.response)
         try:
@@ -173,7 +175,7 @@ async def stream(exchange: Exchange, outbox: Outbox, after: int, *, primed: bool
     await response.end()
 
 
-async def _events(response: HttpResponse, outbox: Outbox, after: int) -> None:
+async def _events(response: Response, outbox: Outbox, after: int) -> None:
     async with aclosing(outbox.follow(after, idle=KEEP_ALIVE_AFTER)) as items:
         async for item in items:
             if item is None:
