@@ -18,11 +18,11 @@ from toolyard.protocol.jsonrpc import (
     encode_error,
 )
 from toolyard.transports.answer import Edge
+from toolyard.transports.batches import answer_batch
 from toolyard.transports.endpoint.exchange import Exchange
 from toolyard.transports.endpoint.reply import KEEP_ALIVE_AFTER
 from toolyard.transports.endpoint.sessions import HttpSession, HttpSessions
 from toolyard.transports.endpoint.streamable import opening
-from toolyard.transports.sessions import answer_batch
 
 # A POST is accepted before it is answered: nothing else would stop a client that keeps sending.
 MOST_WAITING = 1000
