@@ -112,7 +112,7 @@ def test_a_registered_tool_without_its_script_is_listed_as_unavailable(
         ),
         (
             b'{"version": 1, "resourceTemplates": [{"name": "a", "uriTemplate": "x:{}"}]}',
-            "#/resourceTemplates/0: uriTemplate 'x:{}': {} names no variable",
+            "#/resourceTemplates/0: uriTemplate 'x:{}': {} does not name a variable",
         ),
         (
             b'{"version": 1, "completions": [{"name": "a", "path": "none.sh"}]}',

@@ -170,7 +170,7 @@ def refusals_of(settings: Settings) -> Recorded:
 
 
 def admit_of(settings: Settings, refusals: Recorded) -> Callable[[Message], Message] | None:
-    """The remote token of mcp-bash, where one is set."""
+    """The remote token of mcp-bash, if one is set."""
     if not settings.remote_token:
         return None
     from toolyard.access.remote_token import RemoteToken

@@ -1,6 +1,6 @@
 """What a client looks like to a server: its era, and what it can do. Pure.
 
-Clients that are alike are listed the same and share what can be shared.
+Clients with the same guise get the same listings, and share what can be shared.
 """
 
 from __future__ import annotations
@@ -13,6 +13,8 @@ from toolyard.protocol.values import JsonObject
 
 
 class Guise(NamedTuple):
+    """All that a server can tell of a client."""
+
     modern: bool
     capabilities: JsonObject  # as we may declare them on its behalf
     key: str  # the same for the same capabilities
@@ -22,7 +24,7 @@ class Guise(NamedTuple):
         return not ASKED.isdisjoint(self.capabilities)
 
 
-# Clients that can do nothing that a server is told of.
+# Clients without any capability that a server is told of.
 PLAIN = Guise(True, {}, "")
 PLAIN_HANDSHAKE = Guise(False, {}, "")
 
