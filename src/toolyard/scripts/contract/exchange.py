@@ -126,13 +126,13 @@ class Exchange:
             return None
 
     def may_have_asked(self, now_ns: int) -> bool:
-        """Has the folder changed since the last look, or so lately that a clock may hide it?"""
+        """Has the folder changed since the last look, or so recently that a clock may hide it?"""
         try:
-            changed = changed_at(os.stat(self.path))
+            changed_at_ns = changed_at(os.stat(self.path))
         except OSError:
             return False
-        seen, self._asked_at = self._asked_at, changed
-        return changed != seen or now_ns - changed < 100_000_000
+        previous, self._asked_at = self._asked_at, changed_at_ns
+        return changed_at_ns != previous or now_ns - changed_at_ns < 100_000_000
 
     def remove(self, name: str) -> None:
         remove(f"{self.path}/{name}")
@@ -151,9 +151,9 @@ class Exchange:
     def touched(self) -> bool:
         """Did somebody touch the stream since the last look, with nothing to be heard on it?"""
         self.drain()
-        seen, self._stream_at = self._stream_at, changed_at(os.fstat(self._fifo))
+        previous, self._stream_at = self._stream_at, changed_at(os.fstat(self._fifo))
         spoke, self._spoke = self._spoke, False
-        return seen not in (0, self._stream_at) and not spoke
+        return previous not in (0, self._stream_at) and not spoke
 
     def _readable(self) -> bool:
         try:
@@ -182,12 +182,12 @@ class Exchange:
     def _is_as_new(self) -> bool:
         if self._dirty:
             return False
-        changed = changed_at(os.stat(self.path))
-        if changed == self._made_at and self._taken_at - changed > CLOCK_TICK:
+        changed_at_ns = changed_at(os.stat(self.path))
+        if changed_at_ns == self._made_at and self._taken_at - changed_at_ns > CLOCK_TICK:
             return True  # no entry came or went since it was made
         if inodes(self.path) != self._inodes:
             return False
-        self._made_at = changed
+        self._made_at = changed_at_ns
         return True
 
     def close(self) -> None:
@@ -197,7 +197,7 @@ class Exchange:
 
 
 class ExchangePool:
-    """Makes, keeps and hands out the exchanges in the run folder, which is another's."""
+    """Makes, keeps and hands out the exchanges in the run folder, which somebody else owns."""
 
     __slots__ = ("_all", "_free", "_loop", "_made", "_root")
 

@@ -147,6 +147,8 @@ AWAITED = (State.RUNNING, State.EXPIRED)
 
 
 class Run:
+    """One script that runs, and what it holds until it is retired. See the head of the module."""
+
     __slots__ = (
         "_call",
         "_channel",
@@ -215,13 +217,13 @@ class Run:
 
     async def finished(self) -> Finished:
         try:
-            ended = await self.process.done
+            process_exit = await self.process.done
         except asyncio.CancelledError:
             self.abandon()
             raise
         # Cleaning up can wait until the result is on its way.
         self._shared.loop.call_soon(self.retire)
-        return self._finished(ended)
+        return self._finished(process_exit)
 
     def abandon(self) -> None:
         """Nobody waits any more: end it, and see to the rest in the background."""
@@ -328,7 +330,7 @@ class Run:
             self._questions = Questions(self._exchange, self._call, self._channel, self, timeout)
         self._questions.look(now_ns)
 
-    def _finished(self, ended: Exit) -> Finished:
+    def _finished(self, process_exit: Exit) -> Finished:
         if self._state in AWAITED:
             self._state = State.FINISHED
         said_error = said_resources = None
@@ -337,11 +339,11 @@ class Run:
             said_error = self._exchange.read(ERROR, MAX_SAID)
             said_resources = self._exchange.read(RESOURCES, MAX_SAID)
         return Finished(
-            exit_code=ended.code,
-            stdout=ended.stdout,
-            stderr=ended.stderr,
+            exit_code=process_exit.code,
+            stdout=process_exit.stdout,
+            stderr=process_exit.stderr,
             timed_out=self._timed_out,
-            overflowed=ended.overflowed,
+            overflowed=process_exit.overflowed,
             said_error=said_error or b"",
             said_resources=said_resources or b"",
         )
