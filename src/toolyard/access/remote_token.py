@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 from toolyard.errors import INVALID_PARAMS, ProtocolError
 from toolyard.protocol.call import Json, JsonObject
-from toolyard.protocol.jsonrpc import Malformed, Message, Notification, Request
+from toolyard.protocol.jsonrpc import Malformed, Message, Notification, RpcRequest
 
 _MINUTE = 60.0
 
@@ -37,11 +37,11 @@ class RemoteToken:
 
     def __call__(self, message: Message) -> Message:
         """The message without the token; a request that lacks it becomes an error."""
-        if not isinstance(message, Request | Notification):
+        if not isinstance(message, RpcRequest | Notification):
             return message
         value = message.params.get("_meta")
         fields = value if isinstance(value, dict) else {}
-        if isinstance(message, Request) and not self._is_right(fields):
+        if isinstance(message, RpcRequest) and not self._is_right(fields):
             self._on_refusal()
             return Malformed(message.id, self._refusal())
         return message._replace(params=self._stripped(message.params, fields))

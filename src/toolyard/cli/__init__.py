@@ -9,8 +9,8 @@ from toolyard import MCP_BASH_VERSION, __version__
 from toolyard.errors import ConfigError
 
 
-class Program(NamedTuple):
-    """Under which name we were called: the one place that knows what hangs on it.
+class ProgramName(NamedTuple):
+    """The name we were called by: the one place that knows what depends on it.
 
     Commands get `options.program`, the name to print, and `options.like_mcp_bash`; whatever
     serves gets the latter in its plan, and hands it on as narrow values.
@@ -22,8 +22,10 @@ class Program(NamedTuple):
     like_mcp_bash: bool = False
 
 
-TOOLYARD = Program("toolyard", __version__)
-MCP_BASH = Program("mcp-bash", f"{MCP_BASH_VERSION} (toolyard {__version__})", like_mcp_bash=True)
+TOOLYARD = ProgramName("toolyard", __version__)
+MCP_BASH = ProgramName(
+    "mcp-bash", f"{MCP_BASH_VERSION} (toolyard {__version__})", like_mcp_bash=True
+)
 
 # Command -> (module, one line of help). The module has `add(parser)` and `run(options)`.
 COMMANDS = {
@@ -37,17 +39,17 @@ COMMANDS = {
     "page": ("toolyard.cli.page", "show another running gateway in the page"),
     "call": ("toolyard.cli.client.call", "call one tool of any MCP server and print its result"),
     "new": ("toolyard.cli.project.new", "make a project in a folder of its own"),
-    "init": ("toolyard.cli.project.init", "make the folder that you are in a project"),
+    "init": ("toolyard.cli.project.init", "turn the current folder into a project"),
     "scaffold": (
         "toolyard.cli.project.scaffold",
         "add a tool, resource, prompt, page or test",
     ),
     "validate": ("toolyard.cli.project.validate", "say what is wrong with a project"),
     "config": ("toolyard.cli.project.config", "show what to put into a client's settings"),
-    "doctor": ("toolyard.cli.project.doctor", "look for what stands in the way of serving"),
+    "doctor": ("toolyard.cli.project.doctor", "check that everything needed for serving is there"),
     "bundle": ("toolyard.cli.bundling.bundle", "pack a project for desktop clients"),
     "health": ("toolyard.cli.project.health", "say whether a project can be served"),
-    "auth": ("toolyard.cli.auth", "log in at OAuth servers of a registry, and out again"),
+    "auth": ("toolyard.cli.auth", "log in to a registry's OAuth servers, and out again"),
     "token": ("toolyard.cli.token", "make tokens for callers of the HTTP server"),
 }
 # Flags that stand in for a command.
@@ -65,7 +67,7 @@ def mcp_bash(argv: list[str] | None = None) -> int:
     return _run(MCP_BASH, arguments or ["serve"])
 
 
-def _run(program: Program, argv: list[str]) -> int:
+def _run(program: ProgramName, argv: list[str]) -> int:
     if argv and argv[0] in ("--version", "-v", "-V", "version"):
         print(f"{program.name} {program.version}")
         return 0
@@ -79,15 +81,15 @@ def _run(program: Program, argv: list[str]) -> int:
     return _run_command(program, name, argv[1:])
 
 
-def _run_command(program: Program, name: str, argv: list[str]) -> int:
-    # Only the command that runs is imported: a start pays for nothing else.
+def _run_command(program: ProgramName, name: str, argv: list[str]) -> int:
+    # Only the command that runs is imported, so that a start pays for nothing else.
     import argparse  # noqa: PLC0415
     from importlib import import_module  # noqa: PLC0415
 
     module_name, help_line = COMMANDS[name]
     module = import_module(module_name)
-    said = help_line[0].upper() + help_line[1:]
-    parser = argparse.ArgumentParser(f"{program.name} {name}", description=f"{said}.")
+    sentence = help_line[0].upper() + help_line[1:]
+    parser = argparse.ArgumentParser(f"{program.name} {name}", description=f"{sentence}.")
     parser.set_defaults(program=program.name, like_mcp_bash=program.like_mcp_bash)
     module.add(parser)
     try:
@@ -106,5 +108,5 @@ def _help(program: str) -> str:
         f"usage: {program} COMMAND ...\n\n"
         "Serve a folder of executables, and other MCP servers, as one MCP server.\n\n"
         f"commands:\n{lines}\n\n"
-        f"'{program} COMMAND --help' says more about one of them."
+        f"'{program} COMMAND --help' says more about a command."
     )

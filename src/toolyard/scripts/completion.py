@@ -26,7 +26,7 @@ log = logger("completions")
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class Suggestions:
     """What was suggested, and where to get more."""
 
     values: list[str]
@@ -87,7 +87,7 @@ class ScriptCompletion:
             self._cursors.add(self._script.name, page.cursor)
         return result_of(page, query, self._script.name)
 
-    async def _ask(self, query: Query, call: Call, channel: Channel) -> Page:
+    async def _ask(self, query: Query, call: Call, channel: Channel) -> Suggestions:
         script, runner = self._script, self._runner
         spec = ScriptSpec(
             path=script.path,
@@ -134,7 +134,7 @@ class ListedValues:
             if value.lower().startswith(typed)
         ]
         end = query.offset + query.limit
-        page = Page(matches[query.offset : end], more=end < len(matches), next_offset=end)
+        page = Suggestions(matches[query.offset : end], more=end < len(matches), next_offset=end)
         result = result_of(page, query, self._name)
         result["completion"]["total"] = len(matches)
         return result
@@ -175,16 +175,16 @@ def _continued(query: Query, cursor: Json, name: str, cursors: IssuedCursors) ->
     return Query(query.arguments, query.digest, query.limit, place.offset)
 
 
-def page_of(output: bytes) -> Page | None:
+def page_of(output: bytes) -> Suggestions | None:
     """What a script printed: texts, or an object with suggestions; None for anything else."""
     if not output.strip():
-        return Page([])
+        return Suggestions([])
     try:
         value = orjson.loads(output)
     except orjson.JSONDecodeError:
         return None
     if _are_texts(value):
-        return Page(value)
+        return Suggestions(value)
     if not isinstance(value, dict):
         return None
     if isinstance(value.get("completion"), dict):
@@ -193,7 +193,7 @@ def page_of(output: bytes) -> Page | None:
     if not _are_texts(values):
         return None
     cursor, next_offset = value.get("cursor") or value.get("nextCursor"), value.get("next")
-    return Page(
+    return Suggestions(
         values,
         more=value.get("hasMore") is True,
         next_offset=next_offset if type(next_offset) is int and next_offset >= 0 else None,
@@ -205,7 +205,7 @@ def _are_texts(value: Json) -> bool:
     return isinstance(value, list) and all(isinstance(item, str) for item in value)
 
 
-def result_of(page: Page, query: Query, name: str) -> JsonObject:
+def result_of(page: Suggestions, query: Query, name: str) -> JsonObject:
     values = page.values[: query.limit]
     cut = len(values) < len(page.values)
     completion: JsonObject = {"values": values, "hasMore": page.more or cut}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cached_property
 
 from toolyard.protocol.call import Call, Channel, Json, JsonObject
-from toolyard.scripts.contract.embedded import Refused, embed, named_in
+from toolyard.scripts.contract.embedded import EmbeddingRefusal, embed, named_in
 from toolyard.scripts.contract.environ import (
     ARGUMENTS,
     META,
@@ -15,7 +15,7 @@ from toolyard.scripts.contract.environ import (
     tool_environ,
 )
 from toolyard.scripts.results import Shaping, result_of
-from toolyard.scripts.running.deadline import Limit
+from toolyard.scripts.running.deadline import TimeLimit
 from toolyard.scripts.running.run import Finished, ScriptSpec
 from toolyard.scripts.running.runner import Runner
 
@@ -58,25 +58,25 @@ class ScriptTarget:
         return Shaping(self.name, settings.max_output, hint, settings.keep_output)
 
     @cached_property
-    def _own_limit(self) -> Limit:
+    def _own_limit(self) -> TimeLimit:
         settings = self._runner.settings
-        return Limit(
+        return TimeLimit(
             seconds=seconds(self.metadata.get("timeoutSecs")) or settings.default_timeout,
             extends=self.metadata.get("progressExtendsTimeout") is True
             or settings.progress_extends_timeout,
             maximum=seconds(self.metadata.get("maxTimeoutSecs")) or settings.max_timeout,
         )
 
-    def _limit(self, call: Call) -> Limit:
+    def _limit(self, call: Call) -> TimeLimit:
         requested_time = seconds(call.params.get("timeoutSecs"))
         if requested_time is None:
             return self._own_limit
         own = self._own_limit
-        return Limit(
+        return TimeLimit(
             min(requested_time, self._runner.settings.max_timeout), own.extends, own.maximum
         )
 
-    def _spec(self, arguments: JsonObject, call: Call, limit: Limit) -> ScriptSpec:
+    def _spec(self, arguments: JsonObject, call: Call, limit: TimeLimit) -> ScriptSpec:
         payload = compact(arguments)
         paths = self._runner.paths
         return ScriptSpec(
@@ -99,7 +99,7 @@ class ScriptTarget:
         for file in named_in(outcome.said_resources):
             try:
                 result["content"].append(embed(file, paths.root, roots, limit))
-            except Refused as refusal:
+            except EmbeddingRefusal as refusal:
                 channel.log("warning", str(refusal), self.name)
 
 

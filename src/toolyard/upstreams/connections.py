@@ -22,8 +22,8 @@ from toolyard.protocol.revisions import LATEST, LATEST_HANDSHAKE, Revision, olde
 from toolyard.upstreams.background import Background
 from toolyard.upstreams.definition import ServerDefinition
 from toolyard.upstreams.link.link import NotSent
-from toolyard.upstreams.lists.kept import Learnt
-from toolyard.upstreams.lists.watch import Watch
+from toolyard.upstreams.lists.disk import Learnt
+from toolyard.upstreams.lists.watch import ChangeWatch
 from toolyard.upstreams.roots import settle
 from toolyard.upstreams.running import Owner, Running
 from toolyard.upstreams.session import UpstreamSession
@@ -42,11 +42,11 @@ class Opening(Protocol):
     async def connect(self, owner: Owner, caller: Caller, slot: Slot) -> UpstreamSession:
         """Raises a LinkError."""
 
-    def new_watch(self, caller: str, client: str) -> Watch:
+    def new_watch(self, caller: str, client: str) -> ChangeWatch:
         """By whose login it is opened, and what its clients can do."""
 
 
-class Client(NamedTuple):
+class Downstream(NamedTuple):
     """On whose behalf an upstream is spoken to."""
 
     caller: Caller
@@ -56,7 +56,7 @@ class Client(NamedTuple):
 
 
 # Who asks on nobody's behalf.
-ANYBODY = Client(Caller(id="", name=""))
+ANYBODY = Downstream(Caller(id="", name=""))
 
 
 class SharedKey(NamedTuple):
@@ -72,11 +72,11 @@ class Lease(NamedTuple):
 
     session: UpstreamSession
     release: Callable[[bool], None]  # with: did the call end in order?
-    watch: Watch
+    watch: ChangeWatch
 
 
-def client_of(call: Call, session: Session | None) -> Client:
-    return Client(call.caller, guise_of(call.revision, call.client), session, call.revision)
+def client_of(call: Call, session: Session | None) -> Downstream:
+    return Downstream(call.caller, guise_of(call.revision, call.client), session, call.revision)
 
 
 def nothing(clean: bool) -> None:
@@ -132,7 +132,7 @@ class Connections:
         lease.release(False)  # it has the other era only: it need not have been opened
         return await self.shared(client)
 
-    async def to_list(self, client: Client) -> Lease:
+    async def to_list(self, client: Downstream) -> Lease:
         """One over which this client's lists can be had: its own, or that of a client like it."""
         if await self._shares(client):
             return await self.shared(client)
@@ -145,7 +145,7 @@ class Connections:
             return await self._of_session(client, client.session)
         return await self._of_call(client, None)
 
-    async def to_watch(self, client: Client) -> Lease:
+    async def to_watch(self, client: Downstream) -> Lease:
         """Where the calls of this client go; released once somebody listens."""
         if await self._shares(client):
             return await self.shared(client)
@@ -153,7 +153,7 @@ class Connections:
             return await self._of_session(client, client.session)
         return await self._of_call(client, None)
 
-    def is_up(self, client: Client) -> bool:
+    def is_up(self, client: Downstream) -> bool:
         """Can `to_list` do without opening one?"""
         modern = self._learnt.speaks_modern(client.guise.modern)
         if modern is None:
@@ -162,7 +162,7 @@ class Connections:
             return self.shared_slot(client)[1].live is not None
         return self._alike(client) is not None
 
-    async def _shares(self, client: Client) -> bool:
+    async def _shares(self, client: Downstream) -> bool:
         """May this client use a connection that others use as well?"""
         if not client.guise.can_be_asked or self._definition.share == "always":
             return True
@@ -171,7 +171,7 @@ class Connections:
             modern = (await self.shared(client)).session.modern
         return bool(modern)
 
-    def _alike(self, client: Client) -> Slot | None:
+    def _alike(self, client: Downstream) -> Slot | None:
         """The connection of another client that can do the same."""
         owner_key = (self._definition.login_of(client.caller), client.guise.key)
         for slot in self._slots():
@@ -181,7 +181,7 @@ class Connections:
 
     # -- shared ------------------------------------------------------------------------
 
-    async def shared(self, client: Client) -> Lease:
+    async def shared(self, client: Downstream) -> Lease:
         key, slot = self.shared_slot(client)
         slot.last_used = monotonic()
         session = slot.live or await slot.get()
@@ -190,7 +190,7 @@ class Connections:
             session = slot.live or await slot.get()
         return Lease(session, nothing, slot.watch)
 
-    def shared_slot(self, client: Client) -> tuple[SharedKey, Slot]:
+    def shared_slot(self, client: Downstream) -> tuple[SharedKey, Slot]:
         modern = self._learnt.speaks_modern(client.guise.modern)
         modern = client.guise.modern if modern is None else modern
         capabilities = {} if modern else _without_questions(client.guise.capabilities)
@@ -225,7 +225,7 @@ class Connections:
     # -- one client's ------------------------------------------------------------------
 
     async def _of_session(
-        self, client: Client, session: Session, running: Running | None = None
+        self, client: Downstream, session: Session, running: Running | None = None
     ) -> Lease:
         key = _bound_key(client)
         slot = self._bound.get(key)
@@ -240,7 +240,9 @@ class Connections:
             return Lease(upstream, lambda _clean: self._drop_bound(key), slot.watch)
         return Lease(upstream, nothing, slot.watch)
 
-    def _owner(self, client: Client, session: Session | None, borrower: Running | None) -> Owner:
+    def _owner(
+        self, client: Downstream, session: Session | None, borrower: Running | None
+    ) -> Owner:
         """In the newest handshake revision that both the client and the upstream have."""
         newest = self._learnt.newest
         preference = LATEST_HANDSHAKE if client.revision.modern else client.revision
@@ -250,7 +252,7 @@ class Connections:
             capabilities = told_in(revision, capabilities)
         return Owner(capabilities, session, revision, borrower=borrower)
 
-    async def _of_call(self, client: Client, running: Running | None) -> Lease:
+    async def _of_call(self, client: Downstream, running: Running | None) -> Lease:
         key = (client.caller.id, client.guise.key)
         slot = self._take_spare(key)
         if slot is None:
@@ -366,7 +368,7 @@ class Connections:
         ]
 
 
-def _bound_key(client: Client) -> tuple[str, str]:
+def _bound_key(client: Downstream) -> tuple[str, str]:
     return client.caller.id, client.session.key if client.session else ""
 
 

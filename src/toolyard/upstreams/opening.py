@@ -13,7 +13,7 @@ from toolyard.upstreams.condition import Condition
 from toolyard.upstreams.link.connect import CannotConnect, Connector
 from toolyard.upstreams.link.link import Down, LinkError
 from toolyard.upstreams.lists.records import Records
-from toolyard.upstreams.lists.watch import Watch
+from toolyard.upstreams.lists.watch import ChangeWatch
 from toolyard.upstreams.roots import settle, wants_roots
 from toolyard.upstreams.running import Owner
 from toolyard.upstreams.session import UpstreamSession
@@ -52,14 +52,14 @@ class Opener:
     def restarts(self) -> int:
         return max(0, self._shared_starts - 1)
 
-    def new_watch(self, caller: str, client: str) -> Watch:
+    def new_watch(self, caller: str, client: str) -> ChangeWatch:
         """For a connection of this caller's, to clients that can do this."""
 
         def lists_changed() -> None:
             self._records.stale(caller, client)
             self._on_change()
 
-        return Watch(lists_changed)
+        return ChangeWatch(lists_changed)
 
     async def connect(self, owner: Owner, caller: Caller, slot: Slot) -> UpstreamSession:
         if self._stopped:

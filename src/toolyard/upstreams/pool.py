@@ -10,12 +10,12 @@ from toolyard.catalog.listing import Listing
 from toolyard.protocol.call import Call, Channel, JsonObject
 from toolyard.telemetry import logger
 from toolyard.upstreams.background import Background
-from toolyard.upstreams.connections import ANYBODY, Client
+from toolyard.upstreams.connections import ANYBODY, Downstream
 from toolyard.upstreams.definition import ServerDefinition
 from toolyard.upstreams.health import Health
 from toolyard.upstreams.link.link import Down, LinkError
 from toolyard.upstreams.setup import Setup
-from toolyard.upstreams.target import Targets
+from toolyard.upstreams.target import PoolTargets
 from toolyard.upstreams.upstream import Upstream
 
 log = logger("upstreams")
@@ -59,7 +59,7 @@ class Pool:
         self._closed = False
         self.targets = self.update(definitions)
 
-    def update(self, definitions: Iterable[ServerDefinition]) -> Targets:
+    def update(self, definitions: Iterable[ServerDefinition]) -> PoolTargets:
         """The registry has changed: what is defined as before goes on undisturbed.
 
         The targets that it returns belong to these definitions, and go on doing so.
@@ -77,7 +77,7 @@ class Pool:
             self._retired.add(leftover)
             self._retirements.start(self._retire(leftover))
         peers = {name: upstream for name, (_, upstream) in by_name.items()}
-        self.targets = Targets(lambda server: peers.get(server, GONE))
+        self.targets = PoolTargets(lambda server: peers.get(server, GONE))
         return self.targets
 
     async def _retire(self, upstream: Upstream) -> None:
@@ -103,7 +103,7 @@ class Pool:
         return None if entry is None else entry[0]
 
     async def listing(
-        self, server: str, client: Client = ANYBODY, *, anew: bool = False
+        self, server: str, client: Downstream = ANYBODY, *, anew: bool = False
     ) -> Listing:
         """What the server lists; with `error` set, what it last listed. Never raises.
 
@@ -115,7 +115,7 @@ class Pool:
             return Listing(server, error=str(error))
         return replace(listing, server=server)
 
-    async def live(self, server: str, client: Client = ANYBODY) -> Listing:
+    async def live(self, server: str, client: Downstream = ANYBODY) -> Listing:
         """What it lists on a connection that is open: after a restart it may list other things."""
         try:
             await self._named(server).listings.open(client)
@@ -123,23 +123,23 @@ class Pool:
             return Listing(server, error=str(error))
         return await self.listing(server, client)
 
-    def known_listing(self, server: str, client: Client = ANYBODY) -> Listing | None:
+    def known_listing(self, server: str, client: Downstream = ANYBODY) -> Listing | None:
         """What it last listed, from memory or disk: starts nothing, waits for nothing."""
         entry = self._by_name.get(server)
         listing = entry[1].listings.known(client) if entry is not None else None
         return None if listing is None else replace(listing, server=server)
 
-    def lists_apart(self, server: str, client: Client) -> bool:
+    def lists_apart(self, server: str, client: Downstream) -> bool:
         """May it list something else to this client than to everybody?"""
         entry = self._by_name.get(server)
         return entry is not None and entry[1].listings.lists_apart(client)
 
-    def doubted(self, server: str, client: Client) -> bool:
+    def doubted(self, server: str, client: Downstream) -> bool:
         """Has something happened since it listed, that may have changed the list?"""
         entry = self._by_name.get(server)
         return entry is not None and entry[1].listings.in_doubt(client)
 
-    def is_up(self, server: str, client: Client) -> bool:
+    def is_up(self, server: str, client: Downstream) -> bool:
         """Is there a connection over which it can be asked what it lists to this client?"""
         entry = self._by_name.get(server)
         return entry is not None and entry[1].listings.is_up(client)

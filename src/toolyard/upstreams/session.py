@@ -30,7 +30,7 @@ from toolyard.upstreams.envelope import (
     unstamped,
     without_token,
 )
-from toolyard.upstreams.link.link import NO_HEADERS, Link, LinkError, Outgoing, Refused, TimedOut
+from toolyard.upstreams.link.link import NO_HEADERS, Link, LinkError, Outgoing, Refusal, TimedOut
 from toolyard.upstreams.running import Deadlines, Limits, Owner, Running, latest_of_one_client
 
 log = logger("upstreams")
@@ -177,7 +177,7 @@ class UpstreamSession:
             running.message_rate = self.limits.message_rate
         try:
             result = result_of(await self.link.exchange(out))
-        except Refused as refusal:
+        except Refusal as refusal:
             if refusal.error is None:
                 raise
             raise protocol_error(refusal.error) from None

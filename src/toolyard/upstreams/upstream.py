@@ -56,7 +56,7 @@ from toolyard.upstreams.definition import ServerDefinition
 from toolyard.upstreams.health import Health
 from toolyard.upstreams.link.connect import Connector
 from toolyard.upstreams.link.link import LinkError
-from toolyard.upstreams.lists.kept import Learnt
+from toolyard.upstreams.lists.disk import Learnt
 from toolyard.upstreams.lists.listings import Listings
 from toolyard.upstreams.lists.records import Records
 from toolyard.upstreams.opening import Opener

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from toolyard.access.oauth.browser import Browser
 from toolyard.access.oauth.challenge import Wanted
 from toolyard.access.oauth.discovery import Found, discover
-from toolyard.access.oauth.errors import OAuthError, Refused
+from toolyard.access.oauth.errors import OAuthError, OAuthRefusal
 from toolyard.access.oauth.grant import Grant
 from toolyard.access.oauth.grants import Granting
 from toolyard.access.oauth.tokens import revoke
@@ -24,7 +24,7 @@ MAX_ATTEMPTS, ATTEMPTS_WITHIN = 3, 60.0
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class AccountId:
     """Which server, for whom."""
 
     server: str
@@ -39,8 +39,8 @@ class Place:
 class Account:
     """A caller at a server. One task at a time works on the grant; others find it renewed."""
 
-    def __init__(self, place: Place, grants: Granting, browser: Browser | None) -> None:
-        self._place = place
+    def __init__(self, account_id: AccountId, grants: Granting, browser: Browser | None) -> None:
+        self._id = account_id
         self._grants = grants
         self._browser = browser
         self._lock = asyncio.Lock()
@@ -48,7 +48,7 @@ class Account:
 
     @property
     def grant(self) -> Grant | None:
-        record = self._grants.store.get(self._place.key)
+        record = self._grants.store.get(self._id.key)
         return None if record is None else Grant.unpack(record)
 
     @property
@@ -60,10 +60,10 @@ class Account:
         return None if self._grants.config.interactive else "without a person"
 
     def _keep(self, grant: Grant) -> None:
-        self._grants.store.put(self._place.key, grant.pack())
+        self._grants.store.put(self._id.key, grant.pack())
 
     def forget(self) -> None:
-        self._grants.store.drop(self._place.key)
+        self._grants.store.drop(self._id.key)
 
     # -- headers -----------------------------------------------------------------------
 
@@ -85,7 +85,7 @@ class Account:
     async def _renew_alone(self, old: Grant) -> Grant | None:
         """A refresh token is good for one use: of all processes, one may use it."""
         try:
-            async with self._grants.store.alone(self._place.key):
+            async with self._grants.store.alone(self._id.key):
                 grant = self.grant
                 if grant is None or grant.access != old.access:
                     return grant  # another call, or another process, was faster
@@ -104,8 +104,8 @@ class Account:
             return grant
         try:
             new_grant = await self._grants.renew(grant)
-        except Refused as refusal:
-            log.info("%s: the login has ended (%s)", self._place.server, refusal.code)
+        except OAuthRefusal as refusal:
+            log.info("%s: the login has ended (%s)", self._id.server, refusal.code)
             self.forget()
             return None
         except OAuthError as error:
@@ -135,7 +135,7 @@ class Account:
         if grant is not None and grant.given:
             self.forget()
             raise self._login_required()
-        discovery = await discover(self._grants.fetch, self._place.url, demand)
+        discovery = await discover(self._grants.fetch, self._id.url, demand)
         if grant is not None and grant.issuer != discovery.issuer.issuer:
             self.forget()  # what one issuer gave means nothing to another
             grant = None
@@ -184,7 +184,7 @@ class Account:
     async def log_in(self, demand: Wanted, browser: Browser, scopes: tuple[str, ...] = ()) -> Grant:
         """A new login, whatever there was before. Raises OAuthError."""
         async with self._lock:
-            discovery = await discover(self._grants.fetch, self._place.url, demand)
+            discovery = await discover(self._grants.fetch, self._id.url, demand)
             all_scopes = scopes + self._scopes(discovery, demand, None)
             if self._grants.config.interactive:
                 grant = await self._grants.log_in(
@@ -220,10 +220,10 @@ class Account:
         return True
 
     def _login_required(self, scopes: tuple[str, ...] = ()) -> LoginRequired:
-        return LoginRequired(self._place.server, self._place.url, scopes=scopes)
+        return LoginRequired(self._id.server, self._id.url, scopes=scopes)
 
     def _failed(self, error: OAuthError) -> UpstreamError:
-        return UpstreamError(self._place.server, f"could not get a token: {error}")
+        return UpstreamError(self._id.server, f"could not get a token: {error}")
 
     def _now(self) -> float:
         return self._grants.clock()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 
-from toolyard.access.oauth.clients import Client
+from toolyard.access.oauth.clients import OAuthClient
 from toolyard.access.oauth.discovery import Found
 from toolyard.access.oauth.tokens import Tokens
 from toolyard.protocol.call import JsonObject
@@ -24,7 +24,7 @@ class Grant:
     access: str
     issuer: str
     token_endpoint: str
-    client: Client
+    client: OAuthClient
     resource: str
     obtained: float
     expires: float | None = None
@@ -40,7 +40,12 @@ class Grant:
 
     @classmethod
     def of(
-        cls, tokens: Tokens, discovery: Found, client: Client, scopes: tuple[str, ...], now: float
+        cls,
+        tokens: Tokens,
+        discovery: Found,
+        client: OAuthClient,
+        scopes: tuple[str, ...],
+        now: float,
     ) -> Grant:
         return cls(
             access=tokens.access,
@@ -76,5 +81,5 @@ class Grant:
 
     @classmethod
     def unpack(cls, record: JsonObject) -> Grant:
-        client = Client.unpack(record["client"])
+        client = OAuthClient.unpack(record["client"])
         return cls(**{**record, "client": client, "scopes": tuple(record["scopes"])})

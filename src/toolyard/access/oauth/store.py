@@ -13,7 +13,7 @@ from collections.abc import AsyncIterator, Iterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
 import orjson
 
@@ -21,8 +21,8 @@ from toolyard.errors import ConfigError
 from toolyard.files.stamp import Stamp, stamp
 from toolyard.files.whole import alone_in, create_whole, try_lock, write_whole
 from toolyard.protocol.call import JsonObject
+from toolyard.store.seal import Seal, Unopened
 
-_NONCE = 12
 LOCK_WITHIN, LOCK_AGAIN = 60.0, 0.05
 _SUFFIX = ".sealed"
 
@@ -85,10 +85,8 @@ class SealedStore:
 
     def put(self, key: str, value: JsonObject) -> None:
         path = self._path(key)
-        nonce = os.urandom(_NONCE)
         plain = orjson.dumps({"key": key, "value": value})
-        ciphertext = nonce + self._cipher.encrypt(nonce, plain, path.name.encode())
-        write_whole(str(path), ciphertext)
+        write_whole(str(path), self._seal.close(plain, path.name.encode()))
         self._read.pop(path, None)
 
     @asynccontextmanager
@@ -120,24 +118,15 @@ class SealedStore:
 
     def _open(self, path: Path) -> JsonObject | None:
         """None for what this key did not seal: damaged, or moved from another file."""
-        # As in `_cipher`.
-        from cryptography.exceptions import InvalidTag  # noqa: PLC0415
-
         try:
-            ciphertext = path.read_bytes()
-            plain = self._cipher.decrypt(
-                ciphertext[:_NONCE], ciphertext[_NONCE:], path.name.encode()
-            )
-        except (OSError, InvalidTag, ValueError):
+            plain = self._seal.open(path.read_bytes(), path.name.encode())
+        except (OSError, Unopened):
             return None
         return dict(orjson.loads(plain))
 
     @cached_property
-    def _cipher(self) -> Any:
-        # 30 ms, and only servers with OAuth need it.
-        from cryptography.hazmat.primitives.ciphers.aead import AESGCM  # noqa: PLC0415
-
-        return AESGCM(self._key())
+    def _seal(self) -> Seal:
+        return Seal([self._key()])
 
     def _key(self) -> bytes:
         self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)

@@ -18,7 +18,7 @@ from toolyard.protocol.call import Json, JsonObject
 from toolyard.protocol.keys import SERVER_INFO
 from toolyard.protocol.revisions import HANDSHAKE, LATEST, LATEST_HANDSHAKE, MODERN, Revision
 from toolyard.upstreams.envelope import OUR_INFO, envelope, protocol_error
-from toolyard.upstreams.link.link import LinkError, Refused
+from toolyard.upstreams.link.link import LinkError, Refusal
 from toolyard.upstreams.session import Peer, UpstreamSession
 
 Era: TypeAlias = Literal["modern", "handshake"]
@@ -66,11 +66,11 @@ async def _probe_handshake(session: UpstreamSession) -> Peer:
     """For a client of the handshake era: the other only where the upstream lacks this one."""
     try:
         return await _initialize(session)
-    except (Mismatch, Refused) as error:
+    except (Mismatch, Refusal) as error:
         refusal = error
     try:
         return await _discover(session)
-    except (NotModern, ProtocolError, Refused):
+    except (NotModern, ProtocolError, Refusal):
         raise refusal from None
 
 
@@ -150,7 +150,7 @@ async def _ask_discover(session: UpstreamSession) -> Peer:
         result = await session.greet("server/discover", params, LATEST.date)
     except ProtocolError as error:
         dates = _supported(error)
-    except Refused as refusal:
+    except Refusal as refusal:
         if _utters_modern(refusal):
             return Peer(LATEST, ASSUMED)
         dates = _supported(protocol_error(refusal.error))
@@ -167,7 +167,7 @@ async def _discover_again(session: UpstreamSession, version: str) -> Peer:
     try:
         result = await session.greet("server/discover", {"_meta": envelope(version)}, version)
     except ProtocolError as error:
-        raise Refused(200, f"server/discover: {error.message}") from None
+        raise Refusal(200, f"server/discover: {error.message}") from None
     return _discovered(result)
 
 
@@ -177,7 +177,7 @@ def _supported(error: ProtocolError) -> frozenset[str]:
     return _dates(error.data.get("supported"))
 
 
-def _utters_modern(refusal: Refused) -> bool:
+def _utters_modern(refusal: Refusal) -> bool:
     """Some refusals come from modern servers only; the others are an old server's surprise."""
     if refusal.error is None:
         if refusal.status in _DOWN:
@@ -210,7 +210,7 @@ async def _initialize(session: UpstreamSession, dates: frozenset[str] = frozense
         data = error.data if isinstance(error.data, dict) else {}
         counterproposal = _latest(_dates(data.get("supported")), HANDSHAKE)
         if counterproposal is None or counterproposal is proposal:
-            raise Refused(200, f"initialize: {error.message}") from None
+            raise Refusal(200, f"initialize: {error.message}") from None
         result = await _say_hello(session, counterproposal)
     revision = HANDSHAKE.get(str(result.get("protocolVersion")))
     if revision is None:

@@ -7,7 +7,7 @@ from collections.abc import Awaitable
 from typing import NoReturn
 
 from toolyard.errors import ProtocolError
-from toolyard.processes.lasting import EXIT_GRACE, Child, Guard, Program
+from toolyard.processes.lasting import EXIT_GRACE, Child, GroupGuard, Program
 from toolyard.processes.pacing import Pace, units_of
 from toolyard.protocol.call import JsonObject
 from toolyard.protocol.codec import dumps, loads
@@ -36,7 +36,7 @@ class StdioLink(Link):
     transport = "stdio"
 
     def __init__(
-        self, program: Program, pace: Pace, *, max_message: int = MAX_MESSAGE, guard: Guard
+        self, program: Program, pace: Pace, *, max_message: int = MAX_MESSAGE, guard: GroupGuard
     ) -> None:
         super().__init__(pace)
         self._program = program

@@ -9,12 +9,12 @@ from toolyard.catalog.listing import Listing
 from toolyard.errors import UpstreamError
 from toolyard.protocol.call import Caller
 from toolyard.upstreams.condition import Condition
-from toolyard.upstreams.connections import ANYBODY, Client, Connections, Lease
+from toolyard.upstreams.connections import ANYBODY, Connections, Downstream, Lease
 from toolyard.upstreams.definition import ServerDefinition
 from toolyard.upstreams.link.link import LinkError
 from toolyard.upstreams.lists import asking as lists
-from toolyard.upstreams.lists.kept import KeptListings, Learnt
-from toolyard.upstreams.lists.records import Headers, Known, Records
+from toolyard.upstreams.lists.disk import Learnt, RecordFolder
+from toolyard.upstreams.lists.records import Headers, ListingRecord, Records
 
 
 class Listings:
@@ -27,7 +27,7 @@ class Listings:
         condition: Condition,
         records: Records,
         learnt: Learnt,
-        cache: KeptListings,
+        cache: RecordFolder,
     ) -> None:
         self._definition = definition
         self._connections = connections
@@ -39,15 +39,15 @@ class Listings:
 
     # -- without asking ----------------------------------------------------------------
 
-    def known(self, client: Client = ANYBODY) -> Listing | None:
+    def known(self, client: Downstream = ANYBODY) -> Listing | None:
         """What it last listed, from memory or disk."""
         return self._records.listing(client)
 
-    def lists_apart(self, client: Client) -> bool:
+    def lists_apart(self, client: Downstream) -> bool:
         """May it list something else to this client than to everybody?"""
         return self._records.key(client) != self._records.key(ANYBODY)
 
-    def in_doubt(self, client: Client) -> bool:
+    def in_doubt(self, client: Downstream) -> bool:
         """Has something happened since it listed, that may have changed the list?"""
         return self._records.in_doubt(client)
 
@@ -61,7 +61,7 @@ class Listings:
 
     # -- asking ------------------------------------------------------------------------
 
-    async def get(self, client: Client = ANYBODY, *, anew: bool = False) -> Listing:
+    async def get(self, client: Downstream = ANYBODY, *, anew: bool = False) -> Listing:
         """What it lists now, or what it last listed and why there is nothing newer."""
         before = self._records.listing(client)
         trouble = self._condition.trouble(live=bool(self._connections.live()))
@@ -70,13 +70,13 @@ class Listings:
             self._records.save(self._cache)
         return listing
 
-    async def _of(self, client: Client, trouble: str | None, anew: bool) -> Listing:
+    async def _of(self, client: Downstream, trouble: str | None, anew: bool) -> Listing:
         if self._learnt.speaks_modern(client.guise.modern) is None:
             async with self._finding_out:  # before that, nobody knows who is alike
                 return await self._fresh(client, trouble, anew)
         return await self._fresh(client, trouble, anew)
 
-    async def _fresh(self, client: Client, trouble: str | None, anew: bool) -> Listing:
+    async def _fresh(self, client: Downstream, trouble: str | None, anew: bool) -> Listing:
         record = self._records.at(self._records.key(client))
         # In the lock also to look: while it is being asked, what it lists is not known yet.
         async with record.lock:
@@ -92,7 +92,7 @@ class Listings:
             except (LinkError, UpstreamError) as error:
                 return replace(before, error=self._condition.masked(str(error)))
 
-    async def _fetch(self, client: Client, record: Known) -> Listing:
+    async def _fetch(self, client: Downstream, record: ListingRecord) -> Listing:
         lease = await self._connections.to_list(client)
         # Which era it has may be known only now.
         actual = self._records.at(self._records.key(client))
@@ -101,7 +101,7 @@ class Listings:
         async with actual.lock:
             return await self._ask(client, actual, lease)
 
-    async def _ask(self, client: Client, record: Known, lease: Lease) -> Listing:
+    async def _ask(self, client: Downstream, record: ListingRecord, lease: Lease) -> Listing:
         clean = False
         record.fresh = True  # before asking: a change announced meanwhile makes it stale again
         try:
@@ -115,11 +115,11 @@ class Listings:
         self._records.note(record, listing, self._definition.login_of(client.caller))
         return listing
 
-    async def open(self, client: Client) -> None:
+    async def open(self, client: Downstream) -> None:
         """Have the connection that lists; a new one makes what is known stale. Raises LinkError."""
         self._condition.refuse_if_disabled()
         (await self._connections.to_list(client)).release(True)
 
-    def is_up(self, client: Client) -> bool:
+    def is_up(self, client: Downstream) -> bool:
         """Can it be asked what it lists to this client without opening a connection?"""
         return self._connections.is_up(client)

@@ -18,9 +18,9 @@ from toolyard.protocol.call import JsonObject
 from toolyard.protocol.client import ASKED
 from toolyard.protocol.client import key_of as client_key
 from toolyard.protocol.headers import header_parameters
-from toolyard.upstreams.connections import ANYBODY, Client
+from toolyard.upstreams.connections import ANYBODY, Downstream
 from toolyard.upstreams.definition import ServerDefinition
-from toolyard.upstreams.lists.kept import Kept, KeptListings, Learnt
+from toolyard.upstreams.lists.disk import Learnt, RecordFolder, UpstreamRecord
 
 # Callers with a login of their own are counted as well.
 MOST_LISTINGS = 256
@@ -36,7 +36,7 @@ class Key(NamedTuple):
 
 
 @dataclass(eq=False, slots=True)
-class Known:
+class ListingRecord:
     """What is known for one kind of client. Whoever asks the upstream holds the lock."""
 
     listing: Listing | None = None
@@ -49,21 +49,23 @@ class Known:
 class Records:
     """The records of one upstream, the headers that its tools want, and what is kept on disk."""
 
-    def __init__(self, definition: ServerDefinition, learnt: Learnt, memory: Kept | None) -> None:
+    def __init__(
+        self, definition: ServerDefinition, learnt: Learnt, memory: UpstreamRecord | None
+    ) -> None:
         self._definition = definition
         self._learnt = learnt
-        self._known: dict[Key, Known] = {}  # those used last come last
+        self._known: dict[Key, ListingRecord] = {}  # those used last come last
         self._headers: dict[tuple[str, str], Headers] = {}
         if memory is not None:
             self._load(memory)
 
-    def _load(self, memory: Kept) -> None:
+    def _load(self, memory: UpstreamRecord) -> None:
         """What was kept is believed until the server is used."""
         self.at(self.key(ANYBODY)).listing = memory.listing
         for (modern, client), listing in memory.by_client.items():
             self.at(Key("", modern, client)).listing = listing
 
-    def key(self, client: Client) -> Key:
+    def key(self, client: Downstream) -> Key:
         modern = self._learnt.speaks_modern(client.guise.modern)
         modern = client.guise.modern if modern is None else modern
         abilities = client.guise.key
@@ -72,25 +74,25 @@ class Records:
             abilities = client_key({name: able[name] for name in able if name not in ASKED})
         return Key(self._definition.login_of(client.caller), modern, abilities)
 
-    def at(self, key: Key) -> Known:
+    def at(self, key: Key) -> ListingRecord:
         """The record for such clients, made where there is none."""
-        record = self._known.pop(key, None) or Known()
+        record = self._known.pop(key, None) or ListingRecord()
         self._known[key] = record
         while len(self._known) > MOST_LISTINGS:
             del self._known[next(iter(self._known))]
         return record
 
-    def listing(self, client: Client) -> Listing | None:
+    def listing(self, client: Downstream) -> Listing | None:
         record = self._known.get(self.key(client))
         return record.listing if record is not None else None
 
-    def in_doubt(self, client: Client) -> bool:
+    def in_doubt(self, client: Downstream) -> bool:
         record = self._known.get(self.key(client))
         return record is None or record.in_doubt
 
     # -- how long it holds -------------------------------------------------------------
 
-    def note(self, record: Known, listing: Listing, caller: str) -> None:
+    def note(self, record: ListingRecord, listing: Listing, caller: str) -> None:
         """This was listed just now."""
         record.listing, record.in_doubt = listing, not record.fresh
         record.old_at = None if listing.lasts is None else monotonic() + listing.lasts
@@ -116,7 +118,7 @@ class Records:
             record.old_at, record.fresh = None, False
         return bool(old)
 
-    def save(self, cache: KeptListings) -> None:
+    def save(self, cache: RecordFolder) -> None:
         """Write down what is known, for the next start."""
         base, listing = self.key(ANYBODY), self.listing(ANYBODY)
         if self._definition.auth == "oauth" or listing is None:
@@ -126,7 +128,7 @@ class Records:
             for key, record in list(self._known.items())[-MOST_KEPT:]
             if record.listing is not None and key != base
         }
-        cache.save(self._definition.identity, Kept(listing, self._learnt, by_client))
+        cache.save(self._definition.identity, UpstreamRecord(listing, self._learnt, by_client))
 
     # -- arguments that travel in headers ----------------------------------------------
 

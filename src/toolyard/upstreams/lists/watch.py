@@ -14,7 +14,7 @@ from toolyard.protocol.call import JsonObject
 from toolyard.protocol.kinds import SPELLED
 from toolyard.telemetry import logger
 from toolyard.upstreams.background import Background
-from toolyard.upstreams.link.link import LinkError, Refused
+from toolyard.upstreams.link.link import LinkError, Refusal
 from toolyard.upstreams.session import UpstreamSession
 
 log = logger("upstreams")
@@ -24,7 +24,7 @@ FIRST_WAIT, MOST_WAIT = 1.0, 30.0
 ACKNOWLEDGED_WITHIN = 5.0
 
 
-class Watch:
+class ChangeWatch:
     """What is wanted on one connection. `on_change` is called when any list may have changed."""
 
     def __init__(self, on_change: OnChange) -> None:
@@ -144,7 +144,7 @@ class Watch:
         while session.link.lost is None:
             try:
                 await session.listen(filters)
-            except (ProtocolError, Refused) as error:
+            except (ProtocolError, Refusal) as error:
                 log.debug("%s: subscriptions/listen: %s", session.server, error)
                 self._acknowledged.set()
                 return

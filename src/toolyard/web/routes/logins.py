@@ -1,11 +1,11 @@
-"""The API's part for logins at OAuth servers: their state, log in, log out."""
+"""The API's routes for logins at OAuth servers: their state, log in, log out."""
 
 from __future__ import annotations
 
 from urllib.parse import unquote
 
 from toolyard.errors import UpstreamError
-from toolyard.web.routes.request import Ask, Refused
+from toolyard.web.routes.request import ApiRefusal, Ask
 from toolyard.web.window import Window
 
 
@@ -17,20 +17,20 @@ class LoginRoutes:
         await ask.answer({"logins": self._window.logins.states()})
 
     async def begin(self, ask: Ask) -> None:
-        """Answered with the page to open; the login goes on when its browser comes back."""
+        """Answer with the page to open; the login goes on when the browser comes back from it."""
         try:
             link = await self._window.logins.log_in(_name(ask))
         except UpstreamError as error:
-            raise Refused(502, error.message) from None
+            raise ApiRefusal(502, error.message) from None
         if link is None:
-            raise Refused(404, "the registry has no such OAuth server")
+            raise ApiRefusal(404, "the registry has no such OAuth server")
         await ask.answer({"link": link})
 
     async def end(self, ask: Ask) -> None:
         if not await self._window.logins.log_out(_name(ask)):
-            raise Refused(404, "the registry has no such OAuth server")
+            raise ApiRefusal(404, "the registry has no such OAuth server")
         await ask.answer({})
 
 
 def _name(ask: Ask) -> str:
-    return unquote(ask.rest[0]) if ask.rest else ""
+    return unquote(ask.arguments[0]) if ask.arguments else ""

@@ -1,4 +1,4 @@
-"""One request to the page's API, and the ways it is answered."""
+"""One request to the page's API, and the ways to answer it."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ SECURITY: tuple[Header, ...] = (
 PRIVATE: tuple[Header, ...] = (JSON_TYPE, (b"cache-control", b"no-store"), *SECURITY)
 
 
-class Refused(Exception):
-    """The status and the words of a refusal."""
+class ApiRefusal(Exception):
+    """A request that is refused: the status and the message to send."""
 
     def __init__(self, status: int, message: str, **more: Json) -> None:
         super().__init__(message)
@@ -40,19 +40,21 @@ class Refused(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Ask:
+    """A request on its route, with the response to fill."""
+
     request: Request
     response: Response
-    rest: tuple[str, ...]  # the path's parts after the route's own
+    arguments: tuple[str, ...]  # the parts of the path after the route's name
 
     async def json(self) -> JsonObject:
         try:
             body = orjson.loads(await self.request.read(MAX_BODY))
         except BodyTooLarge:
-            raise Refused(413, f"a body may have {MAX_BODY} bytes") from None
+            raise ApiRefusal(413, f"the body is larger than {MAX_BODY} bytes") from None
         except ValueError:
-            raise Refused(400, "the body is not JSON") from None
+            raise ApiRefusal(400, "the body is not JSON") from None
         if not isinstance(body, dict):
-            raise Refused(400, "the body is not an object")
+            raise ApiRefusal(400, "the body is not a JSON object")
         return body
 
     async def answer(self, value: Json) -> None:

@@ -58,7 +58,7 @@ ByClient: TypeAlias = Mapping[tuple[bool, str], Listing]
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class UpstreamRecord:
     """What is written down about one upstream."""
 
     listing: Listing  # to clients that can do nothing special
@@ -66,7 +66,7 @@ class Kept:
     by_client: ByClient = field(default_factory=dict)
 
 
-def kept_folder(registry: str) -> Path:
+def record_folder(registry: str) -> Path:
     """Where listings of upstreams are kept: beside the file, else in the user's cache."""
     folder = Path(registry).resolve().parent
     if os.access(folder, os.W_OK):
@@ -75,13 +75,13 @@ def kept_folder(registry: str) -> Path:
     return Path(cache) / "toolyard" / "upstreams"
 
 
-class KeptListings:
+class RecordFolder:
     """A folder with a file for each definition. Without a folder nothing is kept."""
 
     def __init__(self, folder: Path | None) -> None:
         self._folder = folder
 
-    def load(self, identity: str, server: str) -> Kept | None:
+    def load(self, identity: str, server: str) -> UpstreamRecord | None:
         if self._folder is None:
             return None
         try:
@@ -90,7 +90,7 @@ class KeptListings:
             return None
         return _read(value, server)
 
-    def save(self, identity: str, memory: Kept) -> None:
+    def save(self, identity: str, memory: UpstreamRecord) -> None:
         if self._folder is None:
             return
         path = self._folder / f"{identity}.json"
@@ -101,7 +101,7 @@ class KeptListings:
             log.warning("the listing of %s was not kept: %s", memory.listing.server, error)
 
 
-def _written(memory: Kept) -> bytes:
+def _written(memory: UpstreamRecord) -> bytes:
     learnt = memory.learnt
     by_client = [
         {"modern": modern, "client": client, **_listed(listing)}
@@ -130,10 +130,12 @@ def _listed(listing: Listing) -> JsonObject:
     }
 
 
-def _read(value: Json, server: str) -> Kept | None:
+def _read(value: Json, server: str) -> UpstreamRecord | None:
     if not isinstance(value, dict) or value.get("format") != FORMAT:
         return None
-    return Kept(_read_listing(value, server), _read_learnt(value), _read_by_client(value, server))
+    return UpstreamRecord(
+        _read_listing(value, server), _read_learnt(value), _read_by_client(value, server)
+    )
 
 
 def _read_listing(value: JsonObject, server: str) -> Listing:
