@@ -15,11 +15,11 @@ from toolyard.protocol.headers import parameters
 from toolyard.upstreams.background import Background
 from toolyard.upstreams.condition import Condition
 from toolyard.upstreams.connections import Connections, Lease, client_of
+from toolyard.upstreams.conversation.roots import settle
+from toolyard.upstreams.conversation.running import Running
+from toolyard.upstreams.conversation.session import UpstreamSession
 from toolyard.upstreams.link.link import NO_HEADERS, Lost, NotSent, TimedOut
 from toolyard.upstreams.lists.listings import Listings
-from toolyard.upstreams.roots import settle
-from toolyard.upstreams.running import Running
-from toolyard.upstreams.session import UpstreamSession
 
 
 class Calls:

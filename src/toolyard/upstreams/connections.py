@@ -20,13 +20,13 @@ from toolyard.protocol.client import key_of as client_key
 from toolyard.protocol.guise import PLAIN, Guise, guise_of
 from toolyard.protocol.revisions import LATEST, LATEST_HANDSHAKE, Revision, older
 from toolyard.upstreams.background import Background
+from toolyard.upstreams.conversation.roots import settle
+from toolyard.upstreams.conversation.running import Owner, Running
+from toolyard.upstreams.conversation.session import UpstreamSession
 from toolyard.upstreams.definition import ServerDefinition
 from toolyard.upstreams.link.link import NotSent
 from toolyard.upstreams.lists.disk import Learnt
 from toolyard.upstreams.lists.watch import ChangeWatch
-from toolyard.upstreams.roots import settle
-from toolyard.upstreams.running import Owner, Running
-from toolyard.upstreams.session import UpstreamSession
 from toolyard.upstreams.slot import Slot
 
 MAX_CONNECTIONS = 64

@@ -6,8 +6,8 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from time import monotonic
 
+from toolyard.upstreams.conversation.session import UpstreamSession
 from toolyard.upstreams.lists.watch import ChangeWatch
-from toolyard.upstreams.session import UpstreamSession
 
 
 class Slot:

@@ -52,6 +52,7 @@ from toolyard.protocol.call import Call, Channel, JsonObject
 from toolyard.upstreams.calls import Calls
 from toolyard.upstreams.condition import Condition
 from toolyard.upstreams.connections import Connections
+from toolyard.upstreams.conversation.roots import settle
 from toolyard.upstreams.definition import ServerDefinition
 from toolyard.upstreams.health import Health
 from toolyard.upstreams.link.connect import Connector
@@ -60,7 +61,6 @@ from toolyard.upstreams.lists.disk import Learnt
 from toolyard.upstreams.lists.listings import Listings
 from toolyard.upstreams.lists.records import Records
 from toolyard.upstreams.opening import Opener
-from toolyard.upstreams.roots import settle
 from toolyard.upstreams.setup import Setup
 from toolyard.upstreams.watching import ResourceWatches
 

@@ -17,9 +17,9 @@ from toolyard.errors import (
 from toolyard.protocol.call import Json, JsonObject
 from toolyard.protocol.keys import SERVER_INFO
 from toolyard.protocol.revisions import HANDSHAKE, LATEST, LATEST_HANDSHAKE, MODERN, Revision
-from toolyard.upstreams.envelope import OUR_INFO, envelope, protocol_error
+from toolyard.upstreams.conversation.envelope import OUR_INFO, envelope, protocol_error
+from toolyard.upstreams.conversation.session import Peer, UpstreamSession
 from toolyard.upstreams.link.link import LinkError, Refusal
-from toolyard.upstreams.session import Peer, UpstreamSession
 
 Era: TypeAlias = Literal["modern", "handshake"]
 

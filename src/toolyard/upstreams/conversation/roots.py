@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import asyncio
 
+from toolyard.upstreams.conversation.session import UpstreamSession
 from toolyard.upstreams.link.link import LinkError
-from toolyard.upstreams.session import UpstreamSession
 
 # Seconds: for a sign of life, for the client's answer on a session, for looking at the folders.
 PATIENCE = 5.0

@@ -21,8 +21,8 @@ from toolyard.protocol.keys import CAPABILITIES
 from toolyard.protocol.revisions import LATEST, Revision
 from toolyard.telemetry import logger
 from toolyard.upstreams.background import Background
-from toolyard.upstreams.carrier import Carrier
-from toolyard.upstreams.envelope import (
+from toolyard.upstreams.conversation.carrier import Carrier
+from toolyard.upstreams.conversation.envelope import (
     error_object,
     protocol_error,
     result_of,
@@ -30,8 +30,14 @@ from toolyard.upstreams.envelope import (
     unstamped,
     without_token,
 )
+from toolyard.upstreams.conversation.running import (
+    Deadlines,
+    Limits,
+    Owner,
+    Running,
+    latest_of_one_client,
+)
 from toolyard.upstreams.link.link import NO_HEADERS, Link, LinkError, Outgoing, Refusal, TimedOut
-from toolyard.upstreams.running import Deadlines, Limits, Owner, Running, latest_of_one_client
 
 log = logger("upstreams")
 
