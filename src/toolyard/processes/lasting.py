@@ -99,7 +99,10 @@ def minimal_environment(extra: Mapping[str, str]) -> dict[str, str]:
 
 
 class Child:
-    """Runs until it ends or is stopped; `on_end` is called once, if it was not stopped."""
+    """A process that lines go into and come out of, until it ends or is stopped.
+
+    `on_line` hears each line; `on_end` is called once, with the reason, if it was not stopped.
+    """
 
     def __init__(
         self,

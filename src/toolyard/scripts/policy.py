@@ -109,6 +109,8 @@ class PolicyScript:
 
 
 class _LoadedFile(NamedTuple):
+    """A policy, and what its file was when it was loaded."""
+
     stamp: Stamp
     policy: LoadedPolicy
 

@@ -49,7 +49,10 @@ class Verdict(NamedTuple):
 
 
 class LoadedPolicy:
-    """The shell is started at once; a file that cannot be loaded shows at the first check."""
+    """One version of the policy, in a shell of its own.
+
+    It is started at once; a file that cannot be loaded shows at the first check.
+    """
 
     def __init__(self, path: str, bash: str, env: Mapping[bytes, bytes], runner: Runner) -> None:
         self._path = path

@@ -21,7 +21,7 @@ from toolyard.scripts.running.runner import Runner
 
 
 class ScriptTarget:
-    """Cheap to make: what depends on the tool alone is computed with its first call.
+    """A tool that is a script. Cheap to make: what it needs is computed with its first call.
 
     `path` is the script's real path; `metadata` is its registry item, with the fields
     `timeoutSecs`, `timeoutHint`, `progressExtendsTimeout`, `maxTimeoutSecs` and `stdin`.

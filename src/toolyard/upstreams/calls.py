@@ -77,11 +77,12 @@ class Calls:
         lease = await self._connections.lease(running)
         session = lease.session
         try:
-            if session.roots_pending and session.settling is None and not session.carrier.tried:
-                session.settle(settle(session))  # this call may be the first that can carry it
-            if session.settling is not None:
+            roots = session.roots
+            if roots.pending and roots.settling is None and not session.carrier.tried:
+                settle(session)  # this call may be the first that can carry the question
+            if roots.settling is not None:
                 session.carrier.lend(running)
-                await asyncio.shield(session.settling)
+                await asyncio.shield(roots.settling)
         except BaseException:
             lease.release(False)
             raise

@@ -268,8 +268,8 @@ class Connections:
             raise
         changes_hands = session.carrier.running is not running
         session.carrier.lend(running)
-        if session.keeps_roots and running is not None and changes_hands:
-            session.settle(settle(session, changed=True))
+        if session.roots.keeps and running is not None and changes_hands:
+            settle(session, changed=True)
         return Lease(session, partial(self._give_back, key, slot), slot.watch)
 
     def _take_spare(self, key: tuple[str, str]) -> Slot | None:
@@ -375,7 +375,7 @@ def _bound_key(client: Downstream) -> tuple[str, str]:
 def _may_change_hands(session: UpstreamSession) -> bool:
     """Another client may have other roots, and not every upstream can be told of them."""
     roots = session.owner.capabilities.get("roots")
-    return not session.keeps_roots or (isinstance(roots, dict) and bool(roots.get("listChanged")))
+    return not session.roots.keeps or (isinstance(roots, dict) and bool(roots.get("listChanged")))
 
 
 def _without_questions(capabilities: JsonObject) -> JsonObject:

@@ -77,10 +77,10 @@ class Opener:
         was_down = self._condition.connected()
         slot.watch.attach(session)
         if wants_roots(session):
-            session.settle(settle(session))
+            settle(session)
         stale = owner.shared and self._records.stale(*slot.whose)
         if was_down or stale:
-            self._on_change()  # it may list something else than what is known of it
+            self._on_change()  # it may list something other than what we know
         return session
 
     def _lost(self, session: UpstreamSession, slot: Slot, error: LinkError) -> None:

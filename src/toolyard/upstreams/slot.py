@@ -11,7 +11,10 @@ from toolyard.upstreams.lists.watch import ChangeWatch
 
 
 class Slot:
-    """`watch`: what is to be heard over it. `whose`: a login, and what its clients can do."""
+    """One connection, or none at the moment.
+
+    `watch`: what is to be heard over it. `whose`: a login, and what its clients can do.
+    """
 
     def __init__(
         self,

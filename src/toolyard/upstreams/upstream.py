@@ -1,8 +1,8 @@
-"""One upstream: a server of the registry, with everything that is known of it.
+"""One upstream: a server of the registry, with everything that is known about it.
 
 An upstream is not a connection. It may have none, or many at once: one that plain clients
 share, one for each client that may be asked something, one lent to a single call. All of them
-share what was learnt of the server (its era, its transport), what it lists, and its failures.
+share what was learnt about the server (its era, its transport), what it lists, and its failures.
 So the work is cut like this:
 
     Calls            performs calls: takes a connection, sends, perhaps once more
@@ -17,7 +17,7 @@ Each uses only those below it. `Upstream` makes them and says how they are doing
 States. None is stored: each follows from the connections there are and from the last failure,
 so that it cannot contradict them.
 
-    disabled   The definition says so. Calls are refused, lists are those of before.
+    disabled   The definition says so. Calls are refused, lists stay as they were.
     idle       No connection, and nothing wrong: it has not been needed yet, or was not used
                for a while and its connections were closed.
                  -> starting   a call, a list or a subscription needs a connection
@@ -33,7 +33,7 @@ so that it cannot contradict them.
                  -> starting   somebody needs it, or it is wanted back: a shared connection
                                that was used lately, or one that somebody listens on
 
-The order of things when a connection is opened: what was known of its lists becomes stale, its
+The order of things when a connection is opened: what was known about its lists becomes stale, its
 watch asks again for everything that somebody listens to, and calls wait until it has taken in
 its client's roots. The pool hears of a change when an upstream goes down, when it comes back,
 and whenever its lists may have changed.
@@ -163,7 +163,7 @@ class Upstream:
 
     def roots_changed(self, session_key: str) -> None:
         for session in self._connections.roots_changed(session_key):
-            session.settle(settle(session, changed=True))
+            settle(session, changed=True)
 
     def sweep(self) -> None:
         self._connections.sweep(self._idle_stop)

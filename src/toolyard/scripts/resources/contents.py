@@ -16,7 +16,7 @@ BINARY = "application/octet-stream"
 
 
 class Body(NamedTuple):
-    """The bytes of a resource; and its type, where the reader knows better than the metadata."""
+    """The bytes of a resource, and its type where the reader knows better than the metadata."""
 
     data: bytes
     mime_type: str | None = None

@@ -60,7 +60,7 @@ class GitPlace:
 
 @dataclass(frozen=True, slots=True)
 class GitProvider:
-    """`ca_file` names certificates to trust in place of the system's."""
+    """Reads files of repositories. `ca_file`: certificates to trust in place of the system's."""
 
     runner: Runner
     dial: GuardedDial

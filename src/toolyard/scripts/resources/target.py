@@ -35,7 +35,10 @@ class Reader(Protocol):
 
 
 class ResourceTarget:
-    """`looks` bounds how many look again at the same time at what has no file to watch."""
+    """A resource that something reads and somebody may watch.
+
+    `looks` bounds how many look again at the same time at what has no file to watch.
+    """
 
     def __init__(
         self,

@@ -16,7 +16,7 @@ class TimeLimit(NamedTuple):
 
 
 class Deadline:
-    """Stands still while a question is open."""
+    """The time that a run has left. It stands still while a question is open."""
 
     __slots__ = ("_idle_since", "_limit", "_paused_at", "_started")
 

@@ -195,7 +195,7 @@ class Run:
 
     @property
     def mark(self) -> bytes:
-        """What all that it starts carries in its environment."""
+        """What everything that it starts carries in its environment."""
         return self._shared.marks.mark_of(self.number)
 
     def take_exchange(self) -> ExchangeFolder:
@@ -240,7 +240,7 @@ class Run:
             self.retire()
 
     def ended(self) -> None:
-        """The process is over; who waits for it retires the run after reading its files."""
+        """The process is over; whoever waits for it retires the run after reading its files."""
         if self._state is State.ABANDONED:
             self.retire()
 

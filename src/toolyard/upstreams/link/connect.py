@@ -63,7 +63,7 @@ class Connector:
         except CannotConnect as error:
             session = await self._otherwise(attempt, error, owner, caller, heard)
         self.learnt.note(wanted_modern=wants_modern, modern=session.modern)
-        if not session.modern and session.asked is LATEST_HANDSHAKE:
+        if not session.modern and session.peer.proposal is LATEST_HANDSHAKE:
             self.learnt.newest = session.peer.revision
         self.learnt.transport = session.link.transport
         return session
@@ -149,6 +149,8 @@ class Connector:
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
+    """One way to connect; without an era, it is found out."""
+
     transport: str
     era: Era | None
 
