@@ -2,7 +2,8 @@
 
 Listings and calls, with and without roots, sampling and elicitation, over stdio and HTTP, in three
 revisions: twelve kinds of client. Names and what changes by itself aside, an answer through the
-gateway is the one that the server gives directly, as far as the client's revision has a form for it.
+gateway is the one that the server gives directly, as far as the client's revision has a form for
+it.
 """
 
 from __future__ import annotations
