@@ -52,12 +52,12 @@ class ExchangeFolder:
         "_lines",
         "_loop",
         "_made_at",
+        "_on_line",
         "_spoke",
         "_stream_at",
         "_taken_at",
         "_written",
         "environ",
-        "on_line",
         "path",
     )
 
@@ -67,7 +67,7 @@ class ExchangeFolder:
         self._lines = Lines(self._pass_on, MAX_LINE, lambda: None)
         self._written: list[str] = []
         self._asked_at = 0
-        self.on_line: Callable[[bytes], None] | None = None
+        self._on_line: Callable[[bytes], None] = _unheard
         self._dirty = False
         self._spoke = False
         self._stream_at = 0
@@ -93,6 +93,13 @@ class ExchangeFolder:
         self._asked_at = self._made_at
         self._lines.clear()
         self._stream_at = 0
+
+    def hear(self, on_line: Callable[[bytes], None]) -> None:
+        """What the script says goes there, line by line, until it is ignored."""
+        self._on_line = on_line
+
+    def ignore(self) -> None:
+        self._on_line = _unheard
 
     def write(self, name: str, data: bytes) -> bytes:
         """A file that appears whole, and is ours to remove."""
@@ -165,12 +172,11 @@ class ExchangeFolder:
         return True
 
     def _pass_on(self, line: bytes | bytearray) -> None:
-        if self.on_line is not None:
-            self.on_line(bytes(line))
+        self._on_line(bytes(line))
 
     def reset(self) -> bool:
         """Make it as new; False where it is not, and must not be used again."""
-        self.on_line = None
+        self.ignore()
         for path in self._written:
             remove(path)
         self._written.clear()
@@ -240,6 +246,10 @@ class ExchangePool:
             exchange.close()
         self._all.clear()
         self._free.clear()
+
+
+def _unheard(line: bytes) -> None:
+    """Nobody listens."""
 
 
 def inodes(path: str) -> dict[str, int]:

@@ -207,7 +207,7 @@ class Run:
         self._call = call
         self._channel = channel
         if self._exchange is not None:
-            self._exchange.on_line = self._heard
+            self._exchange.hear(self._heard)
 
     def started(self, process: Process) -> None:
         self.process = process
@@ -231,7 +231,7 @@ class Run:
             return
         self._state = State.ABANDONED
         if self._exchange is not None:
-            self._exchange.on_line = None
+            self._exchange.ignore()
             self._exchange.cancel()
         if self._questions is not None:
             self._questions.close()
