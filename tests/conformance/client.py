@@ -23,9 +23,9 @@ from toolyard.protocol.call import Call, Channel, Client, Json, JsonObject, Ques
 from toolyard.protocol.client import ELICIT
 from toolyard.protocol.revisions import LATEST
 from toolyard.upstreams.connections import client_of
+from toolyard.upstreams.conversation.running import Limits
 from toolyard.upstreams.definition import ServerDefinition
 from toolyard.upstreams.pool import Pool
-from toolyard.upstreams.running import Limits
 from toolyard.upstreams.setup import Setup
 
 DOCUMENT_URL = "https://conformance-test.local/client-metadata.json"

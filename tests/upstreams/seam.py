@@ -11,9 +11,9 @@ from typing import Any
 
 from toolyard.protocol.call import Call, Caller, Client, Json, JsonObject, Questions
 from toolyard.protocol.revisions import LATEST, LATEST_HANDSHAKE
+from toolyard.upstreams.conversation.running import Limits
 from toolyard.upstreams.definition import ServerDefinition
 from toolyard.upstreams.pool import Pool
-from toolyard.upstreams.running import Limits
 from toolyard.upstreams.setup import Setup
 
 FAKE = str(Path(__file__).with_name("fake_stdio.py"))

@@ -8,8 +8,8 @@ from tests.upstreams import real
 from tests.upstreams.conftest import MakePool
 from tests.upstreams.seam import ClientSession, RecordingChannel, always, call_tool, modern_call
 from toolyard.protocol.call import JsonObject
+from toolyard.upstreams.conversation.running import Limits
 from toolyard.upstreams.definition import ServerDefinition
-from toolyard.upstreams.running import Limits
 
 pytestmark = pytest.mark.long
 

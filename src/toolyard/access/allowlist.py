@@ -12,6 +12,8 @@ _EVERYTHING = frozenset({"*", "all"})
 
 @dataclass(frozen=True, slots=True)
 class Allowlist:
+    """The tools that the operator named, and what holds for all others."""
+
     names: frozenset[str] = frozenset()
     # What holds for tools that are not named.
     otherwise: bool = True

@@ -23,6 +23,8 @@ class Unauthorized(Exception):
 
 
 class Authenticator(Protocol):
+    """Tells who is calling."""
+
     @property
     def everybody(self) -> Caller | None:
         """Who every caller is, where nobody is asked for credentials."""

@@ -35,6 +35,8 @@ class Expected:
 
 
 class JwtTokens:
+    """Finds the caller behind a token that the expected issuer signed for us."""
+
     def __init__(self, expected: Expected, keys: KeySet) -> None:
         self._expected = expected
         self._keys = keys
@@ -43,9 +45,9 @@ class JwtTokens:
 
     async def caller(self, token: str) -> Caller:
         """Raises Unauthorized."""
-        known = self._known.get(token)
-        if known is not None and time.time() < known[0]:
-            return known[1]
+        entry = self._known.get(token)
+        if entry is not None and time.time() < entry[0]:
+            return entry[1]
         expires, caller = await self.verified(token)
         self._known[token] = (expires, caller)
         if len(self._known) > MAX_KNOWN:

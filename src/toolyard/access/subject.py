@@ -12,6 +12,8 @@ SubjectKind = Family | Literal["other"]
 
 
 class Subject(NamedTuple):
+    """A tool, a prompt or a resource, by its name or URI; or something else."""
+
     kind: SubjectKind
     name: str
 

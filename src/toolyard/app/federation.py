@@ -28,11 +28,11 @@ from toolyard.sources.cohort_listings import CohortListings
 from toolyard.sources.gateway import NO_REGISTRIES, GatewaySource, Registries, RegistryFiles
 from toolyard.sources.registry.lock.source import LockedSource, held_offer
 from toolyard.upstreams.connections import Downstream
+from toolyard.upstreams.conversation.running import Limits
 from toolyard.upstreams.definition import ServerDefinition
 from toolyard.upstreams.health import Health
 from toolyard.upstreams.lists.disk import RecordFolder, record_folder
 from toolyard.upstreams.pool import Pool
-from toolyard.upstreams.running import Limits
 from toolyard.upstreams.setup import Setup
 
 

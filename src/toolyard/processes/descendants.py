@@ -1,8 +1,8 @@
 """End what a child started outside of its process group, where the system shows it (Linux).
 
-Who starts a session of its own (a browser, say) is in no group of ours. It is found as a
-descendant, as long as all between still run. So it is looked for now and then: after a crash
-nothing says any more whose it was.
+A process with a session of its own (a browser, say) is in none of our groups. It is found as
+a descendant, as long as everything in between still runs. So it is looked for now and then:
+after a crash nothing says any more whose it was.
 """
 
 from __future__ import annotations
@@ -75,24 +75,24 @@ class Lookout:
         self._descendants.look()
 
     def end(self) -> asyncio.Future[None] | None:
-        """The child has ended: what is to be awaited until the others have, if there are any."""
+        """The child has ended. Returns what to await until the others have, if there are any."""
         if self._timer is not None:
             self._timer.cancel()
-        looking = self._looked is not None and not self._looked.done()
-        if not looking and not self._descendants:
+        is_busy = self._looked is not None and not self._looked.done()
+        if not is_busy and not self._descendants:
             return None
         return self._loop.run_in_executor(None, self._descendants.end)
 
 
 def _below(pid: int) -> Iterator[tuple[int, int]]:
     """Every descendant, with a pidfd that the caller has to close."""
-    parents, left = [pid], MOST_DESCENDANTS
+    parents, room = [pid], MOST_DESCENDANTS
     while parents:
         parent = parents.pop()
-        for child in _children(parent)[:left]:
+        for child in _children(parent)[:room]:
             process = _opened(child, parent)
             if process is not None:
-                left -= 1
+                room -= 1
                 parents.append(child)
                 yield child, process
 
@@ -104,7 +104,7 @@ def _opened(child: int, parent: int) -> int | None:
         return None
     if child in _children(parent):
         return process
-    os.close(process)  # another one who got its number
+    os.close(process)  # another process got its number
     return None
 
 

@@ -32,10 +32,10 @@ class LineWriter:
             self._waiting.append(view)
             self.queued += len(view)
             return
-        rest = self._try(view)
-        if rest:
-            self._waiting.append(rest)
-            self.queued = len(rest)
+        remainder = self._try(view)
+        if remainder:
+            self._waiting.append(remainder)
+            self.queued = len(remainder)
             asyncio.get_running_loop().add_writer(self._fd, self._writable)
 
     def _try(self, view: memoryview) -> memoryview:
@@ -53,10 +53,10 @@ class LineWriter:
     def _writable(self) -> None:
         while self._waiting:
             before = self._waiting[0]
-            rest = self._try(before)
-            self.queued -= len(before) - len(rest)
-            if rest:
-                self._waiting[0] = rest
+            remainder = self._try(before)
+            self.queued -= len(before) - len(remainder)
+            if remainder:
+                self._waiting[0] = remainder
                 self.on_relief()
                 return
             self._waiting.popleft()

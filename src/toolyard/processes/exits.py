@@ -18,29 +18,33 @@ from typing import Protocol, TypeAlias
 
 from toolyard.processes import pidfd
 
-Ended: TypeAlias = Callable[[int], None]
+OnExit: TypeAlias = Callable[[int], None]
 LOST = 255  # somebody else reaped our child: how it ended is not known
 
 
 class Exits(Protocol):
-    def watch(self, pid: int, ended: Ended) -> None:
-        """Reap our child when it ends, then call `ended` with its exit code (-n: signal n).
+    """Hears of the exits of children."""
+
+    def watch(self, pid: int, on_exit: OnExit) -> None:
+        """Reap our child when it ends, then call `on_exit` with its exit code (-n: signal n).
 
         Raises OSError where no descriptor is left for it."""
 
     def close(self) -> None:
-        """Who still runs is not told of."""
+        """Children that still run are not reported any more."""
 
 
 class PidfdExits:
+    """One epoll for all children, as the head of the module says."""
+
     __slots__ = ("_epoll", "_loop", "_watched")
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self._loop = loop
         self._epoll: select.epoll | None = None
-        self._watched: dict[int, tuple[int, Ended]] = {}
+        self._watched: dict[int, tuple[int, OnExit]] = {}
 
-    def watch(self, pid: int, ended: Ended) -> None:
+    def watch(self, pid: int, on_exit: OnExit) -> None:
         process = pidfd.hold(pid)
         try:
             epoll = self._epoll or self._open()
@@ -48,7 +52,7 @@ class PidfdExits:
         except OSError:
             os.close(process)
             raise
-        self._watched[process] = pid, ended
+        self._watched[process] = pid, on_exit
 
     def _open(self) -> select.epoll:
         epoll = select.epoll()
@@ -62,11 +66,11 @@ class PidfdExits:
 
     def _ready(self, epoll: select.epoll) -> None:
         for process, _ in epoll.poll(0):
-            pid, ended = self._watched.pop(process)
+            pid, on_exit = self._watched.pop(process)
             # Closing would not do: a child just being spawned has a copy until it runs.
             epoll.unregister(process)
             os.close(process)
-            ended(reap(pid))
+            on_exit(reap(pid))
         if not self._watched:
             self.close()
 
@@ -89,13 +93,13 @@ class ThreadExits:
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self._loop = loop
 
-    def watch(self, pid: int, ended: Ended) -> None:
-        threading.Thread(target=self._wait, args=(pid, ended), daemon=True).start()
+    def watch(self, pid: int, on_exit: OnExit) -> None:
+        threading.Thread(target=self._wait, args=(pid, on_exit), daemon=True).start()
 
-    def _wait(self, pid: int, ended: Ended) -> None:
+    def _wait(self, pid: int, on_exit: OnExit) -> None:
         code = reap(pid)
         try:
-            self._loop.call_soon_threadsafe(ended, code)
+            self._loop.call_soon_threadsafe(on_exit, code)
         except RuntimeError:  # the loop was closed meanwhile: nobody to tell
             pass
 

@@ -1,11 +1,11 @@
 """End a child with all that it started: by its process group, step by step.
 
-Every child leads a session and a process group of its own. Who wants it gone closes its
-stdin, sends TERM to the group, and KILL at last; each step has its grace. A child that ends
+Every child leads a session and a process group of its own. Whoever wants it gone closes
+its stdin, sends TERM to the group, and KILL at last; each step has its grace. A child that ends
 takes its group along: what is left of it is killed when its exit is heard of.
 
-That is safe though the leader has been reaped by then: its number stays taken while anybody
-of the group lives, and is not given out again so soon after. Later, nobody may signal it.
+That is safe although the leader has been reaped by then: its number stays taken while anybody
+of the group lives, and is not given out again so soon. Later, nobody may signal it.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class Ending:
 
 
 def end_at_once(leader: int) -> None:
-    """For a child of which nobody would hear: unwatched it must not run."""
+    """For a child whose exit nobody would hear of: it must not run unwatched."""
     signal_group(leader, signal.SIGKILL)
     reap(leader)
 

@@ -1,8 +1,8 @@
 """Keep the processes that we start from outliving us: one guard for all of them.
 
 It owns the run folder, the exits and the watcher. Nothing is opened before the first process
-that it is told of. Only a child's exit is watched sooner, and later than `close`: those who
-still run then, or start, must hear of it.
+that it watches. Exits alone can be watched before that, and after `close`: whoever still has
+a child then must hear of its end.
 """
 
 from __future__ import annotations
@@ -26,12 +26,16 @@ def _nothing() -> None: ...
 
 
 class Opened(NamedTuple):
+    """What the guard opens, all at once."""
+
     root: str  # the private run folder, which is removed when we end
     exits: Exits
     watcher: Watcher
 
 
 class Guard:
+    """Owns what it takes to end our processes, whatever becomes of us."""
+
     def __init__(self, parent: str | None) -> None:
         """The run folder is made in `parent`; None: the system's place."""
         self._parent = parent
@@ -52,7 +56,7 @@ class Guard:
         return self._opened
 
     def watch(self, group: int) -> Callable[[], None]:
-        """End this process group should we be gone; call what it gives once the group is."""
+        """End this process group should we be gone. Returns what to call once the group is gone."""
         if self._closed:
             return _nothing
         try:
@@ -66,17 +70,17 @@ class Guard:
     async def close(self) -> None:
         """After everything that it guards: ends what is left. A second time does nothing."""
         self._closed = True
-        opened, self._opened = self._opened, None
-        if opened is None:
+        resources, self._opened = self._opened, None
+        if resources is None:
             return
-        await opened.watcher.close()
-        remove_folder(opened.root)
+        await resources.watcher.close()
+        remove_folder(resources.root)
 
 
 def run_folder(parent: str | None) -> str:
     parent = os.path.realpath(parent or os.environ.get("TMPDIR") or "/tmp")
     os.makedirs(parent, 0o700, exist_ok=True)
-    with suppress(OSError):  # scripts get it as it is, also where we were told to use another
+    with suppress(OSError):  # scripts get this one, even where we were told to use another
         os.makedirs(os.environ.get("TMPDIR") or parent, 0o700, exist_ok=True)
     root = f"{parent}/toolyard-run.{os.getpid()}.{os.urandom(6).hex()}"
     os.mkdir(root, 0o700)

@@ -8,7 +8,7 @@ A child goes one way, and each step happens at most once:
     failed     It still runs and is of no use: it closed its input or output, or sent a line
                that is too long. `on_end` hears why, and its group is killed.
     stopping   Somebody called `stop`: stdin closed, TERM, KILL (group.py). From here on
-               `on_end` is not called: who stops it knows.
+               `on_end` is not called: whoever stops it knows.
     exited     Its exit was heard of. What was still in its pipes is passed on, its group is
                killed, everything is closed; `on_end` hears how it ended unless it had heard
                before. What it had started outside of its group is ended beside the loop, and
@@ -59,15 +59,19 @@ _INHERITED = ("HOME", "LOGNAME", "PATH", "SHELL", "TERM", "USER", "LANG", "TMPDI
 
 
 class GroupGuard(Protocol):
+    """Hears of exits, and keeps process groups from outliving us."""
+
     @property
     def exits(self) -> Exits: ...
 
     def watch(self, group: int) -> Callable[[], None]:
-        """This process group must not outlive us; gives what to call once it is gone."""
+        """This process group must not outlive us. Returns what to call once it is gone."""
 
 
 @dataclass(frozen=True, slots=True)
 class Program:
+    """What to start. It gets little of our environment, and `env` beside that."""
+
     name: str  # or a path
     args: tuple[str, ...] = ()
     cwd: str | None = None
@@ -86,16 +90,19 @@ class Unguarded:
 
 
 def minimal_environment(extra: Mapping[str, str]) -> dict[str, str]:
-    kept = {
+    variables = {
         name: value
         for name, value in os.environ.items()
         if name in _INHERITED or name.startswith("LC_")
     }
-    return {**kept, **extra}
+    return {**variables, **extra}
 
 
 class Child:
-    """Runs until it ends or is stopped; `on_end` is called once, if it was not stopped."""
+    """A process that lines go into and come out of, until it ends or is stopped.
+
+    `on_line` hears each line; `on_end` is called once, with the reason, if it was not stopped.
+    """
 
     def __init__(
         self,
@@ -154,7 +161,7 @@ class Child:
             raise
         self._pid = pid
         self._lookout = Lookout(pid)
-        # Not at once: what it is to be told first goes out before.
+        # Not at once: its first message goes out before that.
         self._loop.call_soon(self._be_guarded)
 
     def _be_guarded(self) -> None:
@@ -228,14 +235,14 @@ class Child:
             self._backlog.append(data)
             self._backlog_size += len(data)
             return
-        taken = self._write_some((data,))
+        size = self._write_some((data,))
         self._gathering = True
-        if taken == len(data):
+        if size == len(data):
             # What else is written in this turn of the loop goes out together.
             self._loop.call_soon(self._flush)
             return
-        self._backlog.append(memoryview(data)[taken:])
-        self._backlog_size += len(data) - taken
+        self._backlog.append(memoryview(data)[size:])
+        self._backlog_size += len(data) - size
         self._wait_for_room()
 
     def _wait_for_room(self) -> None:
@@ -265,16 +272,16 @@ class Child:
             self._loop.remove_writer(self._fds["in"])
         self._gathering = False
 
-    def _flushed(self, taken: int) -> bool:
+    def _flushed(self, size: int) -> bool:
         """Take what was written off the backlog; False when the pipe is full."""
-        self._backlog_size -= taken
-        full = taken == 0
-        while taken:
+        self._backlog_size -= size
+        full = size == 0
+        while size:
             part = self._backlog.popleft()
-            if taken < len(part):
-                self._backlog.appendleft(memoryview(part)[taken:])
-                full, taken = True, len(part)
-            taken -= len(part)
+            if size < len(part):
+                self._backlog.appendleft(memoryview(part)[size:])
+                full, size = True, len(part)
+            size -= len(part)
         return not full
 
     # -- ending ------------------------------------------------------------------------
@@ -331,14 +338,14 @@ class Child:
 
     def _drain(self) -> None:
         for name, take in (("out", self._feed), ("err", self._tail.extend)):
-            left = MAX_DRAIN
-            while name in self._fds and left > 0 and (chunk := self._read(name)):
+            room = MAX_DRAIN
+            while name in self._fds and room > 0 and (chunk := self._read(name)):
                 take(chunk)
-                left -= len(chunk)
+                room -= len(chunk)
         del self._tail[:-TAIL_SIZE]
 
     def _fail(self, reason: str) -> None:
-        """It still runs and is of no use any more."""
+        """It still runs, and is of no more use."""
         if self._exited.is_set():
             return
         self._report(reason)
@@ -348,8 +355,8 @@ class Child:
         if self._reported:
             return
         self._reported = True
-        last = self.tail.strip().rpartition("\n")[2].strip()
-        self._on_end(f"{reason}: {last}" if last else reason)
+        last_line = self.tail.strip().rpartition("\n")[2].strip()
+        self._on_end(f"{reason}: {last_line}" if last_line else reason)
 
     def _shut_all(self) -> None:
         for name in tuple(self._fds):

@@ -1,7 +1,7 @@
 """End what a script has put outside of its process group, once the script is over (Linux).
 
-Who starts a session of its own is in no group of ours, and nobody's child once the script
-has ended. What it was started with still says whose it is: every run has a mark of its own
+A process with a session of its own is in none of our groups, and nobody's child once the
+script has ended. What it was started with still says whose it is: every run has a mark of its own
 in its environment. The marks are looked for some time after a run has ended, for all runs
 at once, and only in processes that have not been looked at.
 """
@@ -17,7 +17,7 @@ from collections.abc import Callable, Set
 from toolyard.processes import pidfd
 
 LOOK_AFTER = 0.2
-# Numbers of processes are given out again: what was known of one is forgotten after this.
+# Numbers of processes are given out again: what was known about one is forgotten after this.
 KNOWN_FOR = 1.0
 LONGEST_ENVIRON = 4 * 1024 * 1024
 
@@ -35,7 +35,7 @@ class Marks:
         self._timer: asyncio.TimerHandle | None = None  # until what it does is done
         self._closed = False
         self._looking: asyncio.Future[Set[int]] | None = None
-        self._known: Set[int] = frozenset()  # processes that are none of ours
+        self._known: Set[int] = frozenset()  # processes that are not ours
         self._looked_at = 0.0
 
     def mark_of(self, number: int) -> bytes:
@@ -57,23 +57,23 @@ class Marks:
         self._looking.add_done_callback(self._found)
 
     def _find(self) -> Set[int]:
-        """The processes that carry a mark. Takes 10 µs each, which the loop has better use for."""
+        """The processes that carry a mark. 10 µs each, for which the loop has better uses."""
         try:
             present = {int(name) for name in os.listdir("/proc") if name.isdecimal()}
         except OSError:  # another system, or no descriptor for it
             return frozenset()
         now = time.monotonic()
-        known = self._known & present if now - self._looked_at < KNOWN_FOR else frozenset()
-        ours = {pid for pid in present - known if self._mark.search(environ_of(pid))}
-        self._known, self._looked_at = present - ours, now
-        return ours
+        strangers = self._known & present if now - self._looked_at < KNOWN_FOR else frozenset()
+        marked_pids = {pid for pid in present - strangers if self._mark.search(environ_of(pid))}
+        self._known, self._looked_at = present - marked_pids, now
+        return marked_pids
 
-    def _found(self, looking: asyncio.Future[Set[int]]) -> None:
+    def _found(self, search: asyncio.Future[Set[int]]) -> None:
         self._timer = None
-        if self._closed or looking.cancelled():
+        if self._closed or search.cancelled():
             return
         live = self._live()
-        if [pid for pid in looking.result() if self._end(pid, live)]:
+        if [pid for pid in search.result() if self._end(pid, live)]:
             self.look_soon()  # for what they have started meanwhile
 
     def _end(self, pid: int, live: Set[int]) -> bool:
@@ -83,8 +83,8 @@ class Marks:
         except OSError:
             return False
         try:
-            found = self._mark.search(environ_of(pid))
-            if found is None or int(found[1]) in live:
+            match = self._mark.search(environ_of(pid))
+            if match is None or int(match[1]) in live:
                 return False
             return pidfd.kill(process)
         finally:

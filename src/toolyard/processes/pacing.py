@@ -1,4 +1,4 @@
-"""How fast something may come: a rate, and how much of it at once. Knows nothing of messages."""
+"""How fast something may come: a rate, and how much of it at once. Knows nothing about messages."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ BURST = 5.0
 
 
 class Pace:
+    """Room that fills at a rate, up to a burst. `take` may overdraw it, `admits` does not."""
+
     __slots__ = ("_at", "_clock", "_left", "_most", "_rate", "dropped")
 
     def __init__(self, rate: float, clock: Callable[[], float] = monotonic) -> None:

@@ -23,14 +23,14 @@ MAX_LINE = 1024 * 1024
 class Incoming:
     """The reading end of one pipe. Read when asked to, or by itself once attended."""
 
-    __slots__ = ("_advanced", "_attended", "_fd", "_loop", "closed")
+    __slots__ = ("_attended", "_fd", "_loop", "_on_read", "closed")
 
     def __init__(
-        self, loop: asyncio.AbstractEventLoop, fd: int, advanced: Callable[[], None]
+        self, loop: asyncio.AbstractEventLoop, fd: int, on_read: Callable[[], None]
     ) -> None:
         self._loop = loop
         self._fd = fd
-        self._advanced = advanced
+        self._on_read = on_read
         self._attended = False
         self.closed = False
 
@@ -50,7 +50,7 @@ class Incoming:
 
     def _readable(self) -> None:
         self._read()
-        self._advanced()
+        self._on_read()
 
     def drain(self) -> None:
         for _ in range(DRAIN_READS):
@@ -86,10 +86,10 @@ class Collected(Incoming):
         self,
         loop: asyncio.AbstractEventLoop,
         fd: int,
-        advanced: Callable[[], None],
+        on_read: Callable[[], None],
         limit: int,
     ) -> None:
-        super().__init__(loop, fd, advanced)
+        super().__init__(loop, fd, on_read)
         self._chunks: list[bytes] = []
         self._left = limit
         self.overflowed = False
@@ -113,6 +113,30 @@ class Collected(Incoming):
         return b"".join(self._chunks)
 
 
+class Heard(Incoming):
+    """Keeps nothing: somebody hears every byte as it comes."""
+
+    __slots__ = ("_hears",)
+
+    overflowed = False
+
+    def __init__(
+        self,
+        loop: asyncio.AbstractEventLoop,
+        fd: int,
+        on_read: Callable[[], None],
+        hears: Callable[[bytes], None],
+    ) -> None:
+        super().__init__(loop, fd, on_read)
+        self._hears = hears
+
+    def keep(self, data: bytes) -> None:
+        self._hears(data)
+
+    def value(self) -> bytes:
+        return b""
+
+
 class Tail(Incoming):
     """Keeps the last bytes only; whoever wants to hears every line."""
 
@@ -122,11 +146,11 @@ class Tail(Incoming):
         self,
         loop: asyncio.AbstractEventLoop,
         fd: int,
-        advanced: Callable[[], None],
+        on_read: Callable[[], None],
         limit: int,
         hears: Callable[[bytes], None] | None,
     ) -> None:
-        super().__init__(loop, fd, advanced)
+        super().__init__(loop, fd, on_read)
         self._tail = b""
         self._limit = limit
         self._lines: Lines | None = None
@@ -146,19 +170,38 @@ class Tail(Incoming):
 
 
 class Feed:
-    """Writes given bytes to the child's stdin as fast as it takes them, then closes it."""
+    """Writes bytes to the child's stdin as fast as it takes them; closes it after the last.
 
-    __slots__ = ("_fd", "_left", "_loop")
+    With `more`, others may follow (`add`) until `finish` is called.
+    """
 
-    def __init__(self, loop: asyncio.AbstractEventLoop, fd: int, data: bytes) -> None:
+    __slots__ = ("_fd", "_left", "_loop", "_more")
+
+    def __init__(
+        self, loop: asyncio.AbstractEventLoop, fd: int, data: bytes, *, more: bool = False
+    ) -> None:
         self._loop = loop
         self._fd = fd
         self._left = memoryview(data)
+        self._more = more
         try:
             loop.add_writer(fd, self._write)
         except OSError:
             os.close(fd)
             raise
+
+    def add(self, data: bytes) -> None:
+        """Nothing happens where the child has closed its end."""
+        if self._fd >= 0:
+            if not self._left:
+                self._loop.add_writer(self._fd, self._write)
+            self._left = memoryview(bytes(self._left) + data)
+
+    def finish(self) -> None:
+        """Close it once everything is written."""
+        self._more = False
+        if not self._left:
+            self.close()
 
     def _write(self) -> None:
         try:
@@ -169,7 +212,10 @@ class Feed:
             self.close()
             return
         if not self._left:
-            self.close()
+            if self._more:
+                self._loop.remove_writer(self._fd)
+            else:
+                self.close()
 
     def close(self) -> None:
         if self._fd < 0:

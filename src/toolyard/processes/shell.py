@@ -19,6 +19,8 @@ DISCARDED = subprocess.DEVNULL
 
 
 class Ended(NamedTuple):
+    """How it ended, and what it printed."""
+
     code: int
     output: bytes  # empty where it went to a file
 

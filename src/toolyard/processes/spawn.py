@@ -3,9 +3,9 @@
 Every child that the loop looks after is started here: a run (once.py), a server (lasting.py)
 and the watcher. Whoever blocks until its child has ended does so in shell.py.
 
-`posix_spawn` costs half of what `subprocess.Popen` does, but has no way to say where the
-child shall be, and does not search for a program: it is used for a path when we are where
-the child shall be already, which a server of one project is.
+`posix_spawn` costs half of what `subprocess.Popen` does, but cannot start a child in another
+folder, and does not search for a program. So it is used for a path, and only when we are in
+the child's folder already, as a server of one project is.
 """
 
 from __future__ import annotations
@@ -36,14 +36,14 @@ class Spawned(NamedTuple):
 
 def spawn(argv: list[str], env: Environ, cwd: str | None, *, has_stdin: bool) -> Spawned:
     """Raises OSError where the child cannot be started; nothing is left open then."""
-    opened: list[int] = []
+    descriptors: list[int] = []
     try:
-        out, child_out = pipe(opened)
-        err, child_err = pipe(opened)
-        child_in, into = pipe(opened) if has_stdin else (nothing(), -1)
+        out, child_out = pipe(descriptors)
+        err, child_err = pipe(descriptors)
+        child_in, into = pipe(descriptors) if has_stdin else (nothing(), -1)
         pid = start(argv, env, cwd, (child_in, child_out, child_err))
     except BaseException:
-        close(*opened)
+        close(*descriptors)
         raise
     close(child_out, child_err, child_in if into >= 0 else -1)
     for fd in (out, err, into):
@@ -52,9 +52,9 @@ def spawn(argv: list[str], env: Environ, cwd: str | None, *, has_stdin: bool) ->
     return Spawned(pid, out, err, into)
 
 
-def pipe(opened: list[int]) -> tuple[int, int]:
+def pipe(descriptors: list[int]) -> tuple[int, int]:
     ends = os.pipe()
-    opened += ends
+    descriptors += ends
     return ends
 
 

@@ -138,11 +138,13 @@ class Watcher:
         if self._closing:
             self._gone.set()
         else:
-            log.warning("what would end our children after us was killed: it is started again")
+            log.warning(
+                "the process that would end our children after us was killed; starting another"
+            )
             self._restart()
 
     def _restart(self) -> None:
-        """At once the first times; whoever goes on killing it is not kept busy."""
+        """At once the first times, then ever later: somebody may go on killing it."""
         wait = 0.0 if self._starts < AT_ONCE else min(2.0 ** (self._starts - AT_ONCE), MOST_WAIT)
         loop = asyncio.get_running_loop()
         self._again = loop.call_later(wait, self._start_again)
@@ -153,7 +155,9 @@ class Watcher:
             self._start()
         except OSError as error:
             self._close_pipe()
-            log.warning("what would end our children after us cannot be started: %s", error)
+            log.warning(
+                "the process that would end our children after us cannot be started: %s", error
+            )
             self._restart()
 
     def _close_pipe(self) -> None:

@@ -27,7 +27,7 @@ log = logger("completions")
 
 @dataclass(frozen=True, slots=True)
 class Suggestions:
-    """What was suggested, and where more is to be had."""
+    """What was suggested, and where to get more."""
 
     values: list[str]
     more: bool = False
@@ -50,15 +50,15 @@ class IssuedCursors:
     """Cursors that scripts have made up themselves: only those come back to them."""
 
     def __init__(self) -> None:
-        self._issued: OrderedDict[tuple[str, str], None] = OrderedDict()
+        self._cursors: OrderedDict[tuple[str, str], None] = OrderedDict()
 
     def add(self, name: str, cursor: str) -> None:
-        self._issued[name, cursor] = None
-        if len(self._issued) > _MOST_ISSUED:
-            self._issued.popitem(last=False)
+        self._cursors[name, cursor] = None
+        if len(self._cursors) > _MOST_ISSUED:
+            self._cursors.popitem(last=False)
 
     def knows(self, name: str, cursor: str) -> bool:
-        return (name, cursor) in self._issued
+        return (name, cursor) in self._cursors
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,21 +68,23 @@ class CompletionScript:
     name: str
     path: str
     metadata: JsonObject = field(default_factory=dict)  # timeoutSecs
-    told: Mapping[str, str] = field(default_factory=dict)
+    variables: Mapping[str, str] = field(default_factory=dict)
     payloads: Mapping[bytes, bytes] = field(default_factory=dict)
 
 
 class ScriptCompletion:
-    def __init__(self, script: CompletionScript, runner: Runner, issued: IssuedCursors) -> None:
+    """Asks a script for suggestions."""
+
+    def __init__(self, script: CompletionScript, runner: Runner, cursors: IssuedCursors) -> None:
         self._script = script
         self._runner = runner
-        self._issued = issued
+        self._cursors = cursors
 
     async def call(self, params: JsonObject, call: Call, channel: Channel) -> JsonObject:
-        query = query_of(params, self._script.name, self._issued)
+        query = query_of(params, self._script.name, self._cursors)
         page = await self._ask(query, call, channel)
         if page.cursor:
-            self._issued.add(self._script.name, page.cursor)
+            self._cursors.add(self._script.name, page.cursor)
         return result_of(page, query, self._script.name)
 
     async def _ask(self, query: Query, call: Call, channel: Channel) -> Suggestions:
@@ -91,7 +93,7 @@ class ScriptCompletion:
             path=script.path,
             environ=runner.environ,
             extra_env={
-                **script.told,
+                **script.variables,
                 "MCP_COMPLETION_NAME": script.name,
                 "MCP_COMPLETION_LIMIT": str(query.limit),
                 "MCP_COMPLETION_OFFSET": str(query.offset),
@@ -102,10 +104,10 @@ class ScriptCompletion:
             cwd=runner.paths.root,
             timeout=limit_for(script.metadata, call, runner.settings),
         )
-        finished = await run_script(runner, spec, call, channel, "Completion")
-        if finished.exit_code:
-            raise self._failed(complaint(finished, "Completion provider failed"))
-        page = page_of(finished.stdout)
+        outcome = await run_script(runner, spec, call, channel, "Completion")
+        if outcome.exit_code:
+            raise self._failed(complaint(outcome, "Completion provider failed"))
+        page = page_of(outcome.stdout)
         if page is None:
             raise self._failed("Completion provider emitted invalid JSON")
         return page
@@ -126,44 +128,44 @@ class ListedValues:
         query = query_of(params, self._name, IssuedCursors())
         argument = query.arguments["argument"]
         typed = query.arguments["query"].lower()
-        fitting = [
+        matches = [
             value
             for value in listed_values(self._schema, argument["name"])
             if value.lower().startswith(typed)
         ]
         end = query.offset + query.limit
-        page = Suggestions(fitting[query.offset : end], more=end < len(fitting), next_offset=end)
+        page = Suggestions(matches[query.offset : end], more=end < len(matches), next_offset=end)
         result = result_of(page, query, self._name)
-        result["completion"]["total"] = len(fitting)
+        result["completion"]["total"] = len(matches)
         return result
 
 
-def query_of(params: JsonObject, name: str, issued: IssuedCursors) -> Query:
+def query_of(params: JsonObject, name: str, cursors: IssuedCursors) -> Query:
     argument = params["argument"]
     value = argument["value"]
     context = params.get("context")
-    given = context.get("arguments") if isinstance(context, dict) else None
+    other_arguments = context.get("arguments") if isinstance(context, dict) else None
     arguments: JsonObject = {
         "query": value,
         "prefix": value,
         "argument": {"name": argument["name"], "value": value},
-        "context": {"arguments": given if isinstance(given, dict) else {}},
+        "context": {"arguments": other_arguments if isinstance(other_arguments, dict) else {}},
         "ref": params.get("ref"),
     }
     digest = hashlib.sha256(dumps(arguments, orjson.OPT_SORT_KEYS)).hexdigest()
     query = Query(arguments, digest, limit_of(params.get("limit")))
     cursor = params.get("cursor")
-    return query if cursor is None else _continued(query, cursor, name, issued)
+    return query if cursor is None else _continued(query, cursor, name, cursors)
 
 
-def limit_of(asked: Json) -> int:
-    if isinstance(asked, bool) or not isinstance(asked, int) or asked < 1:
+def limit_of(value: Json) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
         return MOST_VALUES
-    return min(asked, MOST_VALUES)
+    return min(value, MOST_VALUES)
 
 
-def _continued(query: Query, cursor: Json, name: str, issued: IssuedCursors) -> Query:
-    if isinstance(cursor, str) and issued.knows(name, cursor):
+def _continued(query: Query, cursor: Json, name: str, cursors: IssuedCursors) -> Query:
+    if isinstance(cursor, str) and cursors.knows(name, cursor):
         return Query(query.arguments, query.digest, query.limit, 0, cursor)
     place = decode(cursor)
     if place is None:
@@ -190,17 +192,17 @@ def page_of(output: bytes) -> Suggestions | None:
     values = value.get("suggestions", value.get("values", []))
     if not _are_texts(values):
         return None
-    cursor, following = value.get("cursor") or value.get("nextCursor"), value.get("next")
+    cursor, next_offset = value.get("cursor") or value.get("nextCursor"), value.get("next")
     return Suggestions(
         values,
         more=value.get("hasMore") is True,
-        next_offset=following if type(following) is int and following >= 0 else None,
+        next_offset=next_offset if type(next_offset) is int and next_offset >= 0 else None,
         cursor=cursor if isinstance(cursor, str) else None,
     )
 
 
 def _are_texts(value: Json) -> bool:
-    return isinstance(value, list) and all(isinstance(each, str) for each in value)
+    return isinstance(value, list) and all(isinstance(item, str) for item in value)
 
 
 def result_of(page: Suggestions, query: Query, name: str) -> JsonObject:
@@ -208,8 +210,8 @@ def result_of(page: Suggestions, query: Query, name: str) -> JsonObject:
     cut = len(values) < len(page.values)
     completion: JsonObject = {"values": values, "hasMore": page.more or cut}
     if cut:
-        following = encode(CompletionCursor(name, query.digest, query.offset + len(values)))
-        completion["nextCursor"] = following
+        next_cursor = encode(CompletionCursor(name, query.digest, query.offset + len(values)))
+        completion["nextCursor"] = next_cursor
     elif page.more or page.cursor:
         offset = page.next_offset if page.next_offset is not None else query.offset + len(values)
         own = encode(CompletionCursor(name, query.digest, offset))

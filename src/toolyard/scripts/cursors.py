@@ -14,6 +14,8 @@ _MOST_CHARACTERS = 4096
 
 
 class CompletionCursor(NamedTuple):
+    """Where a completion goes on, and of which question it is the answer."""
+
     name: str
     digest: str
     offset: int

@@ -13,29 +13,29 @@ from toolyard.scripts.tool import seconds
 
 
 def limit_for(metadata: JsonObject, call: Call | None, settings: RunnerSettings) -> TimeLimit:
-    asked = seconds(call.params.get("timeoutSecs")) if call is not None else None
+    requested_time = seconds(call.params.get("timeoutSecs")) if call is not None else None
     own = seconds(metadata.get("timeoutSecs"))
-    return TimeLimit(min(asked or own or settings.default_timeout, settings.max_timeout))
+    return TimeLimit(min(requested_time or own or settings.default_timeout, settings.max_timeout))
 
 
 async def run_script(
-    runner: Runner, spec: ScriptSpec, call: Call | None, channel: Channel | None, what: str
+    runner: Runner, spec: ScriptSpec, call: Call | None, channel: Channel | None, title: str
 ) -> Finished:
-    """Run to the end; errors of the start, of time and of size are the server's to report."""
+    """Run to the end. A failed start, too much time or output become errors of the server."""
     try:
-        finished = await runner.run(spec, call, channel)
+        outcome = await runner.run(spec, call, channel)
     except ToolError as error:
         raise ProtocolError(INTERNAL_ERROR, error.message) from error
-    if finished.said_error.strip():
-        raise own_error(finished.said_error)
-    if finished.timed_out is not None:
+    if outcome.said_error.strip():
+        raise own_error(outcome.said_error)
+    if outcome.timed_out is not None:
         limit = spec.timeout.seconds if spec.timeout else runner.settings.default_timeout
-        raise ProtocolError(INTERNAL_ERROR, f"{what} timed out after {limit:g}s")
-    if finished.overflowed:
-        raise ProtocolError(INTERNAL_ERROR, f"{what} printed too much")
-    return finished
+        raise ProtocolError(INTERNAL_ERROR, f"{title} timed out after {limit:g}s")
+    if outcome.overflowed:
+        raise ProtocolError(INTERNAL_ERROR, f"{title} printed too much")
+    return outcome
 
 
-def complaint(finished: Finished, otherwise: str) -> str:
+def complaint(outcome: Finished, otherwise: str) -> str:
     """What a script that failed said about it."""
-    return text_of(finished.stderr).strip() or otherwise
+    return text_of(outcome.stderr).strip() or otherwise

@@ -45,7 +45,7 @@ class PolicyScript:
     async def permits(self, name: str, metadata: JsonObject) -> bool:
         """Whether the script decided, rather than leave it to the allowlist.
 
-        Raises ProtocolError where the call is denied, by the script or for its faults.
+        Raises ProtocolError where the call is denied, by the script or because of its faults.
         """
         try:
             async with self._places:
@@ -56,11 +56,11 @@ class PolicyScript:
             raise ProtocolError(INTERNAL_ERROR, text) from None
         if verdict.status:
             raise _denial(name, verdict)
-        return verdict.decided
+        return verdict.has_own_check
 
     async def close(self) -> None:
-        loaded = {self._loaded.policy} if self._loaded is not None else set()
-        for policy in loaded | self._retired:
+        policies = {self._loaded.policy} if self._loaded is not None else set()
+        for policy in policies | self._retired:
             await policy.end()
         self._loaded = None
 
@@ -68,23 +68,23 @@ class PolicyScript:
         unsafe = self._why_unsafe()
         if unsafe is not None:
             raise PolicyFailed(unsafe)
-        asked, policy = _short(metadata), self._current()
+        short_metadata, policy = _short(metadata), self._current()
         try:
-            return await policy.ask(name, asked, self._timeout)
+            return await policy.ask(name, short_metadata, self._timeout)
         except PolicyFailed:
             if policy.alive or not policy.proven:
                 raise
         # It used to work and was killed before it could answer: its successor is asked.
-        return await self._current().ask(name, asked, self._timeout)
+        return await self._current().ask(name, short_metadata, self._timeout)
 
     def _current(self) -> LoadedPolicy:
         """The policy as the file has it now; loaded anew when that changed or it died."""
         stamp = _stamp(self._path)
-        loaded = self._loaded
-        if loaded is not None and loaded.stamp == stamp and loaded.policy.alive:
-            return loaded.policy
-        if loaded is not None:
-            self._retire(loaded.policy)
+        current = self._loaded
+        if current is not None and current.stamp == stamp and current.policy.alive:
+            return current.policy
+        if current is not None:
+            self._retire(current.policy)
         policy = LoadedPolicy(self._path, self._bash(), self._environ(), self._runner)
         self._loaded = _LoadedFile(stamp, policy)
         return policy
@@ -109,6 +109,8 @@ class PolicyScript:
 
 
 class _LoadedFile(NamedTuple):
+    """A policy, and what its file was when it was loaded."""
+
     stamp: Stamp
     policy: LoadedPolicy
 

@@ -2,30 +2,27 @@
 
 Knows the few lines of shell that drive it and the form of its answers; decides nothing.
 
-It is started by asyncio, and not as a child of `processes/lasting`: its answers are fields
-that end in NUL, each line of its stderr goes to our log, and a check that it forked may
-answer after it has ended, which a lasting child's pipes do not wait for.
+It is a process that ends (`processes/once`), and not one that lasts: a check that it forked
+may answer a moment after it has ended itself, and a lasting child's pipes do not wait for that.
 """
 
 from __future__ import annotations
 
 import asyncio
 import logging
-import signal
 from collections import deque
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 from toolyard import telemetry
-from toolyard.files.lines import Lines
-from toolyard.processes.group import signal_group
+from toolyard.processes.once import Command, Process
 from toolyard.scripts.running.runner import Runner
 
 log = telemetry.logger("policy")
 LINGER = 1.0
 TAIL_LINES = 8
 FIELDS = 6
-MAX_LINE = 64 * 1024
+MAX_FIELD = 64 * 1024
 _LEVELS = {
     "debug": logging.DEBUG,
     "info": logging.INFO,
@@ -42,129 +39,106 @@ class PolicyFailed(Exception):
 
 
 class Verdict(NamedTuple):
+    """What the policy said about one call."""
+
     status: int  # 0: allowed
-    decided: bool  # False: the script has no check of its own
+    has_own_check: bool  # if not, the allowlist decides
     code: int | None
     message: str
     data: str
 
 
 class LoadedPolicy:
-    """Started at once; a file that cannot be loaded shows at the first check."""
+    """One version of the policy, in a shell of its own.
+
+    It is started at once; a file that cannot be loaded shows at the first check.
+    """
 
     def __init__(self, path: str, bash: str, env: Mapping[bytes, bytes], runner: Runner) -> None:
         self._path = path
-        self._runner = runner
-        self._waiting: dict[bytes, asyncio.Future[Verdict]] = {}
+        self._shared = runner.open()
+        self._answers: dict[bytes, asyncio.Future[Verdict]] = {}
         self._asked = 0
         self._said: deque[str] = deque(maxlen=TAIL_LINES)
-        self._process: asyncio.subprocess.Process | None = None
-        self._over = False
+        self._fields: list[bytes] = []  # of an answer that is not complete
+        self._rest = b""  # of a field that is not
+        self._on_end: Callable[[], None] = lambda: None
         self.proven = False  # it has answered something
-        self._stopped: Callable[[], None] = lambda: None
-        argv = (bash, f"{runner.paths.sdk_dir}/{_DRIVER}", path)
-        self._life = asyncio.get_running_loop().create_task(self._live(argv, env))
-        self._started = asyncio.Event()
+        self._row = -1
+        self._process: Process | None = None
+        argv = [bash, f"{runner.paths.sdk_dir}/{_DRIVER}", path]
+        try:
+            self._process = self._start(argv, env, runner.paths.root)
+            self._row = self._shared.watcher.watch(self._process.pid)
+        except OSError as error:
+            self._said.append(error.strerror or str(error))
+
+    def _start(self, argv: list[str], env: Mapping[bytes, bytes], cwd: str) -> Process:
+        command = Command(
+            argv,
+            env,
+            cwd,
+            stdin=b"",
+            more_stdin=True,
+            stderr_tail=0,
+            hears_stdout=self._hear,
+            hears_stderr=self._note,
+            linger=LINGER,
+        )
+        return Process(command, self._shared.loop, self._shared.exits, self._ended)
 
     @property
     def alive(self) -> bool:
-        gone = self._process is not None and self._process.returncode is not None
-        return not (self._over or gone)
+        return self._process is not None and self._process.exit_code is None
 
     async def ask(self, name: str, metadata: bytes, timeout: float) -> Verdict:
-        await self._started.wait()
         process = self._process
-        if process is None or process.stdin is None or self._over:
+        if process is None or not self.alive:
             raise PolicyFailed(self._why_it_ended())
         self._asked += 1
         ticket = b"%d" % self._asked
         answer: asyncio.Future[Verdict] = asyncio.get_running_loop().create_future()
-        self._waiting[ticket] = answer
+        self._answers[ticket] = answer
         request = (ticket, name.encode("utf-8", "replace").replace(b"\0", b""), metadata)
-        process.stdin.write(b"".join(part + b"\0" for part in request))
+        process.feed(b"".join(part + b"\0" for part in request))
         try:
             async with asyncio.timeout(timeout):
                 return await answer
         except TimeoutError:
             raise PolicyFailed(f"{self._path}: did not decide within {timeout:g}s") from None
         finally:
-            del self._waiting[ticket]
+            del self._answers[ticket]
 
-    def ask_no_more(self, stopped: Callable[[], None]) -> None:
+    def ask_no_more(self, on_end: Callable[[], None]) -> None:
         """Let it end once its last checks are answered."""
-        self._stopped = stopped
-        if self._process is not None and self._process.stdin is not None:
-            self._process.stdin.close()
-        if self._over:
-            stopped()
+        self._on_end = on_end
+        if self._process is None or self._process.over:
+            on_end()
+        else:
+            self._process.finish_feeding()
 
     async def end(self) -> None:
-        self._life.cancel()
-        await asyncio.gather(self._life, return_exceptions=True)
+        if self._process is not None:
+            self._process.terminate(0.0)
+            await self._process.done
 
-    async def _live(self, argv: tuple[str, ...], env: Mapping[bytes, bytes]) -> None:
-        shared = self._runner.open()
-        row = -1
-        try:
-            process = self._process = await asyncio.create_subprocess_exec(
-                *argv,
-                stdin=asyncio.subprocess.PIPE,
-                stdout=asyncio.subprocess.PIPE,
-                stderr=asyncio.subprocess.PIPE,
-                cwd=self._runner.paths.root,
-                env=env,
-                start_new_session=True,
-            )
-            row = shared.watcher.watch(process.pid)
-            self._started.set()
-            await self._attend(process)
-        except OSError as error:
-            self._said.append(error.strerror or str(error))
-        finally:
-            self._over = True
-            self._started.set()
-            await self._bury()
-            shared.watcher.forget(row)
-            self._fail_the_rest()
-            self._stopped()
+    def _hear(self, data: bytes) -> None:
+        *fields, self._rest = (self._rest + data).split(b"\0")
+        self._fields += fields
+        while len(self._fields) >= FIELDS:
+            ticket, *fields = self._fields[:FIELDS]
+            del self._fields[:FIELDS]
+            answer = self._answers.get(ticket)
+            if answer is not None and not answer.done():
+                answer.set_result(_verdict(fields))
+                self.proven = True
+        if len(self._rest) > MAX_FIELD and self._process is not None:
+            self._rest = b""
+            self._said.append("printed something that is not an answer")
+            self._process.terminate(0.0)
 
-    async def _attend(self, process: asyncio.subprocess.Process) -> None:
-        assert process.stdout is not None and process.stderr is not None
-        loop = asyncio.get_running_loop()
-        hearing = {
-            loop.create_task(self._hear(process.stdout)),
-            loop.create_task(self._listen(process.stderr)),
-        }
-        try:
-            await process.wait()
-            # A check that outlives the bash that started it may still have its say.
-            await asyncio.wait(hearing, timeout=LINGER)
-        finally:
-            for task in hearing:
-                task.cancel()
-
-    async def _hear(self, stdout: asyncio.StreamReader) -> None:
-        try:
-            while True:
-                fields = [(await stdout.readuntil(b"\0"))[:-1] for _ in range(FIELDS)]
-                waiting = self._waiting.get(fields[0])
-                if waiting is not None and not waiting.done():
-                    waiting.set_result(_verdict(fields[1:]))
-                    self.proven = True
-        except (asyncio.IncompleteReadError, asyncio.LimitOverrunError):
-            return
-
-    async def _listen(self, stderr: asyncio.StreamReader) -> None:
-        lines = Lines(
-            lambda line: self._note(line.decode("utf-8", "replace")), MAX_LINE, lambda: None
-        )
-        try:
-            while chunk := await stderr.read(65536):
-                lines.feed(chunk)
-        finally:
-            lines.flush()
-
-    def _note(self, line: str) -> None:
+    def _note(self, raw: bytes) -> None:
+        line = raw.decode("utf-8", "replace")
         if line.startswith(_LOGGED):
             level, _, text = line.removeprefix(_LOGGED).partition(" ")
             log.log(_LEVELS.get(level, logging.INFO), "policy.sh: %s", text)
@@ -172,29 +146,28 @@ class LoadedPolicy:
             self._said.append(line)
             log.info("policy.sh: %s", line)
 
-    async def _bury(self) -> None:
-        if self._process is None:
-            return
-        signal_group(self._process.pid, signal.SIGKILL)
-        await self._process.wait()
-
-    def _fail_the_rest(self) -> None:
-        for waiting in self._waiting.values():
-            if not waiting.done():
-                waiting.set_exception(PolicyFailed(self._why_it_ended()))
+    def _ended(self) -> None:
+        """Its group is gone: nobody answers any more."""
+        self._shared.watcher.forget(self._row)
+        for answer in self._answers.values():
+            if not answer.done():
+                answer.set_exception(PolicyFailed(self._why_it_ended()))
+        self._on_end()
 
     def _why_it_ended(self) -> str:
-        code = self._process.returncode if self._process is not None else None
-        said = f": {' / '.join(self._said)}" if self._said else ""
+        code = self._process.exit_code if self._process is not None else None
+        tail = f": {' / '.join(self._said)}" if self._said else ""
         place = self._path
-        return f"{place} failed with exit code {code}{said}" if code else f"{place} ended{said}"
+        return f"{place} failed with exit code {code}{tail}" if code else f"{place} ended{tail}"
 
 
 def _verdict(fields: list[bytes]) -> Verdict:
-    status, decided, code, message, data = (field.decode("utf-8", "replace") for field in fields)
+    status, has_own_check, code, message, data = (
+        field.decode("utf-8", "replace") for field in fields
+    )
     return Verdict(
         status=int(status) if status.isdecimal() else 1,
-        decided=decided == "yes",
+        has_own_check=has_own_check == "yes",
         code=_code(code),
         message=message,
         data=data,

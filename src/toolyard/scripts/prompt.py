@@ -41,6 +41,8 @@ class TextPrompt:
 
 
 class ProgramPrompt:
+    """A program that prints the prompt: text, messages, or a whole result."""
+
     def __init__(self, path: str, metadata: JsonObject, runner: Runner) -> None:
         self._path = path
         self._metadata = metadata
@@ -63,18 +65,18 @@ class ProgramPrompt:
             cwd=runner.paths.root,
             timeout=limit_for(self._metadata, call, runner.settings),
         )
-        finished = await run_script(runner, spec, call, channel, "Prompt")
-        if finished.exit_code:
-            why = complaint(finished, "Prompt failed")
-            raise ProtocolError(INTERNAL_ERROR, why, {"exitCode": finished.exit_code})
-        return self._result(finished.stdout)
+        outcome = await run_script(runner, spec, call, channel, "Prompt")
+        if outcome.exit_code:
+            why = complaint(outcome, "Prompt failed")
+            raise ProtocolError(INTERNAL_ERROR, why, {"exitCode": outcome.exit_code})
+        return self._result(outcome.stdout)
 
     def _result(self, output: bytes) -> JsonObject:
-        printed = _json(output)
-        if is_result(printed):
-            return with_description(self._metadata, printed)
-        if is_messages(printed):
-            return with_description(self._metadata, {"messages": printed})
+        value = _json(output)
+        if is_result(value):
+            return with_description(self._metadata, value)
+        if is_messages(value):
+            return with_description(self._metadata, {"messages": value})
         text = output.decode("utf-8", "replace")
         trim = self._runner.settings.trim_texts
         return text_result(self._metadata, text.rstrip("\n") if trim else text)
@@ -82,8 +84,8 @@ class ProgramPrompt:
 
 def require(metadata: JsonObject, arguments: JsonObject) -> None:
     schema = metadata.get("inputSchema") or {}
-    required = schema.get("required")
-    missing = [name for name in required or () if name not in arguments]
+    names = schema.get("required")
+    missing = [name for name in names or () if name not in arguments]
     if missing:
         text = f"Prompt '{metadata.get('name')}' needs the argument {', '.join(missing)}"
         raise ProtocolError(INVALID_PARAMS, text, {"missing": missing})
@@ -91,10 +93,10 @@ def require(metadata: JsonObject, arguments: JsonObject) -> None:
 
 def values_of(metadata: JsonObject, arguments: JsonObject) -> dict[str, str]:
     """What each placeholder stands for: given, else its default, else nothing."""
-    declared = (metadata.get("inputSchema") or {}).get("properties") or {}
+    properties = (metadata.get("inputSchema") or {}).get("properties") or {}
     values = {
         name: about.get("default", "") if isinstance(about, dict) else ""
-        for name, about in declared.items()
+        for name, about in properties.items()
     }
     return {name: _as_text(value) for name, value in {**values, **arguments}.items()}
 
@@ -105,9 +107,9 @@ def _as_text(value: Json) -> str:
 
 def rendered(template: str, values: Mapping[str, str]) -> str:
     """Each {{name}} replaced once: what an argument contains is never looked at again."""
-    first, *rest = template.split("{{")
-    pieces = [first]
-    for part in rest:
+    head, *parts = template.split("{{")
+    pieces = [head]
+    for part in parts:
         name, closing, after = part.partition("}}")
         value = values.get(name.strip()) if closing else None
         pieces += ["{{", part] if value is None else [value, after]
@@ -138,7 +140,7 @@ def is_messages(value: Json) -> bool:
     return (
         isinstance(value, list)
         and bool(value)
-        and all(isinstance(each, dict) and "role" in each and "content" in each for each in value)
+        and all(isinstance(item, dict) and "role" in item and "content" in item for item in value)
     )
 
 

@@ -16,7 +16,7 @@ NOT_JSON = object()
 
 
 class Shaping(NamedTuple):
-    """What of a tool its results depend on."""
+    """What a tool's results depend on."""
 
     name: str
     max_output: int
@@ -24,33 +24,33 @@ class Shaping(NamedTuple):
     keep_output: bool = False  # the text is the output to the last newline
 
 
-def result_of(finished: Finished, limit: TimeLimit, shaping: Shaping) -> JsonObject:
+def result_of(outcome: Finished, limit: TimeLimit, shaping: Shaping) -> JsonObject:
     """In order: the script's own error, its limits, its exit code, its output."""
-    if finished.said_error.strip():
-        raise own_error(finished.said_error)
-    meta: JsonObject = {"exitCode": finished.exit_code}
-    if finished.stderr:
-        meta["stderr"] = text_of(finished.stderr)
-    if finished.overflowed:
+    if outcome.said_error.strip():
+        raise own_error(outcome.said_error)
+    meta: JsonObject = {"exitCode": outcome.exit_code}
+    if outcome.stderr:
+        meta["stderr"] = text_of(outcome.stderr)
+    if outcome.overflowed:
         return failure(shaping, f"Tool output exceeded {shaping.max_output} bytes", meta)
-    if finished.timed_out is not None:
-        return timeout_result(finished, limit, shaping, meta)
-    output = json_of(finished.stdout)
+    if outcome.timed_out is not None:
+        return timeout_result(outcome, limit, shaping, meta)
+    output = json_of(outcome.stdout)
     if is_result(output):
         return passed_through(cast(JsonObject, output), shaping, meta)
-    if finished.exit_code:
-        return failure(shaping, why_failed(finished, shaping), meta)
-    return success(output, printed(finished.stdout, shaping), shaping, meta)
+    if outcome.exit_code:
+        return failure(shaping, why_failed(outcome, shaping), meta)
+    return success(output, printed(outcome.stdout, shaping), shaping, meta)
 
 
-def own_error(said: bytes) -> ProtocolError:
+def own_error(raw: bytes) -> ProtocolError:
     """MCP_TOOL_ERROR_FILE: `{code, message, data}`, or any text."""
-    value = json_of(said)
+    value = json_of(raw)
     if isinstance(value, dict):
         code, message = value.get("code"), value.get("message")
         if isinstance(code, int) and not isinstance(code, bool) and isinstance(message, str):
             return ProtocolError(code, message, value.get("data"))
-    return ProtocolError(INTERNAL_ERROR, "Tool failed", text_of(said))
+    return ProtocolError(INTERNAL_ERROR, "Tool failed", text_of(raw))
 
 
 def is_result(value: Json) -> bool:
@@ -69,13 +69,13 @@ def is_block(value: Json) -> bool:
     return isinstance(value, dict) and isinstance(value.get("type"), str)
 
 
-def passed_through(printed: JsonObject, shaping: Shaping, meta: JsonObject) -> JsonObject:
-    own_meta = printed.get("_meta")
-    merged = {**own_meta, **meta} if isinstance(own_meta, dict) else meta
-    if asks(printed):
-        return {**printed, "_meta": merged}
-    failed = bool(printed.get("isError")) or meta["exitCode"] != 0
-    return {"name": shaping.name, **printed, "isError": failed, "_meta": with_ui(merged)}
+def passed_through(output: JsonObject, shaping: Shaping, meta: JsonObject) -> JsonObject:
+    own_meta = output.get("_meta")
+    all_meta = {**own_meta, **meta} if isinstance(own_meta, dict) else meta
+    if asks(output):
+        return {**output, "_meta": all_meta}
+    is_error = bool(output.get("isError")) or meta["exitCode"] != 0
+    return {"name": shaping.name, **output, "isError": is_error, "_meta": with_ui(all_meta)}
 
 
 def with_ui(meta: JsonObject) -> JsonObject:
@@ -91,11 +91,11 @@ def printed(stdout: bytes, shaping: Shaping) -> str:
     return stdout.decode("utf-8", "replace") if shaping.keep_output else text_of(stdout)
 
 
-def why_failed(finished: Finished, shaping: Shaping) -> str:
+def why_failed(outcome: Finished, shaping: Shaping) -> str:
     return (
-        printed(finished.stdout, shaping)
-        or text_of(finished.stderr)
-        or f"Tool failed with exit code {finished.exit_code}"
+        printed(outcome.stdout, shaping)
+        or text_of(outcome.stderr)
+        or f"Tool failed with exit code {outcome.exit_code}"
     )
 
 
@@ -121,16 +121,16 @@ def failure(shaping: Shaping, text: str, meta: JsonObject) -> JsonObject:
 
 
 def timeout_result(
-    finished: Finished, limit: TimeLimit, shaping: Shaping, meta: JsonObject
+    outcome: Finished, limit: TimeLimit, shaping: Shaping, meta: JsonObject
 ) -> JsonObject:
-    message = TIMEOUT_MESSAGES[finished.timed_out or "fixed"].format(
+    message = TIMEOUT_MESSAGES[outcome.timed_out or "fixed"].format(
         seconds=whole(limit.seconds), maximum=whole(limit.maximum)
     )
     error: JsonObject = {
         "type": "timeout",
         "message": message,
         "timeoutSecs": whole(limit.seconds),
-        "reason": finished.timed_out,
+        "reason": outcome.timed_out,
         "exitCode": TIMEOUT_EXIT,
     }
     if limit.extends:

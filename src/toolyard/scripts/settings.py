@@ -1,4 +1,4 @@
-"""What the running of scripts can be told, as plain frozen values. Reads no environment."""
+"""The settings of running scripts, as plain frozen values. Reads no environment."""
 
 from __future__ import annotations
 
@@ -13,6 +13,8 @@ MEBIBYTE = 1024 * 1024
 
 @dataclass(frozen=True, slots=True)
 class RunnerSettings:
+    """Limits and habits, each with the variable that sets it."""
+
     max_concurrent: int = 16  # MCPBASH_MAX_CONCURRENT_REQUESTS
     max_asking: int = 64  # MCPBASH_MAX_ASKING_SCRIPTS
     default_timeout: float = 30.0  # MCPBASH_DEFAULT_TOOL_TIMEOUT
@@ -64,6 +66,6 @@ class ProjectPaths:
     sdk_dir: str = ""
     # Files that a tool may embed in its result lie below one of these, or of the roots.
     allowed_roots: tuple[str, ...] = ()
-    # What every script is told of its server: MCPBASH_HOME, MCPBASH_SERVER_NAME,
+    # What every script is told about its server: MCPBASH_HOME, MCPBASH_SERVER_NAME,
     # MCPBASH_JSON_TOOL and their like, by name.
-    exported: Mapping[str, str] = field(default_factory=dict)
+    variables: Mapping[str, str] = field(default_factory=dict)

@@ -21,7 +21,7 @@ from toolyard.scripts.running.runner import Runner
 
 
 class ScriptTarget:
-    """Cheap to make: what depends on the tool alone is computed with its first call.
+    """A tool that is a script. Cheap to make: what it needs is computed with its first call.
 
     `path` is the script's real path; `metadata` is its registry item, with the fields
     `timeoutSecs`, `timeoutHint`, `progressExtendsTimeout`, `maxTimeoutSecs` and `stdin`.
@@ -36,10 +36,10 @@ class ScriptTarget:
     async def call(self, arguments: JsonObject, call: Call, channel: Channel) -> JsonObject:
         limit = self._limit(call)
         spec = self._spec(arguments, call, limit)
-        finished = await self._runner.run(spec, call, channel)
-        result = result_of(finished, limit, self._shaping)
-        if finished.said_resources and result.get("isError") is False:
-            self._embed(finished, result, call, channel)
+        outcome = await self._runner.run(spec, call, channel)
+        result = result_of(outcome, limit, self._shaping)
+        if outcome.said_resources and result.get("isError") is False:
+            self._embed(outcome, result, call, channel)
         return result
 
     @cached_property
@@ -68,11 +68,13 @@ class ScriptTarget:
         )
 
     def _limit(self, call: Call) -> TimeLimit:
-        asked = seconds(call.params.get("timeoutSecs"))
-        if asked is None:
+        requested_time = seconds(call.params.get("timeoutSecs"))
+        if requested_time is None:
             return self._own_limit
         own = self._own_limit
-        return TimeLimit(min(asked, self._runner.settings.max_timeout), own.extends, own.maximum)
+        return TimeLimit(
+            min(requested_time, self._runner.settings.max_timeout), own.extends, own.maximum
+        )
 
     def _spec(self, arguments: JsonObject, call: Call, limit: TimeLimit) -> ScriptSpec:
         payload = compact(arguments)
@@ -91,12 +93,12 @@ class ScriptTarget:
             folder=paths.tools_dir,
         )
 
-    def _embed(self, finished: Finished, result: JsonObject, call: Call, channel: Channel) -> None:
+    def _embed(self, outcome: Finished, result: JsonObject, call: Call, channel: Channel) -> None:
         paths, limit = self._runner.paths, self._runner.settings.max_resource_bytes
         roots = (*paths.allowed_roots, *self._runner.roots_of(call, channel).paths)
-        for named in named_in(finished.said_resources):
+        for file in named_in(outcome.said_resources):
             try:
-                result["content"].append(embed(named, paths.root, roots, limit))
+                result["content"].append(embed(file, paths.root, roots, limit))
             except EmbeddingRefusal as refusal:
                 channel.log("warning", str(refusal), self.name)
 

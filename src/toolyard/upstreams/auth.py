@@ -1,4 +1,4 @@
-"""The credentials of one caller at one upstream. Does not know how a token is got."""
+"""The credentials of one caller at one upstream. Does not know how a token is obtained."""
 
 from __future__ import annotations
 

@@ -15,11 +15,11 @@ from toolyard.protocol.headers import parameters
 from toolyard.upstreams.background import Background
 from toolyard.upstreams.condition import Condition
 from toolyard.upstreams.connections import Connections, Lease, client_of
+from toolyard.upstreams.conversation.roots import settle
+from toolyard.upstreams.conversation.running import Running
+from toolyard.upstreams.conversation.session import UpstreamSession
 from toolyard.upstreams.link.link import NO_HEADERS, Lost, NotSent, TimedOut
 from toolyard.upstreams.lists.listings import Listings
-from toolyard.upstreams.roots import settle
-from toolyard.upstreams.running import Running
-from toolyard.upstreams.session import UpstreamSession
 
 
 class Calls:
@@ -77,11 +77,12 @@ class Calls:
         lease = await self._connections.lease(running)
         session = lease.session
         try:
-            if session.roots_pending and session.settling is None and not session.carrier.tried:
-                session.settle(settle(session))  # this call may be the first that can carry it
-            if session.settling is not None:
+            roots = session.roots
+            if roots.pending and roots.settling is None and not session.carrier.tried:
+                settle(session)  # this call may be the first that can carry the question
+            if roots.settling is not None:
                 session.carrier.lend(running)
-                await asyncio.shield(session.settling)
+                await asyncio.shield(roots.settling)
         except BaseException:
             lease.release(False)
             raise

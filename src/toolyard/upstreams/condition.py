@@ -16,10 +16,10 @@ log = logger("upstreams")
 
 
 class Condition:
-    """What connections and calls have shown of an upstream, and the state that follows from it.
+    """What connections and calls have shown, and the state of the upstream that follows.
 
     `on_change` is called when the first of several failures in a row makes it unavailable.
-    Whatever is said of a failure is said without the secrets of its definition.
+    Whatever is said about a failure is said without the secrets of the definition.
     """
 
     def __init__(self, definition: ServerDefinition, on_change: Callable[[], None]) -> None:
@@ -49,7 +49,7 @@ class Condition:
         return self._disabled or (None if live else self._failure)
 
     def retry_in(self) -> float:
-        """Seconds until it is tried again; 0 where nothing speaks against it."""
+        """Seconds until it is tried again; 0 where it may be tried now."""
         return self._backoff.left(monotonic())
 
     def refuse_if_disabled(self) -> None:
@@ -92,7 +92,7 @@ class Condition:
     # -- what must not be said ---------------------------------------------------------
 
     def keep_to_itself(self, secrets: frozenset[str]) -> None:
-        """Tools have other defaults now: what it says of its failures may hold those as well."""
+        """Tools have other defaults now: what it says about failures may hold those as well."""
         self._secrets |= secrets
 
     def public_text(self, error: LinkError) -> str:

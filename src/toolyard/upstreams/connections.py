@@ -20,13 +20,13 @@ from toolyard.protocol.client import key_of as client_key
 from toolyard.protocol.guise import PLAIN, Guise, guise_of
 from toolyard.protocol.revisions import LATEST, LATEST_HANDSHAKE, Revision, older
 from toolyard.upstreams.background import Background
+from toolyard.upstreams.conversation.roots import settle
+from toolyard.upstreams.conversation.running import Owner, Running
+from toolyard.upstreams.conversation.session import UpstreamSession
 from toolyard.upstreams.definition import ServerDefinition
 from toolyard.upstreams.link.link import NotSent
 from toolyard.upstreams.lists.disk import Learnt
 from toolyard.upstreams.lists.watch import ChangeWatch
-from toolyard.upstreams.roots import settle
-from toolyard.upstreams.running import Owner, Running
-from toolyard.upstreams.session import UpstreamSession
 from toolyard.upstreams.slot import Slot
 
 MAX_CONNECTIONS = 64
@@ -268,8 +268,8 @@ class Connections:
             raise
         changes_hands = session.carrier.running is not running
         session.carrier.lend(running)
-        if session.keeps_roots and running is not None and changes_hands:
-            session.settle(settle(session, changed=True))
+        if session.roots.keeps and running is not None and changes_hands:
+            settle(session, changed=True)
         return Lease(session, partial(self._give_back, key, slot), slot.watch)
 
     def _take_spare(self, key: tuple[str, str]) -> Slot | None:
@@ -375,7 +375,7 @@ def _bound_key(client: Downstream) -> tuple[str, str]:
 def _may_change_hands(session: UpstreamSession) -> bool:
     """Another client may have other roots, and not every upstream can be told of them."""
     roots = session.owner.capabilities.get("roots")
-    return not session.keeps_roots or (isinstance(roots, dict) and bool(roots.get("listChanged")))
+    return not session.roots.keeps or (isinstance(roots, dict) and bool(roots.get("listChanged")))
 
 
 def _without_questions(capabilities: JsonObject) -> JsonObject:

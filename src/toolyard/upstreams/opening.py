@@ -10,13 +10,13 @@ from time import monotonic
 from toolyard.protocol.call import Caller
 from toolyard.upstreams.background import Background
 from toolyard.upstreams.condition import Condition
+from toolyard.upstreams.conversation.roots import settle, wants_roots
+from toolyard.upstreams.conversation.running import Owner
+from toolyard.upstreams.conversation.session import UpstreamSession
 from toolyard.upstreams.link.connect import CannotConnect, Connector
 from toolyard.upstreams.link.link import Down, LinkError
 from toolyard.upstreams.lists.records import Records
 from toolyard.upstreams.lists.watch import ChangeWatch
-from toolyard.upstreams.roots import settle, wants_roots
-from toolyard.upstreams.running import Owner
-from toolyard.upstreams.session import UpstreamSession
 from toolyard.upstreams.slot import Slot
 
 
@@ -77,10 +77,10 @@ class Opener:
         was_down = self._condition.connected()
         slot.watch.attach(session)
         if wants_roots(session):
-            session.settle(settle(session))
+            settle(session)
         stale = owner.shared and self._records.stale(*slot.whose)
         if was_down or stale:
-            self._on_change()  # it may list something else than what is known of it
+            self._on_change()  # it may list something other than what we know
         return session
 
     def _lost(self, session: UpstreamSession, slot: Slot, error: LinkError) -> None:

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from toolyard.http.client import HttpClient
 from toolyard.processes.lasting import GroupGuard, Unguarded
 from toolyard.upstreams.auth import Authorize, OnChallenge
+from toolyard.upstreams.conversation.running import Limits
 from toolyard.upstreams.lists.disk import RecordFolder
-from toolyard.upstreams.running import Limits
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,12 +6,15 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from time import monotonic
 
+from toolyard.upstreams.conversation.session import UpstreamSession
 from toolyard.upstreams.lists.watch import ChangeWatch
-from toolyard.upstreams.session import UpstreamSession
 
 
 class Slot:
-    """`watch`: what is to be heard over it. `whose`: a login, and what its clients can do."""
+    """One connection, or none at the moment.
+
+    `watch`: what is to be heard over it. `whose`: a login, and what its clients can do.
+    """
 
     def __init__(
         self,

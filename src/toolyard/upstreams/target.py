@@ -32,7 +32,7 @@ _REPLACED = frozenset({"name", "arguments", "uri", "task", "_meta"})
 
 
 class UpstreamTarget:
-    """`shape` makes the params of `method` from the arguments of a call."""
+    """One request to a server: `shape` makes its params from the arguments of a call."""
 
     __slots__ = ("_method", "_peer", "_server", "_shape")
 

@@ -1,8 +1,8 @@
-"""One upstream: a server of the registry, with everything that is known of it.
+"""One upstream: a server of the registry, with everything that is known about it.
 
 An upstream is not a connection. It may have none, or many at once: one that plain clients
 share, one for each client that may be asked something, one lent to a single call. All of them
-share what was learnt of the server (its era, its transport), what it lists, and its failures.
+share what was learnt about the server (its era, its transport), what it lists, and its failures.
 So the work is cut like this:
 
     Calls            performs calls: takes a connection, sends, perhaps once more
@@ -17,7 +17,7 @@ Each uses only those below it. `Upstream` makes them and says how they are doing
 States. None is stored: each follows from the connections there are and from the last failure,
 so that it cannot contradict them.
 
-    disabled   The definition says so. Calls are refused, lists are those of before.
+    disabled   The definition says so. Calls are refused, lists stay as they were.
     idle       No connection, and nothing wrong: it has not been needed yet, or was not used
                for a while and its connections were closed.
                  -> starting   a call, a list or a subscription needs a connection
@@ -33,7 +33,7 @@ so that it cannot contradict them.
                  -> starting   somebody needs it, or it is wanted back: a shared connection
                                that was used lately, or one that somebody listens on
 
-The order of things when a connection is opened: what was known of its lists becomes stale, its
+The order of things when a connection is opened: what was known about its lists becomes stale, its
 watch asks again for everything that somebody listens to, and calls wait until it has taken in
 its client's roots. The pool hears of a change when an upstream goes down, when it comes back,
 and whenever its lists may have changed.
@@ -52,6 +52,7 @@ from toolyard.protocol.call import Call, Channel, JsonObject
 from toolyard.upstreams.calls import Calls
 from toolyard.upstreams.condition import Condition
 from toolyard.upstreams.connections import Connections
+from toolyard.upstreams.conversation.roots import settle
 from toolyard.upstreams.definition import ServerDefinition
 from toolyard.upstreams.health import Health
 from toolyard.upstreams.link.connect import Connector
@@ -60,7 +61,6 @@ from toolyard.upstreams.lists.disk import Learnt
 from toolyard.upstreams.lists.listings import Listings
 from toolyard.upstreams.lists.records import Records
 from toolyard.upstreams.opening import Opener
-from toolyard.upstreams.roots import settle
 from toolyard.upstreams.setup import Setup
 from toolyard.upstreams.watching import ResourceWatches
 
@@ -163,7 +163,7 @@ class Upstream:
 
     def roots_changed(self, session_key: str) -> None:
         for session in self._connections.roots_changed(session_key):
-            session.settle(settle(session, changed=True))
+            settle(session, changed=True)
 
     def sweep(self) -> None:
         self._connections.sweep(self._idle_stop)

@@ -1,4 +1,4 @@
-"""Get a grant, by whichever way the registry says: a login, or without any person."""
+"""Get a grant, in whichever way the registry says: a login, or without any person."""
 
 from __future__ import annotations
 

@@ -13,9 +13,9 @@ from toolyard.errors import ConfigError
 from toolyard.processes.guard import Guard
 from toolyard.sources.registry.format.load import load_registry
 from toolyard.telemetry import set_up
+from toolyard.upstreams.conversation.running import Limits
 from toolyard.upstreams.definition import ServerDefinition
 from toolyard.upstreams.pool import Pool
-from toolyard.upstreams.running import Limits
 from toolyard.upstreams.setup import Setup
 
 DEFAULT = "registry.json"

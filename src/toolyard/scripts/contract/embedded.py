@@ -16,6 +16,8 @@ from toolyard.scripts.contract.environ import file_uri
 
 
 class Named(NamedTuple):
+    """A file that a script named, with what it said about it."""
+
     path: str
     mime_type: str | None = None
     uri: str | None = None
@@ -25,12 +27,12 @@ class EmbeddingRefusal(Exception):
     """Why a named file is not embedded."""
 
 
-def named_in(said: bytes) -> list[Named]:
+def named_in(raw: bytes) -> list[Named]:
     """JSON (a path, an object, or a list of either), or lines `path<TAB>mime<TAB>uri`."""
     try:
-        value = orjson.loads(said)
+        value = orjson.loads(raw)
     except orjson.JSONDecodeError:
-        lines = said.decode("utf-8", "replace").splitlines()
+        lines = raw.decode("utf-8", "replace").splitlines()
         return [Named(*line.split("\t")[:3]) for line in lines if line.strip()]
     return list(named_by_json(value if isinstance(value, list) else [value]))
 
@@ -43,23 +45,23 @@ def named_by_json(items: list[Json]) -> Iterator[Named]:
             yield Named(item["path"], text(item.get("mimeType")), text(item.get("uri")))
 
 
-def embed(named: Named, folder: str, roots: Sequence[str], limit: int) -> JsonObject:
+def embed(file: Named, folder: str, roots: Sequence[str], limit: int) -> JsonObject:
     """The content block of one file; refused unless it lies below one of the `roots`.
 
     A relative path starts where the script did, in `folder`.
     """
-    if "\0" in named.path:
+    if "\0" in file.path:
         raise EmbeddingRefusal("a path with a NUL in it names no file")
     try:
-        real = os.path.realpath(os.path.join(folder, named.path))
+        real = os.path.realpath(os.path.join(folder, file.path))
     except OSError as error:  # a link was taken away while it was followed
-        raise EmbeddingRefusal(f"{named.path} cannot be read: {error.strerror}") from error
+        raise EmbeddingRefusal(f"{file.path} cannot be read: {error.strerror}") from error
     if not any(is_below(real, os.path.realpath(root)) for root in roots):
-        raise EmbeddingRefusal(f"{named.path} is outside the allowed roots")
+        raise EmbeddingRefusal(f"{file.path} is outside the allowed roots")
     data = read_plain_file(real, limit)
     resource: JsonObject = {
-        "uri": named.uri or file_uri(real),
-        "mimeType": named.mime_type or guessed(real, data),
+        "uri": file.uri or file_uri(real),
+        "mimeType": file.mime_type or guessed(real, data),
     }
     if is_text(data):
         resource["text"] = data.decode()
@@ -88,8 +90,8 @@ def _opened(path: str, flags: int) -> int:
 def guessed(path: str, data: bytes) -> str:
     import mimetypes  # noqa: PLC0415 (few results embed files, and a start should not pay for it)
 
-    known, _ = mimetypes.guess_type(path)
-    return known or ("text/plain" if is_text(data) else "application/octet-stream")
+    mime_type, _ = mimetypes.guess_type(path)
+    return mime_type or ("text/plain" if is_text(data) else "application/octet-stream")
 
 
 def is_text(data: bytes) -> bool:

@@ -1,8 +1,8 @@
 """The environment of a script: the MCP_* and MCPBASH_* contract, as tables.
 
-A script's environment is laid together from what it keeps of the server's own (`kept`),
+A script's environment is put together from what it keeps of the server's own (`kept`),
 what its tool fixes (once per tool), what its exchange folder fixes (once per folder),
-what is known of the client (`PER_CLIENT`) and what the call brings. JSON payloads travel
+what is known about the client (`PER_CLIENT`) and what the call brings. JSON payloads travel
 in NAME_JSON, or in the file that NAME_FILE names when they are large. Names and values
 are bytes, as the system has them: encoding them for each call would cost more than the
 rest of it.
@@ -73,7 +73,7 @@ ISOLATED = VariableFilter(  # resource providers
 
 @dataclass(frozen=True, slots=True)
 class Roots:
-    """The folders that the client works in, as its scripts are told of them."""
+    """The folders that the client works in, as scripts are told about them."""
 
     json: bytes = b"[]"
     paths: tuple[str, ...] = ()
@@ -91,31 +91,31 @@ class Roots:
 
 
 class Told(NamedTuple):
-    """What scripts are told of the client; the same for all of its calls."""
+    """What scripts are told about the client; the same for all of its calls."""
 
     client: Client
     revision: Revision
     roots: Roots
 
 
-def supports_elicitation(told: Told) -> bytes:
-    return b"1" if told.client.modes_in(told.revision) else b"0"
+def supports_elicitation(facts: Told) -> bytes:
+    return b"1" if facts.client.modes_in(facts.revision) else b"0"
 
 
 def supports(method: str) -> Callable[[Told], bytes]:
-    return lambda told: b"1" if told.client.supports(method) else b"0"
+    return lambda facts: b"1" if facts.client.supports(method) else b"0"
 
 
 PER_CLIENT: Mapping[bytes, Callable[[Told], bytes]] = {
-    b"MCP_PROTOCOL_VERSION": lambda told: told.revision.date.encode(),
+    b"MCP_PROTOCOL_VERSION": lambda facts: facts.revision.date.encode(),
     b"MCP_ELICIT_SUPPORTED": supports_elicitation,
     b"MCP_SAMPLE_SUPPORTED": supports(SAMPLE),
     b"MCP_ROOTS_SUPPORTED": supports(ROOTS),
-    b"MCP_ROOTS_JSON": lambda told: told.roots.json,
-    b"MCP_ROOTS_PATHS": lambda told: told.roots.lines,
-    b"MCP_ROOTS_COUNT": lambda told: b"%d" % len(told.roots.paths),
-    b"MCP_CLIENT_CAPABILITIES_JSON": lambda told: bounded(told.client.capabilities),
-    b"MCP_CLIENT_INFO_JSON": lambda told: bounded(told.client.info),
+    b"MCP_ROOTS_JSON": lambda facts: facts.roots.json,
+    b"MCP_ROOTS_PATHS": lambda facts: facts.roots.lines,
+    b"MCP_ROOTS_COUNT": lambda facts: b"%d" % len(facts.roots.paths),
+    b"MCP_CLIENT_CAPABILITIES_JSON": lambda facts: bounded(facts.client.capabilities),
+    b"MCP_CLIENT_INFO_JSON": lambda facts: bounded(facts.client.info),
 }
 ARGUMENTS, METADATA, META = b"MCP_TOOL_ARGS", b"MCP_TOOL_METADATA", b"MCP_TOOL_META"
 # As text, and as JSON: "7" is not 7.
@@ -170,17 +170,17 @@ def project_environ(
     server_env: Mapping[str, str] | None = None,
 ) -> Environ:
     """What all scripts of a project share. What its env.sh exports is meant for them."""
-    meant = VariableFilter(frozenset(server_env or ()), ())
+    named_variables = VariableFilter(frozenset(server_env or ()), ())
     own = kept(environ, tool_policy(settings), settings.withheld)
     return (
         own
-        | kept(server_env or {}, meant, settings.withheld)
+        | kept(server_env or {}, named_variables, settings.withheld)
         | encoded(
             {
                 "MCP_SDK": paths.sdk_dir,
                 "MCPBASH_PROJECT_ROOT": paths.root,
                 "MCPBASH_MODE": "full",
-                **paths.exported,
+                **paths.variables,
             }
         )
     )
@@ -195,8 +195,8 @@ def tool_environ(name: str, path: str) -> Environ:
     }
 
 
-def client_environ(told: Told) -> Environ:
-    return {name: value(told) for name, value in PER_CLIENT.items()}
+def client_environ(facts: Told) -> Environ:
+    return {name: value(facts) for name, value in PER_CLIENT.items()}
 
 
 def call_environ(call: Call) -> Environ:
@@ -232,7 +232,7 @@ def compact(value: Json) -> bytes:
 
 
 def bounded(value: Json) -> bytes:
-    """What a client says of itself; nothing where that would keep the script from starting."""
+    """What a client says about itself; nothing where that would keep the script from starting."""
     payload = compact(value)
     return payload if len(payload) <= LONGEST_VALUE else b"{}"
 

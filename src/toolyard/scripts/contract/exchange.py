@@ -52,12 +52,12 @@ class ExchangeFolder:
         "_lines",
         "_loop",
         "_made_at",
+        "_on_line",
         "_spoke",
         "_stream_at",
         "_taken_at",
         "_written",
         "environ",
-        "on_line",
         "path",
     )
 
@@ -67,7 +67,7 @@ class ExchangeFolder:
         self._lines = Lines(self._pass_on, MAX_LINE, lambda: None)
         self._written: list[str] = []
         self._asked_at = 0
-        self.on_line: Callable[[bytes], None] | None = None
+        self._on_line: Callable[[bytes], None] = _unheard
         self._dirty = False
         self._spoke = False
         self._stream_at = 0
@@ -93,6 +93,13 @@ class ExchangeFolder:
         self._asked_at = self._made_at
         self._lines.clear()
         self._stream_at = 0
+
+    def hear(self, on_line: Callable[[bytes], None]) -> None:
+        """What the script says goes there, line by line, until it is ignored."""
+        self._on_line = on_line
+
+    def ignore(self) -> None:
+        self._on_line = _unheard
 
     def write(self, name: str, data: bytes) -> bytes:
         """A file that appears whole, and is ours to remove."""
@@ -126,13 +133,13 @@ class ExchangeFolder:
             return None
 
     def may_have_asked(self, now_ns: int) -> bool:
-        """Has the folder changed since the last look, or so lately that a clock may hide it?"""
+        """Has the folder changed since the last look, or so recently that a clock may hide it?"""
         try:
-            changed = changed_at(os.stat(self.path))
+            changed_at_ns = changed_at(os.stat(self.path))
         except OSError:
             return False
-        seen, self._asked_at = self._asked_at, changed
-        return changed != seen or now_ns - changed < 100_000_000
+        previous, self._asked_at = self._asked_at, changed_at_ns
+        return changed_at_ns != previous or now_ns - changed_at_ns < 100_000_000
 
     def remove(self, name: str) -> None:
         remove(f"{self.path}/{name}")
@@ -151,9 +158,9 @@ class ExchangeFolder:
     def touched(self) -> bool:
         """Did somebody touch the stream since the last look, with nothing to be heard on it?"""
         self.drain()
-        seen, self._stream_at = self._stream_at, changed_at(os.fstat(self._fifo))
+        previous, self._stream_at = self._stream_at, changed_at(os.fstat(self._fifo))
         spoke, self._spoke = self._spoke, False
-        return seen not in (0, self._stream_at) and not spoke
+        return previous not in (0, self._stream_at) and not spoke
 
     def _readable(self) -> bool:
         try:
@@ -165,12 +172,11 @@ class ExchangeFolder:
         return True
 
     def _pass_on(self, line: bytes | bytearray) -> None:
-        if self.on_line is not None:
-            self.on_line(bytes(line))
+        self._on_line(bytes(line))
 
     def reset(self) -> bool:
         """Make it as new; False where it is not, and must not be used again."""
-        self.on_line = None
+        self.ignore()
         for path in self._written:
             remove(path)
         self._written.clear()
@@ -182,12 +188,12 @@ class ExchangeFolder:
     def _is_as_new(self) -> bool:
         if self._dirty:
             return False
-        changed = changed_at(os.stat(self.path))
-        if changed == self._made_at and self._taken_at - changed > CLOCK_TICK:
+        changed_at_ns = changed_at(os.stat(self.path))
+        if changed_at_ns == self._made_at and self._taken_at - changed_at_ns > CLOCK_TICK:
             return True  # no entry came or went since it was made
         if inodes(self.path) != self._inodes:
             return False
-        self._made_at = changed
+        self._made_at = changed_at_ns
         return True
 
     def close(self) -> None:
@@ -197,7 +203,7 @@ class ExchangeFolder:
 
 
 class ExchangePool:
-    """Makes, keeps and hands out the exchanges in the run folder, which is another's."""
+    """Makes, keeps and hands out the exchanges in the run folder, which somebody else owns."""
 
     __slots__ = ("_all", "_free", "_loop", "_made", "_root")
 
@@ -240,6 +246,10 @@ class ExchangePool:
             exchange.close()
         self._all.clear()
         self._free.clear()
+
+
+def _unheard(line: bytes) -> None:
+    """Nobody listens."""
 
 
 def inodes(path: str) -> dict[str, int]:

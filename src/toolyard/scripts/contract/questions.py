@@ -36,18 +36,20 @@ class Hold(Protocol):
 
 
 class QuestionKind(NamedTuple):
+    """One kind of question: its files, its method, and what stands in for an answer."""
+
     name: str
     method: str
     params: Callable[[JsonObject], JsonObject]
-    failed: Callable[[int, str], Json]
+    failure: Callable[[int, str], Json]
     needs_body: bool = True
 
 
 def elicitation(request: JsonObject) -> JsonObject:
     common = {"mode": str(request.get("mode", "form")), "message": str(request.get("message", ""))}
     if common["mode"] == "url":
-        known = request.get("elicitationId") or os.urandom(16).hex()
-        return {**common, "url": request.get("url"), "elicitationId": known}
+        elicitation_id = request.get("elicitationId") or os.urandom(16).hex()
+        return {**common, "url": request.get("url"), "elicitationId": elicitation_id}
     schema = request.get("schema", request.get("requestedSchema"))
     return {**common, "requestedSchema": schema or {"type": "object", "properties": {}}}
 
@@ -122,7 +124,7 @@ class Questions:
             answer = await self._ask(kind, request)
         except Exception:  # nobody above would catch it, and the script would wait for ever
             log.exception("the question %s could not be asked", kind.method)
-            answer = kind.failed(INTERNAL_ERROR, "the question could not be asked")
+            answer = kind.failure(INTERNAL_ERROR, "the question could not be asked")
         await self._hold.take_up()
         try:
             self._exchange.write(f"{kind.name}.response", compact(answer))
@@ -131,20 +133,20 @@ class Questions:
 
     async def _ask(self, kind: QuestionKind, request: JsonObject | None) -> Json:
         if request is None and kind.needs_body:
-            return kind.failed(NO_ANSWER, f"the {kind.name} request is not a JSON object")
+            return kind.failure(NO_ANSWER, f"the {kind.name} request is not a JSON object")
         params = kind.params(request or {})
         if not self._can_ask(kind, params):
-            return kind.failed(MISSING_CAPABILITY, f"the client does not support {kind.method}")
+            return kind.failure(MISSING_CAPABILITY, f"the client does not support {kind.method}")
         question = {kind.name: {"method": kind.method, "params": params}}
         try:
             answers = await self._channel.ask(question, self._timeout)
-        except ProtocolError as refused:
-            return kind.failed(refused.code, refused.message)
-        except Unaskable as refused:
-            self._channel.log("warning", refused.message)
-            return kind.failed(MISSING_CAPABILITY, refused.message)
-        except ToolError as unanswered:
-            return kind.failed(NO_ANSWER, unanswered.message)
+        except ProtocolError as refusal:
+            return kind.failure(refusal.code, refusal.message)
+        except Unaskable as refusal:
+            self._channel.log("warning", refusal.message)
+            return kind.failure(MISSING_CAPABILITY, refusal.message)
+        except ToolError as error:
+            return kind.failure(NO_ANSWER, error.message)
         return answers[kind.name]
 
     def _can_ask(self, kind: QuestionKind, params: JsonObject) -> bool:

@@ -19,14 +19,14 @@ def exports_of(path: str, environ: Mapping[str, str], cwd: str | None = None) ->
     if not os.path.isfile(path):
         raise ConfigError.at(path, "no such file")
     try:
-        done = bash(_READ, [os.path.abspath(path)], timeout=_TIMEOUT, env=environ, cwd=cwd)
+        result = bash(_READ, [os.path.abspath(path)], timeout=_TIMEOUT, env=environ, cwd=cwd)
     except FileNotFoundError:
         raise ConfigError.at(path, "needs bash, which is not installed") from None
     except TookTooLong as error:
         raise ConfigError.at(path, str(error)) from None
-    if done.code:
-        raise ConfigError.at(path, f"failed with exit code {done.code}")
-    return _changed(done.output, environ)
+    if result.code:
+        raise ConfigError.at(path, f"failed with exit code {result.code}")
+    return _changed(result.output, environ)
 
 
 def _changed(output: bytes, environ: Mapping[str, str]) -> dict[str, str]:

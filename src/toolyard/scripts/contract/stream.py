@@ -1,4 +1,4 @@
-"""What a running script says of itself, line by line, passed on to its Channel."""
+"""What a running script says about itself, line by line, passed on to its Channel."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ ANNOUNCED = frozenset({*LIST_CHANGED.values(), RESOURCE_UPDATED})
 
 
 class Allowance:
-    """So many a minute; the rest is dropped."""
+    """At most so many a minute; the rest is dropped."""
 
     __slots__ = ("_clock", "_left", "_size", "_until")
 
@@ -38,19 +38,19 @@ class Allowance:
 class Reporter:
     """Reads the notification lines of one call."""
 
-    __slots__ = ("_announce", "_channel", "_logs", "_progress", "_progressed")
+    __slots__ = ("_announce", "_channel", "_logs", "_on_progress", "_progress")
 
     def __init__(
         self,
         channel: Channel,
         announce: Announce,
-        progressed: Callable[[], None],
+        on_progress: Callable[[], None],
         progress: Allowance,
         logs: Allowance,
     ) -> None:
         self._channel = channel
         self._announce = announce
-        self._progressed = progressed
+        self._on_progress = on_progress
         self._progress = progress
         self._logs = logs
 
@@ -61,7 +61,7 @@ class Reporter:
         except orjson.JSONDecodeError:
             message = None
         if not isinstance(message, dict):
-            self._progressed()
+            self._on_progress()
             return
         if message.get("control") == "close_stream":
             self._channel.close_stream()
@@ -77,11 +77,11 @@ class Reporter:
         elif isinstance(method, str) and method in ANNOUNCED:
             self._announce(method, params)
         else:
-            self._progressed()
+            self._on_progress()
 
     def _report_progress(self, params: JsonObject) -> None:
         """The token in the line does not matter: the channel knows its call's own."""
-        self._progressed()
+        self._on_progress()
         progress = number(params.get("progress"))
         if progress is None or not self._progress.take():
             return

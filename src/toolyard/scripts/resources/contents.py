@@ -16,7 +16,7 @@ BINARY = "application/octet-stream"
 
 
 class Body(NamedTuple):
-    """The bytes of a resource; the type where who read it knows better than the metadata."""
+    """The bytes of a resource, and its type where the reader knows better than the metadata."""
 
     data: bytes
     mime_type: str | None = None
@@ -24,7 +24,7 @@ class Body(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class About:
-    """What metadata says of a resource."""
+    """What metadata says about a resource."""
 
     provider: str
     mime_type: str = "text/plain"

@@ -62,19 +62,19 @@ class DataFile:
 
 def path_of(uri: str) -> str:
     """The path that a file URI names, decoded once."""
-    scheme, _, rest = uri.partition(":")
+    scheme, _, remainder = uri.partition(":")
     if scheme.lower() != "file":
         raise ProtocolError(INVALID_PARAMS, "Not a file URI", {"uri": uri})
-    rest = rest.partition("#")[0].partition("?")[0]
-    if rest.startswith("//"):
-        host, slash, path = rest[2:].partition("/")
+    remainder = remainder.partition("#")[0].partition("?")[0]
+    if remainder.startswith("//"):
+        host, slash, path = remainder[2:].partition("/")
         if host.lower() not in ("", "localhost") or not slash:
             raise ProtocolError(INVALID_PARAMS, "Not a local file URI", {"uri": uri})
-        rest = slash + path
-    decoded = os.fsdecode(unquote_to_bytes(rest))
-    if not decoded.startswith("/") or "\0" in decoded:
+        remainder = slash + path
+    local_path = os.fsdecode(unquote_to_bytes(remainder))
+    if not local_path.startswith("/") or "\0" in local_path:
         raise ProtocolError(INVALID_PARAMS, "Not a local file URI", {"uri": uri})
-    return decoded
+    return local_path
 
 
 def read_file(real: str, limit: int, uri: str) -> bytes:

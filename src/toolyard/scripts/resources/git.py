@@ -40,6 +40,8 @@ _QUIET = {
 
 @dataclass(frozen=True, slots=True)
 class GitLimits:
+    """How long a fetch may take, and how much it may bring."""
+
     seconds: float = 30.0
     max_kib: int = 51200
     max_bytes: int = 10 * 1024 * 1024
@@ -58,7 +60,7 @@ class GitPlace:
 
 @dataclass(frozen=True, slots=True)
 class GitProvider:
-    """`ca_file` names certificates to trust in place of the system's."""
+    """Reads files of repositories. `ca_file`: certificates to trust in place of the system's."""
 
     runner: Runner
     dial: GuardedDial
@@ -121,16 +123,16 @@ class _Fetched:
         """Wait for the fetch, and end it when the folder outgrows its limit."""
         limit = min(self.provider.limits.max_kib, MOST_KIB) * 1024
         while True:
-            done, _ = await asyncio.wait((fetch,), timeout=_LOOK_EVERY)
+            finished_fetch, _ = await asyncio.wait((fetch,), timeout=_LOOK_EVERY)
             if await asyncio.to_thread(_size_of, self.folder) > limit:
                 raise unreadable(self.uri, f"the repository exceeds {limit // 1024} KiB")
-            if done:
+            if finished_fetch:
                 fetch.result()
                 return
 
     async def _blob(self) -> bytes:
-        listed = await self._must("ls-tree", "-l", "FETCH_HEAD", "--", self.place.path)
-        about = listed.stdout.split(None, 4)
+        tree = await self._must("ls-tree", "-l", "FETCH_HEAD", "--", self.place.path)
+        about = tree.stdout.split(None, 4)
         if len(about) < 4:
             raise not_found(self.uri)
         mode, kind, _, size = about[:4]
@@ -138,8 +140,8 @@ class _Fetched:
             raise unreadable(self.uri, "Resource is not a plain file")
         if int(size) > self.provider.limits.max_bytes:
             raise unreadable(self.uri, f"Resource exceeds {self.provider.limits.max_bytes} bytes")
-        shown = await self._must("cat-file", "blob", f"FETCH_HEAD:{self.place.path}")
-        return shown.stdout
+        blob = await self._must("cat-file", "blob", f"FETCH_HEAD:{self.place.path}")
+        return blob.stdout
 
     async def _must(self, *arguments: str) -> Finished:
         trust = {"GIT_SSL_CAINFO": self.provider.ca_file} if self.provider.ca_file else {}
@@ -154,10 +156,10 @@ class _Fetched:
             timeout=TimeLimit(min(self.provider.limits.seconds, MOST_SECONDS)),
             max_output=self.provider.limits.max_bytes,
         )
-        finished = await run_script(self.provider.runner, spec, None, None, "git")
-        if finished.exit_code:
-            raise unreadable(self.uri, complaint(finished, "git failed"))
-        return finished
+        outcome = await run_script(self.provider.runner, spec, None, None, "git")
+        if outcome.exit_code:
+            raise unreadable(self.uri, complaint(outcome, "git failed"))
+        return outcome
 
 
 def parse_git_uri(uri: str) -> GitPlace:

@@ -28,6 +28,8 @@ MOST_BYTES = 20 * 1024 * 1024
 
 @dataclass(frozen=True, slots=True)
 class HttpsLimits:
+    """How long a fetch may take, how much it may bring, and as whom we fetch."""
+
     seconds: float = 15.0
     max_bytes: int = 10 * 1024 * 1024
     user_agent: str = "toolyard"
@@ -38,6 +40,8 @@ class HttpsLimits:
 
 
 class HttpsProvider:
+    """Reads `https` URLs that lead to public addresses."""
+
     def __init__(
         self, dial: GuardedDial, limits: HttpsLimits, context: ssl.SSLContext | None = None
     ) -> None:
@@ -54,7 +58,7 @@ class HttpsProvider:
         uri = arguments["uri"]
         parts = split_url(uri)
         try:
-            fetched = await self._fetch("GET", _plain(parts), self._headers)
+            response = await self._fetch("GET", _plain(parts), self._headers)
         except NotAllowed as refusal:
             raise unreadable(uri, str(refusal)) from None
         except Forbidden as refusal:
@@ -65,7 +69,7 @@ class HttpsProvider:
             raise unreadable(uri, f"timed out after {self._limits.seconds:g}s") from None
         except FetchError as error:
             raise unreadable(uri, f"cannot be fetched: {error.why}") from None
-        return _body(uri, fetched)
+        return _body(uri, response)
 
     def paths(self, arguments: JsonObject) -> tuple[str, ...]:
         return ()
@@ -94,11 +98,11 @@ def _plain(parts: SplitResult) -> str:
     return f"https://{literal}{port}{quote(target, safe=string.punctuation)}"
 
 
-def _body(uri: str, fetched: Fetched) -> Body:
-    if fetched.status in (404, 410):
+def _body(uri: str, response: Fetched) -> Body:
+    if response.status in (404, 410):
         raise not_found(uri)
-    if 300 <= fetched.status < 400:
-        raise unreadable(uri, f"redirect:{fetched.headers.get('location', '')}")
-    if fetched.status != 200:
-        raise unreadable(uri, f"the server answered {fetched.status}")
-    return Body(fetched.body, fetched.content_type or None)
+    if 300 <= response.status < 400:
+        raise unreadable(uri, f"redirect:{response.headers.get('location', '')}")
+    if response.status != 200:
+        raise unreadable(uri, f"the server answered {response.status}")
+    return Body(response.body, response.content_type or None)

@@ -26,6 +26,8 @@ class StaticPage:
 
 
 class TemplatePage:
+    """One of our templates, filled in."""
+
     def __init__(self, template: str, config: JsonObject) -> None:
         self._template = template
         self._config = config

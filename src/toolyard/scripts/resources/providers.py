@@ -22,7 +22,7 @@ _EXTRA: Mapping[str, tuple[str, ...]] = {
 
 
 class ScriptProvider:
-    """One provider script. `told` is what every provider is told: folders and roots."""
+    """One provider script. `variables` go to every provider: folders and roots."""
 
     def __init__(
         self,
@@ -30,13 +30,13 @@ class ScriptProvider:
         path: str,
         metadata: JsonObject,
         runner: Runner,
-        told: Mapping[str, str],
+        variables: Mapping[str, str],
     ) -> None:
         self._name = name
         self._path = path
         self._metadata = metadata
         self._runner = runner
-        self._told = told
+        self._variables = variables
 
     async def read(self, arguments: JsonObject, call: Call | None, channel: Channel | None) -> Body:
         uri = arguments["uri"]
@@ -46,15 +46,15 @@ class ScriptProvider:
         spec = ScriptSpec(
             path=self._path,
             argv=(uri,),
-            environ={**provider_environ(self._name, settings), **encoded(self._told)},
+            environ={**provider_environ(self._name, settings), **encoded(self._variables)},
             cwd=self._runner.paths.root,
             timeout=limit_for(self._metadata, call, settings),
             max_output=settings.max_resource_bytes,
         )
-        finished = await run_script(self._runner, spec, call, None, "Resource provider")
-        if finished.exit_code:
-            raise _meaning(finished, uri)
-        return Body(finished.stdout)
+        outcome = await run_script(self._runner, spec, call, None, "Resource provider")
+        if outcome.exit_code:
+            raise _meaning(outcome, uri)
+        return Body(outcome.stdout)
 
     def paths(self, arguments: JsonObject) -> tuple[str, ...]:
         return ()
@@ -93,9 +93,9 @@ _MEANINGS: Mapping[int, Callable[[str, str], ProtocolError]] = {
 }
 
 
-def _meaning(finished: Finished, uri: str) -> ProtocolError:
-    said = complaint(finished, "Resource provider failed")
-    return _MEANINGS.get(finished.exit_code, unreadable)(uri, said)
+def _meaning(outcome: Finished, uri: str) -> ProtocolError:
+    text = complaint(outcome, "Resource provider failed")
+    return _MEANINGS.get(outcome.exit_code, unreadable)(uri, text)
 
 
 class Echo:
@@ -110,7 +110,7 @@ class Echo:
 
 
 class Refusing:
-    """Stands where no provider can read; says why."""
+    """Stands in where no provider can read, and says why."""
 
     def __init__(self, why: str) -> None:
         self._why = why

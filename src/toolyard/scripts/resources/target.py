@@ -35,7 +35,10 @@ class Reader(Protocol):
 
 
 class ResourceTarget:
-    """`looks`: how many may look again at the same time at what no file tells of."""
+    """A resource that something reads and somebody may watch.
+
+    `looks` bounds how many look again at the same time at what has no file to watch.
+    """
 
     def __init__(
         self,
@@ -62,14 +65,14 @@ class ResourceTarget:
         self._reader.paths(arguments)
 
     async def watch(self, arguments: JsonObject, call: Call, changed: Callable[[], None]) -> None:
-        """Call `changed` whenever the content has: on an event, or found by looking again."""
-        with self._changes.expect(self._paths(arguments)) as expected:
-            last = await self.fingerprint(arguments)
+        """Call `changed` whenever the content changes: known by an event, or by looking."""
+        with self._changes.expect(self._paths(arguments)) as expectation:
+            previous = await self.fingerprint(arguments)
             while True:
-                await expected.wait(self._poll_interval)
+                await expectation.wait(self._poll_interval)
                 now = await self.fingerprint(arguments)
-                if now != last:
-                    last = now
+                if now != previous:
+                    previous = now
                     changed()
 
     async def fingerprint(self, arguments: JsonObject) -> str:
@@ -135,11 +138,11 @@ class ProgramReader:
             timeout=limit_for(self._metadata, call, runner.settings),
             max_output=runner.settings.max_resource_bytes,
         )
-        finished = await run_script(runner, spec, call, channel, "Resource")
-        if finished.exit_code:
-            why = complaint(finished, text_of(finished.stdout) or "Resource failed")
+        outcome = await run_script(runner, spec, call, channel, "Resource")
+        if outcome.exit_code:
+            why = complaint(outcome, text_of(outcome.stdout) or "Resource failed")
             raise unreadable(uri, why)
-        return printed_result(finished.stdout) or Body(finished.stdout)
+        return printed_result(outcome.stdout) or Body(outcome.stdout)
 
     def paths(self, arguments: JsonObject) -> tuple[str, ...]:
         return ()

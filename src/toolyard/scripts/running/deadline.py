@@ -16,7 +16,7 @@ class TimeLimit(NamedTuple):
 
 
 class Deadline:
-    """Stands still while a question is open."""
+    """The time that a run has left. It stands still while a question is open."""
 
     __slots__ = ("_idle_since", "_limit", "_paused_at", "_started")
 
@@ -40,9 +40,9 @@ class Deadline:
     def resume(self, now: float) -> None:
         if self._paused_at is None:
             return
-        waited = now - self._paused_at
-        self._started += waited
-        self._idle_since += waited
+        pause = now - self._paused_at
+        self._started += pause
+        self._idle_since += pause
         self._paused_at = None
 
     def expired(self, now: float) -> Expiry | None:

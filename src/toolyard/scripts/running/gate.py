@@ -7,6 +7,8 @@ from collections import deque
 
 
 class Gate:
+    """Places, and a queue for them."""
+
     __slots__ = ("_free", "_waiting")
 
     def __init__(self, size: int) -> None:

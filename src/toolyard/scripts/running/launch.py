@@ -1,6 +1,6 @@
 """Which file is started, and with what: the checks before each run and the interpreter.
 
-Knows nothing of calls; refuses with a ToolError that names the file.
+Knows nothing about calls; refuses with a ToolError that names the file.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import TypeVar
 from toolyard.errors import ToolError
 from toolyard.files.beneath import is_below
 
-Started = TypeVar("Started")
+ProcessT = TypeVar("ProcessT")
 SHARED_WRITE = stat.S_IWGRP | stat.S_IWOTH
 EXECUTABLE = stat.S_IXUSR | stat.S_IXGRP | stat.S_IXOTH
 SHEBANG_LIMIT = 256
@@ -38,7 +38,7 @@ def check_script(path: str, folder: str | None) -> os.stat_result:
     return status
 
 
-def launch(path: str, mode: int, start: Callable[[list[str]], Started]) -> Started:
+def launch(path: str, mode: int, start: Callable[[list[str]], ProcessT]) -> ProcessT:
     """Start the file itself, or through its interpreter where the system cannot."""
     try:
         if mode & EXECUTABLE:
@@ -50,7 +50,7 @@ def launch(path: str, mode: int, start: Callable[[list[str]], Started]) -> Start
         raise ToolError(f"{path} cannot be started: {error}") from error
 
 
-def started(path: str, start: Callable[[list[str]], Started]) -> Started:
+def started(path: str, start: Callable[[list[str]], ProcessT]) -> ProcessT:
     try:
         return start([path])
     except OSError as error:
@@ -63,12 +63,12 @@ def interpreter(path: str) -> list[str]:
     """What the first line asks for; a shell where it asks for nothing."""
     try:
         with open(path, "rb") as file:
-            first = file.readline(SHEBANG_LIMIT)
+            line = file.readline(SHEBANG_LIMIT)
     except OSError as error:
         raise ToolError(f"{path} cannot be run: {error.strerror}") from error
-    if first.startswith(b"#!") and first[2:].strip():
-        return os.fsdecode(first[2:].strip()).split(None, 1)
-    if b"\0" in first:
+    if line.startswith(b"#!") and line[2:].strip():
+        return os.fsdecode(line[2:].strip()).split(None, 1)
+    if b"\0" in line:
         raise ToolError(
             f"{path} cannot be run: it is neither a script nor a program of this system"
         )

@@ -147,6 +147,8 @@ AWAITED = (State.RUNNING, State.EXPIRED)
 
 
 class Run:
+    """One script that runs, and what it holds until it is retired. See the head of the module."""
+
     __slots__ = (
         "_call",
         "_channel",
@@ -193,7 +195,7 @@ class Run:
 
     @property
     def mark(self) -> bytes:
-        """What all that it starts carries in its environment."""
+        """What everything that it starts carries in its environment."""
         return self._shared.marks.mark_of(self.number)
 
     def take_exchange(self) -> ExchangeFolder:
@@ -205,7 +207,7 @@ class Run:
         self._call = call
         self._channel = channel
         if self._exchange is not None:
-            self._exchange.on_line = self._heard
+            self._exchange.hear(self._heard)
 
     def started(self, process: Process) -> None:
         self.process = process
@@ -215,13 +217,13 @@ class Run:
 
     async def finished(self) -> Finished:
         try:
-            ended = await self.process.done
+            process_exit = await self.process.done
         except asyncio.CancelledError:
             self.abandon()
             raise
         # Cleaning up can wait until the result is on its way.
         self._shared.loop.call_soon(self.retire)
-        return self._finished(ended)
+        return self._finished(process_exit)
 
     def abandon(self) -> None:
         """Nobody waits any more: end it, and see to the rest in the background."""
@@ -229,7 +231,7 @@ class Run:
             return
         self._state = State.ABANDONED
         if self._exchange is not None:
-            self._exchange.on_line = None
+            self._exchange.ignore()
             self._exchange.cancel()
         if self._questions is not None:
             self._questions.close()
@@ -238,7 +240,7 @@ class Run:
             self.retire()
 
     def ended(self) -> None:
-        """The process is over; who waits for it retires the run after reading its files."""
+        """The process is over; whoever waits for it retires the run after reading its files."""
         if self._state is State.ABANDONED:
             self.retire()
 
@@ -328,7 +330,7 @@ class Run:
             self._questions = Questions(self._exchange, self._call, self._channel, self, timeout)
         self._questions.look(now_ns)
 
-    def _finished(self, ended: Exit) -> Finished:
+    def _finished(self, process_exit: Exit) -> Finished:
         if self._state in AWAITED:
             self._state = State.FINISHED
         said_error = said_resources = None
@@ -337,11 +339,11 @@ class Run:
             said_error = self._exchange.read(ERROR, MAX_SAID)
             said_resources = self._exchange.read(RESOURCES, MAX_SAID)
         return Finished(
-            exit_code=ended.code,
-            stdout=ended.stdout,
-            stderr=ended.stderr,
+            exit_code=process_exit.code,
+            stdout=process_exit.stdout,
+            stderr=process_exit.stderr,
             timed_out=self._timed_out,
-            overflowed=ended.overflowed,
+            overflowed=process_exit.overflowed,
             said_error=said_error or b"",
             said_resources=said_resources or b"",
         )

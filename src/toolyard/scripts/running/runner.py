@@ -1,9 +1,9 @@
 """Run scripts: a shared gate, pooled exchange folders, deadlines, and nothing left behind.
 
-A tool is a `ScriptTarget` (script.py). Every other kind of script (prompts, completions,
+A tool is a `ScriptTarget` (tool.py). Every other kind of script (prompts, completions,
 resources, providers, hooks) is run with
 
-    finished = await runner.run(
+    outcome = await runner.run(
         ScriptSpec(
             path=real_path,
             argv=(uri,),
@@ -65,7 +65,7 @@ Announce: TypeAlias = Callable[[str, JsonObject], None]
 
 
 def log_of(path: str) -> Callable[[bytes], None]:
-    """Says in our log what a script says on stderr."""
+    """Puts into our log what a script says on stderr."""
     return lambda line: log.info("%s: %s", path, line.decode("utf-8", "replace"))
 
 
@@ -86,7 +86,7 @@ class Runner:
         server_env: ServerEnv = NO_SERVER_ENV,
         announce: Announce = unannounced,
     ) -> None:
-        """The guard is shared with what else starts processes; it is closed with the runner.
+        """The guard is shared with whatever else starts processes, and closed with the runner.
 
         `announce` is called when a script says that what is on offer has changed.
         """
@@ -120,15 +120,15 @@ class Runner:
         return self._shared
 
     def _open(self, loop: asyncio.AbstractEventLoop) -> Shared:
-        opened = self._guard.open()
+        resources = self._guard.open()
         return Shared(
             loop=loop,
             settings=self.settings,
             gate=Gate(self.settings.max_concurrent),
-            pool=ExchangePool(opened.root, loop),
-            exits=opened.exits,
-            mark=os.fsencode(opened.root),
-            watcher=opened.watcher,
+            pool=ExchangePool(resources.root, loop),
+            exits=resources.exits,
+            mark=os.fsencode(resources.root),
+            watcher=resources.watcher,
             announce=self._announce,
         )
 
@@ -220,9 +220,11 @@ class Runner:
 
     def _client_environ(self, call: Call, roots: Roots) -> Environ:
         """Computed anew only when another client calls than the last time."""
-        last = self._last_told
-        if last is None or not (
-            last.client is call.client and last.revision is call.revision and last.roots is roots
+        previous = self._last_told
+        if previous is None or not (
+            previous.client is call.client
+            and previous.revision is call.revision
+            and previous.roots is roots
         ):
             self._last_told = Told(call.client, call.revision, roots)
             self._last_environ = client_environ(self._last_told)

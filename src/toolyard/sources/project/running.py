@@ -69,7 +69,7 @@ def project_paths(
         tools_dir=os.path.realpath(project.tools),
         sdk_dir=SDK,
         allowed_roots=tuple(map(os.path.realpath, own)),
-        exported=exported(project, settings, identity, version),
+        variables=exported(project, settings, identity, version),
     )
 
 

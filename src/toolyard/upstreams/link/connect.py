@@ -12,6 +12,8 @@ from toolyard.processes.pacing import Pace
 from toolyard.protocol.call import Caller, JsonObject
 from toolyard.protocol.revisions import LATEST_HANDSHAKE
 from toolyard.upstreams.auth import Credentials
+from toolyard.upstreams.conversation.running import Owner
+from toolyard.upstreams.conversation.session import UpstreamSession
 from toolyard.upstreams.definition import ServerDefinition
 from toolyard.upstreams.link.greeting import Era, greet
 from toolyard.upstreams.link.http import StreamableLink
@@ -20,8 +22,6 @@ from toolyard.upstreams.link.post import Requester
 from toolyard.upstreams.link.sse import SseLink
 from toolyard.upstreams.link.stdio import StdioLink
 from toolyard.upstreams.lists.disk import Learnt
-from toolyard.upstreams.running import Owner
-from toolyard.upstreams.session import UpstreamSession
 from toolyard.upstreams.setup import Setup
 
 Heard: TypeAlias = Callable[[str, JsonObject], None]
@@ -63,7 +63,7 @@ class Connector:
         except CannotConnect as error:
             session = await self._otherwise(attempt, error, owner, caller, heard)
         self.learnt.note(wanted_modern=wants_modern, modern=session.modern)
-        if not session.modern and session.asked is LATEST_HANDSHAKE:
+        if not session.modern and session.peer.proposal is LATEST_HANDSHAKE:
             self.learnt.newest = session.peer.revision
         self.learnt.transport = session.link.transport
         return session
@@ -149,6 +149,8 @@ class Connector:
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
+    """One way to connect; without an era, it is found out."""
+
     transport: str
     era: Era | None
 

@@ -17,9 +17,9 @@ from toolyard.errors import (
 from toolyard.protocol.call import Json, JsonObject
 from toolyard.protocol.keys import SERVER_INFO
 from toolyard.protocol.revisions import HANDSHAKE, LATEST, LATEST_HANDSHAKE, MODERN, Revision
-from toolyard.upstreams.envelope import OUR_INFO, envelope, protocol_error
+from toolyard.upstreams.conversation.envelope import OUR_INFO, envelope, protocol_error
+from toolyard.upstreams.conversation.session import Peer, UpstreamSession
 from toolyard.upstreams.link.link import LinkError, Refusal
-from toolyard.upstreams.session import Peer, UpstreamSession
 
 Era: TypeAlias = Literal["modern", "handshake"]
 
@@ -45,10 +45,10 @@ class NotModern(Exception):
 
 
 async def greet(session: UpstreamSession, era: Era | None = None) -> None:
-    """Settle `session.peer`. `known` is what was found out about this upstream before."""
+    """Find out who `session` speaks to. `era` is what was found out about this upstream before."""
     async with asyncio.timeout(session.limits.start):
         peer = await _settle(session, era)
-    session.peer = peer
+    session.meet(peer)
     if not peer.revision.modern:
         await session.notify("notifications/initialized", {})
         session.link.listen(peer.revision.date)
@@ -203,7 +203,7 @@ def _discovered(result: JsonObject) -> Peer:
 
 async def _initialize(session: UpstreamSession, dates: frozenset[str] = frozenset()) -> Peer:
     """`initialize` with the client's revision, or with the latest one the upstream has named."""
-    proposal = session.asked = _first_asked(session.owner.revision, dates)
+    proposal = _first_asked(session.owner.revision, dates)
     try:
         result = await _say_hello(session, proposal)
     except ProtocolError as error:
@@ -220,6 +220,7 @@ async def _initialize(session: UpstreamSession, dates: frozenset[str] = frozense
         _object(result.get("capabilities")),
         _object(result.get("serverInfo")),
         _text(result, "instructions"),
+        proposal,
     )
 
 

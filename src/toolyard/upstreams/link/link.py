@@ -58,7 +58,7 @@ NO_HEADERS: Mapping[str, str] = MappingProxyType({})
 
 
 class Outgoing(NamedTuple):
-    """One request on its way: the message, and what the transport's headers must say of it."""
+    """One request on its way: the message, and what the transport's headers must say about it."""
 
     id: int
     method: str

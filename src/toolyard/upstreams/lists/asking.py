@@ -13,7 +13,7 @@ from toolyard.protocol.client import told_in
 from toolyard.protocol.headers import header_parameters
 from toolyard.protocol.kinds import SPELLED
 from toolyard.telemetry import logger
-from toolyard.upstreams.session import UpstreamSession
+from toolyard.upstreams.conversation.session import UpstreamSession
 
 log = logger("upstreams")
 MAX_PAGES = 1000

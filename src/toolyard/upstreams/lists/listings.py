@@ -56,7 +56,7 @@ class Listings:
         return self._records.headers(self._definition.login_of(caller), tool)
 
     def forget(self, caller: Caller) -> None:
-        """What was listed to this caller is not so any more."""
+        """What was listed to this caller no longer holds."""
         self._records.stale(self._definition.login_of(caller), "")
 
     # -- asking ------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""What is known of the lists of one upstream, for each kind of client. Asks nobody.
+"""What is known about the lists of one upstream, for each kind of client. Asks nobody.
 
 An upstream may list something else to each caller that has a login of its own, in each era,
 and to clients that can do different things. Clients that are alike in all of this share one
@@ -30,6 +30,8 @@ Headers = Mapping[tuple[str, ...], str]
 
 
 class Key(NamedTuple):
+    """Clients that are the same in all of this are listed the same."""
+
     caller: str
     modern: bool
     client: str
@@ -41,8 +43,8 @@ class ListingRecord:
 
     listing: Listing | None = None
     fresh: bool = False
-    in_doubt: bool = False  # there was a sign that it may not be so any more
-    old_at: float | None = None  # when it will not be, by the server's own word
+    in_doubt: bool = False  # there was a sign that it may no longer hold
+    old_at: float | None = None  # when it expires, by the server's own word
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
 
 

@@ -14,8 +14,8 @@ from toolyard.protocol.call import JsonObject
 from toolyard.protocol.kinds import SPELLED
 from toolyard.telemetry import logger
 from toolyard.upstreams.background import Background
+from toolyard.upstreams.conversation.session import UpstreamSession
 from toolyard.upstreams.link.link import LinkError, Refusal
-from toolyard.upstreams.session import UpstreamSession
 
 log = logger("upstreams")
 OnChange: TypeAlias = Callable[[], None]

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import asyncio
 
+from toolyard.upstreams.conversation.session import UpstreamSession
 from toolyard.upstreams.link.link import LinkError
-from toolyard.upstreams.session import UpstreamSession
 
 # Seconds: for a sign of life, for the client's answer on a session, for looking at the folders.
 PATIENCE = 5.0
@@ -22,20 +22,25 @@ def wants_roots(session: UpstreamSession) -> bool:
     return "roots" in session.owner.capabilities and not session.modern
 
 
-async def settle(session: UpstreamSession, *, changed: bool = False) -> None:
-    """Wait until it has asked for the roots and taken them in. It need not ask."""
-    before = session.roots_asked
+def settle(session: UpstreamSession, *, changed: bool = False) -> None:
+    """Calls wait from now on until it has taken in its client's roots, which may have changed."""
+    session.roots.settle(_until_settled(session, changed))
+
+
+async def _until_settled(session: UpstreamSession, changed: bool) -> None:
+    """Until it has asked for the roots and looked at them. It need not ask."""
+    before = session.roots.asked
     try:
         if changed:
             await session.notify("notifications/roots/list_changed", {})
         await session.alive()
-        if session.link.transport != "stdio" and session.roots_asked == before:
+        if session.link.transport != "stdio" and session.roots.asked == before:
             await asyncio.sleep(ON_ANOTHER_STREAM)
-        if session.roots_asked == before and not session.roots_pending:
+        if session.roots.asked == before and not session.roots.pending:
             return
         # A client that has to come back with the answer may take as long as with any other.
         async with asyncio.timeout(PATIENCE if session.owner.session else session.limits.longest):
-            await session.roots_answered()
+            await session.roots.answered()
         await session.alive()
         await asyncio.sleep(LOOKS_FOR)
     except (LinkError, TimeoutError):

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 
 from toolyard.protocol.call import Json, JsonObject, Session
-from toolyard.upstreams.running import Running
+from toolyard.upstreams.conversation.running import Running
 
 # A client that listens has answered after this many seconds.
 ANSWERS_WITHIN = 0.5

@@ -21,8 +21,8 @@ from toolyard.protocol.keys import CAPABILITIES
 from toolyard.protocol.revisions import LATEST, Revision
 from toolyard.telemetry import logger
 from toolyard.upstreams.background import Background
-from toolyard.upstreams.carrier import Carrier
-from toolyard.upstreams.envelope import (
+from toolyard.upstreams.conversation.carrier import Carrier
+from toolyard.upstreams.conversation.envelope import (
     error_object,
     protocol_error,
     result_of,
@@ -30,8 +30,15 @@ from toolyard.upstreams.envelope import (
     unstamped,
     without_token,
 )
+from toolyard.upstreams.conversation.intake import RootsIntake
+from toolyard.upstreams.conversation.running import (
+    Deadlines,
+    Limits,
+    Owner,
+    Running,
+    latest_of_one_client,
+)
 from toolyard.upstreams.link.link import NO_HEADERS, Link, LinkError, Outgoing, Refusal, TimedOut
-from toolyard.upstreams.running import Deadlines, Limits, Owner, Running, latest_of_one_client
 
 log = logger("upstreams")
 
@@ -50,6 +57,7 @@ class Peer:
     capabilities: JsonObject = field(default_factory=dict)
     info: JsonObject = field(default_factory=dict)
     instructions: str | None = None
+    proposal: Revision | None = None  # the one that our `initialize` named first
 
     def offers(self, capability: str, detail: str | None = None) -> bool:
         value = self.capabilities.get(capability)
@@ -79,7 +87,6 @@ class UpstreamSession:
         self.limits = limits
         self.owner = owner
         self.peer = Peer()
-        self.asked: Revision | None = None  # in `initialize`
         self.on_notification = on_notification
         self._ids = itertools.count(1)
         self._running: dict[int, Running] = {}
@@ -93,12 +100,12 @@ class UpstreamSession:
         self._level: str | None = None
         self._logged: set[str] = set()  # the levels for which it is known to log enough
         self.carrier = Carrier(owner.borrower)
-        self.roots_asked = 0
-        self.keeps_roots = False  # it asked for them, and not in a call
-        self._roots_questions: set[asyncio.Task[None]] = set()
-        # Calls wait for this: it is taking in its client's roots.
-        self.settling: asyncio.Task[None] | None = None
+        self.roots = RootsIntake(self._background)
         self._on_lost: Callable[[LinkError], None] | None = None
+
+    def meet(self, peer: Peer) -> None:
+        """The greeting is over: this is who is at the other end."""
+        self.peer = peer
 
     @property
     def modern(self) -> bool:
@@ -256,9 +263,7 @@ class UpstreamSession:
             task = self._background.start(self._answer(message["id"], method, params, request_id))
             self._questions[_key(message["id"])] = task
             if method == ROOTS:
-                self.roots_asked += 1
-                self._roots_questions.add(task)
-                task.add_done_callback(self._roots_questions.discard)
+                self.roots.note(task)
         else:
             self._on_notification(method, params, request_id)
 
@@ -341,30 +346,13 @@ class UpstreamSession:
         running = self._meant(request_id)
         if running is None:
             running = self.carrier.running
-            self.keeps_roots = self.keeps_roots or method == ROOTS
+            self.roots.keeps = self.roots.keeps or method == ROOTS
         if running is not None:
             return await running.ask(method, params)
         if self.owner.session is not None:
             client, within = self.owner.session, self.limits.call
             return await self.carrier.ask(client, method, params, within)
         raise ProtocolError(METHOD_NOT_FOUND, f"No call is running that {method} could belong to")
-
-    @property
-    def roots_pending(self) -> bool:
-        return bool(self._roots_questions)
-
-    async def roots_answered(self) -> None:
-        if self._roots_questions:
-            await asyncio.wait(self._roots_questions)
-
-    def settle(self, work: Coroutine[Any, Any, None]) -> None:
-        """Calls wait for this from now on."""
-        self.settling = task = self._background.start(work)
-        task.add_done_callback(self._settled)
-
-    def _settled(self, task: asyncio.Task[None]) -> None:
-        if self.settling is task:
-            self.settling = None
 
     # -- the end -----------------------------------------------------------------------
 
