@@ -53,5 +53,5 @@ def test_what_we_override_is_still_in_the_library_with_the_same_parameters(kind:
 
 
 def test_the_library_still_takes_its_parser_from_the_environment() -> None:
-    assert issubclass(jsonpath.JSONPathEnvironment.parser_class, queries._Parser.__bases__)
-    assert isinstance(queries._ENVIRONMENT.parser, queries._Parser)
+    assert issubclass(jsonpath.JSONPathEnvironment.parser_class, queries._QueryParser.__bases__)
+    assert isinstance(queries._ENVIRONMENT.parser, queries._QueryParser)

@@ -18,16 +18,16 @@ MAX_BUCKETS = 10_000
 
 
 @dataclass(frozen=True, slots=True)
-class Limit:
+class RateLimit:
     """At most `calls` in `seconds`, for each caller; over what, or over everything."""
 
     calls: int
     seconds: float
-    who: Who
+    callers: Who
     over: dict[str, Matches] | None = None
 
     def concerns(self, call: Call, subject: Subject) -> bool:
-        if not self.who.includes(call.caller):
+        if not self.callers.includes(call.caller):
             return False
         if self.over is None:
             return True
@@ -37,15 +37,17 @@ class Limit:
 
 @dataclass(slots=True)
 class Bucket:
-    """Fills evenly, a call empties it by one."""
+    """Fills evenly; each call takes one out of it."""
 
-    left: float
+    level: float
     at: float
 
 
-class Limits:
+class RateLimits:
+    """Counts calls: a bucket for each limit and each caller that it concerns."""
+
     def __init__(
-        self, limits: Sequence[Limit], clock: Callable[[], float] = time.monotonic
+        self, limits: Sequence[RateLimit], clock: Callable[[], float] = time.monotonic
     ) -> None:
         self._limits = tuple(limits)
         self._clock = clock
@@ -64,26 +66,28 @@ class Limits:
     def wait(self, call: Call) -> float:
         """Seconds until this call would be allowed; 0 when it is, and then it counts."""
         subject, now = subject_of(call), self._clock()
-        concerned = [
+        buckets = [
             self._bucket(i, limit, call.caller.id, now)
             for i, limit in enumerate(self._limits)
             if limit.concerns(call, subject)
         ]
-        wait = max((_wait(bucket, limit) for bucket, limit in concerned), default=0.0)
+        wait = max((_wait(bucket, limit) for bucket, limit in buckets), default=0.0)
         if wait == 0:
-            for bucket, _ in concerned:
-                bucket.left -= 1
+            for bucket, _ in buckets:
+                bucket.level -= 1
         return wait
 
-    def _bucket(self, index: int, limit: Limit, caller: str, now: float) -> tuple[Bucket, Limit]:
+    def _bucket(
+        self, index: int, limit: RateLimit, caller: str, now: float
+    ) -> tuple[Bucket, RateLimit]:
         key = (index, caller)
         bucket = self._buckets.get(key)
         if bucket is None:
             if len(self._buckets) >= MAX_BUCKETS:
                 self._forget_full(now)
             bucket = self._buckets[key] = Bucket(float(limit.calls), now)
-        gained = (now - bucket.at) * limit.calls / limit.seconds
-        bucket.left, bucket.at = min(float(limit.calls), bucket.left + gained), now
+        refill = (now - bucket.at) * limit.calls / limit.seconds
+        bucket.level, bucket.at = min(float(limit.calls), bucket.level + refill), now
         return bucket, limit
 
     def _forget_full(self, now: float) -> None:
@@ -91,11 +95,11 @@ class Limits:
         self._buckets = {k: b for k, b in self._buckets.items() if now - b.at < longest}
 
 
-def _wait(bucket: Bucket, limit: Limit) -> float:
-    return 0.0 if bucket.left >= 1 else (1 - bucket.left) * limit.seconds / limit.calls
+def _wait(bucket: Bucket, limit: RateLimit) -> float:
+    return 0.0 if bucket.level >= 1 else (1 - bucket.level) * limit.seconds / limit.calls
 
 
-def limited(handler: Handler, limits: Limits) -> Handler:
+def limited(handler: Handler, limits: RateLimits) -> Handler:
     async def handle(call: Call, channel: Channel) -> Result:
         limits.count(call)
         return await handler(call, channel)
@@ -103,12 +107,12 @@ def limited(handler: Handler, limits: Limits) -> Handler:
     return handle
 
 
-def read_limits(entries: Sequence[JsonObject], place: str) -> tuple[Limit, ...]:
+def read_limits(entries: Sequence[JsonObject], place: str) -> tuple[RateLimit, ...]:
     """Raises ConfigError."""
     return tuple(_read(entry, place, f"/limits/{i}") for i, entry in enumerate(entries))
 
 
-def _read(entry: JsonObject, place: str, pointer: str) -> Limit:
+def _read(entry: JsonObject, place: str, pointer: str) -> RateLimit:
     for key in entry:
         if key not in ("for", "calls", "seconds", *FAMILIES):
             raise ConfigError.at(place, f"unknown key {key!r}", f"{pointer}/{key}")
@@ -118,5 +122,5 @@ def _read(entry: JsonObject, place: str, pointer: str) -> Limit:
     if not isinstance(seconds, int | float) or seconds <= 0:
         raise ConfigError.at(place, "expected a number of seconds", f"{pointer}/seconds")
     over: dict[str, Matches] = {kind: globs(entry[kind]) for kind in FAMILIES if kind in entry}
-    who = read_who(entry.get("for", {}), place, f"{pointer}/for")
-    return Limit(calls, float(seconds), who, over or None)
+    callers = read_who(entry.get("for", {}), place, f"{pointer}/for")
+    return RateLimit(calls, float(seconds), callers, over or None)

@@ -6,47 +6,49 @@ import asyncio
 import ipaddress
 import socket
 import sys
-from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import uvloop
 
 from toolyard.access.callers import Anyone, Authenticator
 from toolyard.app.access import authenticator_of, routes_of
+from toolyard.app.address import Address
 from toolyard.app.build import App, build
 from toolyard.app.endpoints import registry_endpoint, status_endpoint
-from toolyard.app.page.other_gateway import Other
 from toolyard.app.page.page import Page
 from toolyard.app.payloads import payload_log
 from toolyard.app.plan import Plan
 from toolyard.app.running import kept_running
-from toolyard.errors import ConfigError
 from toolyard.http.patience import Patience
 from toolyard.http.response import Responder
-from toolyard.http.server import listen
-from toolyard.http.server import serve as serve_requests
+from toolyard.http.server import Door, OwnSocket, serve_at
 from toolyard.settings import Settings
 from toolyard.telemetry import counted
 from toolyard.transports.endpoint.app import HttpSettings, HttpTransport
-from toolyard.transports.endpoint.guard import LOOPBACK, Guard
+from toolyard.transports.endpoint.guard import LOOPBACK, OriginGuard
 from toolyard.web.site import Site
 
-
-@dataclass(frozen=True, slots=True)
-class Address:
-    host: str
-    port: int
-    allow_hosts: tuple[str, ...] = ()
-    allow_origins: tuple[str, ...] = ()
-    page: bool = True
-    other: Other | None = None  # the gateway that the page shows in place of ours
+if TYPE_CHECKING:
+    from toolyard.app.crew import Worker
+    from toolyard.app.membership import Membership
 
 
-def serve(plan: Plan, address: Address) -> int:
+def serve(plan: Plan, address: Address, worker: Worker | None = None) -> int:
     authenticator = authenticator_of(plan.settings, loopback=is_loopback(address.host))
-    sock = _listen(address)
+    member = _member(worker)
+    sock = address.listen() if member is None else member.listen()
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-        runner.run(_serve(plan, address, authenticator, sock))
+        runner.run(_serve(plan, address, authenticator, sock, member))
     return 0
+
+
+def _member(worker: Worker | None) -> Membership | None:
+    if worker is None:
+        return None
+    # A process on its own needs none of it.
+    from toolyard.app.membership import Membership  # noqa: PLC0415
+
+    return Membership(worker)
 
 
 def is_loopback(host: str) -> bool:
@@ -56,23 +58,18 @@ def is_loopback(host: str) -> bool:
         return False
 
 
-def _listen(address: Address) -> socket.socket:
-    try:
-        return listen(address.host, address.port)
-    except OSError as error:
-        raise ConfigError.at(
-            "--http", f"cannot listen on {address.host}:{address.port}: {error.strerror}"
-        ) from None
-
-
 async def _serve(
-    plan: Plan, address: Address, authenticator: Authenticator, sock: socket.socket
+    plan: Plan,
+    address: Address,
+    authenticator: Authenticator,
+    sock: socket.socket,
+    member: Membership | None,
 ) -> None:
     page = _page(plan, address, authenticator) if address.page else None
     app = build(plan, page.taps if page else None)
     app.settle_in(plan)
     hosts = LOOPBACK | {address.host, *address.allow_hosts}
-    guard = Guard(hosts, frozenset(address.allow_origins))
+    guard = OriginGuard(hosts, frozenset(address.allow_origins))
     site = page.site(app) if page else None
     extra = {**routes_of(plan.settings), **app.federation.routes(authenticator)}
     extra |= registry_endpoint(app, page.authenticator if page else authenticator)
@@ -86,14 +83,15 @@ async def _serve(
     )
     private = {"/status": status_endpoint(plan, app)}
     transport = HttpTransport(app.edge, settings, extra, private)
+    entrance = OwnSocket(sock) if member is None else member.begin()
+    patience = _patience(plan.settings)
     async with kept_running(app):
-        _announce(plan, sock, app, page)
-        await serve_requests(
-            _logged(plan, app.refusals.over(transport)),
-            sock,
+        if member is None or member.worker.place.first:
+            _announce(plan, sock, app, page)
+        await serve_at(
+            [Door(_with_payload_log(plan, app.refusals.over(transport)), entrance, patience)],
             lambda: _wind_down(app, transport, site),
             plan.settings.shutdown_timeout,
-            _patience(plan.settings),
         )
 
 
@@ -109,16 +107,16 @@ def _patience(settings: Settings) -> Patience:
 
 
 def _page(plan: Plan, address: Address, authenticator: Authenticator) -> Page:
-    return Page(plan, needs_token=not isinstance(authenticator, Anyone), other=address.other)
+    return Page(plan, needs_token=not isinstance(authenticator, Anyone), gateway=address.gateway)
 
 
-def _logged(plan: Plan, responder: Responder) -> Responder:
+def _with_payload_log(plan: Plan, responder: Responder) -> Responder:
     payloads = payload_log(plan.settings)
     return payloads.over(responder) if payloads is not None else responder
 
 
 async def _wind_down(app: App, transport: HttpTransport, site: Site | None) -> None:
-    """Streams end, running calls go on to their answers; those of the page do not."""
+    """Streams end; running calls may finish, except those of the page."""
     await app.methods.close()
     if site is not None:
         await site.close()
@@ -127,18 +125,18 @@ async def _wind_down(app: App, transport: HttpTransport, site: Site | None) -> N
 
 def _announce(plan: Plan, sock: socket.socket, app: App, page: Page | None) -> None:
     host, port = sock.getsockname()[:2]
-    shown = f"[{host}]" if ":" in host else host
+    shown_host = f"[{host}]" if ":" in host else host
     catalog = app.keeper.current
     name = plan.identity.info.get("title") or plan.identity.info["name"]
-    told = (
+    summary = (
         f"{name}: {len(catalog.tools)} tools, {len(catalog.resources)} resources, "
-        f"{len(catalog.prompts)} prompts{_more_to_come(app)} at http://{shown}:{port}/mcp "
+        f"{len(catalog.prompts)} prompts{_more_to_come(app)} at http://{shown_host}:{port}/mcp "
         "(Ctrl-C ends it)"
     )
-    invitation = (page.invitation(f"http://{shown}:{port}"),) if page else ()
-    print("\n".join((told, *invitation)), file=sys.stderr, flush=True)
+    invitation = (page.invitation(f"http://{shown_host}:{port}"),) if page else ()
+    print("\n".join((summary, *invitation)), file=sys.stderr, flush=True)
 
 
 def _more_to_come(app: App) -> str:
-    unlisted = app.federation.unlisted
-    return f", and what {counted(unlisted, 'server')} will list," if unlisted else ""
+    count = app.federation.silent_servers
+    return f", and what {counted(count, 'server')} will list," if count else ""

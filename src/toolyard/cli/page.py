@@ -9,7 +9,8 @@ import tempfile
 from argparse import ArgumentParser, Namespace
 from dataclasses import replace
 
-from toolyard.app.over_http import Address, serve
+from toolyard.app.address import Address
+from toolyard.app.over_http import serve
 from toolyard.app.page.other_gateway import SERVER, TOKEN, Other, look_at
 from toolyard.app.plan import Plan
 from toolyard.cli.options import add_project
@@ -41,7 +42,7 @@ def run(options: Namespace) -> int:
     gateway = asyncio.run(look_at(options.gateway, options.gateway_registry))
     with tempfile.TemporaryDirectory(prefix="toolyard-page-") as folder:
         host, port = http_address(options.http)
-        return serve(plan_of(gateway, folder, options.config), Address(host, port, other=gateway))
+        return serve(plan_of(gateway, folder, options.config), Address(host, port, gateway=gateway))
 
 
 def plan_of(gateway: Other, folder: str, config: str | None) -> Plan:

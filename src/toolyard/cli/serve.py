@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from argparse import ArgumentParser, Namespace
+from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from typing import TYPE_CHECKING
 
 from toolyard.app.early_greeting import greet_early, take_stdout
@@ -18,10 +18,12 @@ from toolyard.settings import Settings
 from toolyard.sources.project.layout import REGISTRY_FILE, project_at
 
 if TYPE_CHECKING:
+    from toolyard.app.crew import Worker
     from toolyard.app.plan import Plan
     from toolyard.sources.project.discover.scan import Scan
 
 SHORTEST_REMOTE_TOKEN = 32
+MOST_WORKERS = 64
 
 
 def add(parser: ArgumentParser) -> None:
@@ -40,6 +42,13 @@ def add(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--allow-origin", action="append", default=[], metavar="URL", help="also allow this Origin"
     )
+    parser.add_argument(
+        "--workers",
+        type=_number_of_workers,
+        default=1,
+        metavar="N|auto",
+        help="serve HTTP with so many processes (auto: one a core; default: 1)",
+    )
     parser.add_argument("--no-page", action="store_true", help="serve /mcp alone, without the page")
     parser.add_argument(
         "--locked",
@@ -51,6 +60,8 @@ def add(parser: ArgumentParser) -> None:
 
 
 def run(options: Namespace) -> int:
+    if options.workers != 1 and options.http is None:
+        raise ConfigError.at("--workers", "a stdio server has one client: it needs --http")
     choice = choose(options)
     if choice.project is not None or choice.registries:
         return _serve(options, choice)
@@ -127,18 +138,31 @@ def _lists_alone(choice: Chosen, options: Namespace) -> bool:
 
 
 def _over_http(options: Namespace, choice: Chosen, identity: Identity) -> int:
-    host, port = http_address(options.http)
-    # The HTTP server takes a third of a second to import: no other command pays for it.
-    from toolyard.app import over_http as http  # noqa: PLC0415
+    # It needs `socket`, which no stdio server waits for.
+    from toolyard.app.address import Address  # noqa: PLC0415
 
-    address = http.Address(
-        host,
-        port,
+    address = Address(
+        *http_address(options.http),
         tuple(options.allow_host),
         tuple(options.allow_origin),
         page=not options.no_page,
     )
-    return http.serve(_plan(options, choice, identity), address)
+
+    def work(worker: Worker | None = None) -> int:
+        # The HTTP server takes a third of a second to import: no other command pays for it.
+        from toolyard.app import over_http as http  # noqa: PLC0415
+
+        return http.serve(_plan(options, choice, identity), address, worker)
+
+    if options.workers == 1:
+        return work()
+    # Whoever serves with one process needs none of it.
+    from toolyard.app.crew import supervise  # noqa: PLC0415
+    from toolyard.cli.logs import start_logging  # noqa: PLC0415
+
+    start_logging(options, choice)
+    drain = choice.settings.shutdown_timeout
+    return supervise(options.workers, address.bind(), work, drain)
 
 
 def _plan(options: Namespace, choice: Chosen, identity: Identity, scan: Scan | None = None) -> Plan:
@@ -154,8 +178,8 @@ def _plan(options: Namespace, choice: Chosen, identity: Identity, scan: Scan | N
         choice.registries,
         like_mcp_bash=options.like_mcp_bash,
         own_client=options.http is None,
-        scanned=scan,
-        locked=options.locked,
+        scan=scan,
+        by_lock=options.locked,
     )
 
 
@@ -164,3 +188,17 @@ def http_address(text: str) -> tuple[str, int]:
     if not port.isdecimal() or int(port) > 65535:
         raise ConfigError.at("--http", f"expected [HOST:]PORT, not {text!r}")
     return host.strip("[]") or "127.0.0.1", int(port)
+
+
+def _number_of_workers(text: str) -> int:
+    if text == "auto":
+        return min(_cores(), MOST_WORKERS)
+    if not text.isdecimal() or not 1 <= int(text) <= MOST_WORKERS:
+        raise ArgumentTypeError(f"expected 1 to {MOST_WORKERS}, or auto, not {text!r}")
+    return int(text)
+
+
+def _cores() -> int:
+    """Those that we may use, where the system tells."""
+    allowed = getattr(os, "sched_getaffinity", None)
+    return len(allowed(0)) if allowed is not None else os.cpu_count() or 1

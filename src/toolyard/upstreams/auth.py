@@ -1,4 +1,4 @@
-"""The credentials of one caller at one upstream. Knows hooks, and no way to get a token."""
+"""The credentials of one caller at one upstream. Does not know how a token is got."""
 
 from __future__ import annotations
 
@@ -6,27 +6,20 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from toolyard.http.challenge import Challenge
 from toolyard.protocol.call import Caller
 from toolyard.upstreams.definition import ServerDefinition
 
-
-@dataclass(frozen=True, slots=True)
-class Challenge:
-    """An upstream refused a request, and said what it wants instead."""
-
-    status: int  # 401 or 403
-    header: str  # WWW-Authenticate
-    url: str
-
-
 # The headers that authorize this caller at this upstream.
 Authorize: TypeAlias = Callable[[ServerDefinition, Caller], Awaitable[Mapping[str, str]]]
-# True when other credentials are there now and the request is worth another try.
+# True when there are other credentials now, and the request is worth another try.
 OnChallenge: TypeAlias = Callable[[ServerDefinition, Caller, Challenge], Awaitable[bool]]
 
 
 @dataclass(frozen=True, slots=True)
 class Credentials:
+    """What is sent to an upstream on behalf of one caller, and renewed when it is refused."""
+
     definition: ServerDefinition
     caller: Caller
     authorize: Authorize | None = None

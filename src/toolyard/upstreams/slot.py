@@ -6,17 +6,17 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from time import monotonic
 
-from toolyard.upstreams.lists.watch import Watch
+from toolyard.upstreams.lists.watch import ChangeWatch
 from toolyard.upstreams.session import UpstreamSession
 
 
 class Slot:
-    """`watch`: what is to be heard over it. `whose`: a caller, and what his clients can do."""
+    """`watch`: what is to be heard over it. `whose`: a login, and what its clients can do."""
 
     def __init__(
         self,
         connect: Callable[[Slot], Awaitable[UpstreamSession]],
-        watch: Watch,
+        watch: ChangeWatch,
         whose: tuple[str, str],
         *,
         shared: bool,

@@ -11,7 +11,7 @@ from toolyard.protocol.call import Call, Channel, Json, JsonObject, Result, Targ
 from toolyard.upstreams.link.link import LinkError, Lost, TimedOut
 
 
-class Peer(Protocol):
+class Backend(Protocol):
     """The server behind a target. Both raise a LinkError when it cannot be reached."""
 
     def perform(
@@ -21,10 +21,10 @@ class Peer(Protocol):
     async def subscribe(
         self, uri: str, call: Call, channel: Channel, changed: Callable[[], None]
     ) -> Callable[[], None]:
-        """Gives what ends it."""
+        """Returns what ends it."""
 
-    def told(self, error: LinkError) -> str:
-        """What may be said of an error: nothing that came from a variable."""
+    def public_text(self, error: LinkError) -> str:
+        """What may be said about an error: nothing that came from a variable."""
 
 
 # Of the client's params these are ours to set, or end at this hop.
@@ -41,7 +41,7 @@ class UpstreamTarget:
         server: str,
         method: str,
         shape: Callable[[JsonObject], JsonObject],
-        peer: Peer,
+        peer: Backend,
     ) -> None:
         self._server = server
         self._method = method
@@ -63,36 +63,38 @@ class UpstreamTarget:
             data = self._cleaned(error.data)
             raise ProtocolError(error.code, self._cleaned(error.message), data) from None
         except (Lost, TimedOut) as error:
-            said = f"{self._peer.told(error)}; the request may have run"
-            raise UpstreamError(self._server, said) from None
+            reason = f"{self._peer.public_text(error)}; the request may have run"
+            raise UpstreamError(self._server, reason) from None
         except LinkError as error:
-            raise UpstreamError(self._server, self._peer.told(error)) from None
+            raise UpstreamError(self._server, self._peer.public_text(error)) from None
 
-    def _cleaned(self, said: Json) -> Any:
-        """What a server says of its failure may repeat what it was started or called with."""
-        if isinstance(said, str):
-            return self._peer.told(LinkError(said))
-        if isinstance(said, dict):
-            return {key: self._cleaned(value) for key, value in said.items()}
-        return [self._cleaned(value) for value in said] if isinstance(said, list) else said
+    def _cleaned(self, value: Json) -> Any:
+        """What a server says about its failure may repeat what it was started or called with."""
+        if isinstance(value, str):
+            return self._peer.public_text(LinkError(value))
+        if isinstance(value, dict):
+            return {key: self._cleaned(item) for key, item in value.items()}
+        return [self._cleaned(item) for item in value] if isinstance(value, list) else value
 
 
-class ResourceTarget(UpstreamTarget):
+class UpstreamResourceTarget(UpstreamTarget):
     """Reads resources, and knows when one has changed."""
 
     __slots__ = ()
 
-    def __init__(self, server: str, peer: Peer) -> None:
-        super().__init__(server, "resources/read", lambda given: {"uri": given["uri"]}, peer)
+    def __init__(self, server: str, peer: Backend) -> None:
+        super().__init__(
+            server, "resources/read", lambda arguments: {"uri": arguments["uri"]}, peer
+        )
 
     async def subscribe(
         self, arguments: JsonObject, call: Call, channel: Channel, changed: Callable[[], None]
     ) -> Callable[[], None]:
-        """From now on `changed` is called when the resource has; what it gives ends that."""
+        """From now on `changed` is called when the resource has changed; returns what ends that."""
         try:
             return await self._peer.subscribe(arguments["uri"], call, channel, changed)
         except LinkError as error:
-            raise UpstreamError(self._server, self._peer.told(error)) from None
+            raise UpstreamError(self._server, self._peer.public_text(error)) from None
 
 
 class CompletionTarget(UpstreamTarget):
@@ -100,7 +102,7 @@ class CompletionTarget(UpstreamTarget):
 
     __slots__ = ()
 
-    def __init__(self, server: str, peer: Peer) -> None:
+    def __init__(self, server: str, peer: Backend) -> None:
         super().__init__(server, "completion/complete", dict, peer)
 
     async def call(self, arguments: JsonObject, call: Call, channel: Channel) -> Result:
@@ -128,14 +130,14 @@ class UpstreamTargets(Protocol):
     def completion(self, server: str) -> Target: ...
 
 
-class Targets:
+class PoolTargets:
     """The targets of every upstream, by the name its definition gave it.
 
     `find` is asked when a target is made: it goes on with that upstream, whatever the name
     means later.
     """
 
-    def __init__(self, find: Callable[[str], Peer]) -> None:
+    def __init__(self, find: Callable[[str], Backend]) -> None:
         self._find = find
 
     def tool(self, server: str, name: str) -> Target:
@@ -151,7 +153,7 @@ class Targets:
         return UpstreamTarget(server, "prompts/get", shape, self._find(server))
 
     def resource(self, server: str) -> Target:
-        return ResourceTarget(server, self._find(server))
+        return UpstreamResourceTarget(server, self._find(server))
 
     def completion(self, server: str) -> Target:
         return CompletionTarget(server, self._find(server))

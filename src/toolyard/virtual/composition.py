@@ -110,14 +110,14 @@ def parse_composition(spec: JsonObject, pointer: str, problem: Problem) -> Compo
         places.append(at)
         problem(at, message)
 
-    parser = _Parser(report)
+    parser = _CompositionParser(report)
     pattern = parser.pattern(spec, pointer)
     if parser.operations > MAX_STEPS:
         report(pointer, f"has {parser.operations} steps, at most {MAX_STEPS}")
     return None if places else pattern
 
 
-class _Parser:
+class _CompositionParser:
     """Reads a `spec` from the outside in, reports every problem, and counts the operations."""
 
     def __init__(self, problem: Problem) -> None:
@@ -270,10 +270,10 @@ class _Parser:
         return MapEach(inner) if inner is not None else None
 
 
-_PATTERNS: Mapping[str, Callable[[_Parser, JsonObject, str], Pattern | None]] = {
-    "pipeline": _Parser._pipeline,
-    "scatterGather": _Parser._scatter_gather,
-    "filter": _Parser._filter,
-    "schemaMap": _Parser._schema_map,
-    "mapEach": _Parser._map_each,
+_PATTERNS: Mapping[str, Callable[[_CompositionParser, JsonObject, str], Pattern | None]] = {
+    "pipeline": _CompositionParser._pipeline,
+    "scatterGather": _CompositionParser._scatter_gather,
+    "filter": _CompositionParser._filter,
+    "schemaMap": _CompositionParser._schema_map,
+    "mapEach": _CompositionParser._map_each,
 }

@@ -30,7 +30,7 @@ TYPES: dict[str, Callable[[str], Json]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class _Pattern:
+class _FieldPattern:
     field: str
     search: Callable[[str], Any]
     transforms: tuple[Callable[[str], str], ...]
@@ -44,7 +44,7 @@ class TextExtraction:
 
     list_field: str
     marker: Any
-    patterns: tuple[_Pattern, ...]
+    patterns: tuple[_FieldPattern, ...]
 
     def of(self, text: str) -> JsonObject:
         items = map(self._item, self._blocks(text))
@@ -91,11 +91,11 @@ def check_pattern(regex: str, multiline: bool = False) -> str | None:
     return None
 
 
-def _pattern(field: str, pattern: JsonObject | str) -> _Pattern:
+def _pattern(field: str, pattern: JsonObject | str) -> _FieldPattern:
     settings: JsonObject = {"regex": pattern} if isinstance(pattern, str) else pattern
     transforms = settings.get("transform") or []
     names = [transforms] if isinstance(transforms, str) else transforms
-    return _Pattern(
+    return _FieldPattern(
         field,
         _compiled(settings["regex"], bool(settings.get("multiline"))).search,
         tuple(TRANSFORMS[name] for name in names),
@@ -118,7 +118,7 @@ def _compiled(regex: str, multiline: bool) -> Any:
         raise ValueError(message) from None
 
 
-def _value(pattern: _Pattern, block: str) -> Json:
+def _value(pattern: _FieldPattern, block: str) -> Json:
     try:
         match = pattern.search(block)
         if match is None:

@@ -16,9 +16,9 @@ from toolyard.web.routes.calls import CallRoutes
 from toolyard.web.routes.logins import LoginRoutes
 from toolyard.web.routes.looking import LookRoutes
 from toolyard.web.routes.registry import RegistryRoutes
-from toolyard.web.routes.request import PRIVATE, SECURITY, Ask, Refused
+from toolyard.web.routes.request import PRIVATE, SECURITY, ApiRefusal, Ask
 from toolyard.web.routes.traffic import TrafficRoutes
-from toolyard.web.static import NOT_BUILT, File
+from toolyard.web.static import NOT_BUILT, Asset
 from toolyard.web.window import Window
 
 Route: TypeAlias = Callable[[Ask], Awaitable[None]]
@@ -27,7 +27,7 @@ Route: TypeAlias = Callable[[Ask], Awaitable[None]]
 class Site:
     """The page's files, its routes, and the token that guards them."""
 
-    def __init__(self, window: Window, token: str, files: Mapping[str, File]) -> None:
+    def __init__(self, window: Window, token: str, files: Mapping[str, Asset]) -> None:
         self._token = Bearers(StaticTokens([StaticToken("page", hash_of(token))]))
         self._files = files
         self._views, self._calls = LookRoutes(window), CallRoutes(window)
@@ -87,12 +87,12 @@ class Site:
             name, arguments = _parts(request.path)
             route = self._routes.get((request.method, name))
             if route is None:
-                raise Refused(*self._unknown(name))
+                raise ApiRefusal(*self._unknown(name))
             await route(Ask(request, response, arguments))
         except Unauthorized as refused:
             body = encoded({"error": "the page's token is missing or wrong"})
             await response.send(401, body, (refused.header, *PRIVATE))
-        except Refused as refused:
+        except ApiRefusal as refused:
             await response.send(refused.status, encoded(refused.body), PRIVATE)
         except Disconnected:
             return

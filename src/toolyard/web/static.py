@@ -25,7 +25,7 @@ _TYPES = {
 
 
 @dataclass(frozen=True, slots=True)
-class File:
+class Asset:
     """A file of the built page, ready to be sent."""
 
     body: bytes
@@ -34,7 +34,7 @@ class File:
     forever: bool  # its name changes with its content
 
 
-def read_static(folder: Path = FOLDER) -> dict[str, File]:
+def read_static(folder: Path = FOLDER) -> dict[str, Asset]:
     """URL path -> file; empty where the page was not built."""
     if not (folder / "index.html").is_file():
         return {}
@@ -47,7 +47,7 @@ def read_static(folder: Path = FOLDER) -> dict[str, File]:
     return files
 
 
-def _read(path: Path) -> File:
+def _read(path: Path) -> Asset:
     body = path.read_bytes()
     etag = f'"{hashlib.sha256(body).hexdigest()[:16]}"'.encode()
-    return File(body, _TYPES[path.suffix], etag, path.parent.name == "assets")
+    return Asset(body, _TYPES[path.suffix], etag, path.parent.name == "assets")

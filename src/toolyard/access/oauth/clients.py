@@ -8,7 +8,7 @@ from typing import Any
 import orjson
 
 from toolyard.access.oauth.config import ServerOAuth
-from toolyard.access.oauth.errors import OAuthError, Refused
+from toolyard.access.oauth.errors import OAuthError, OAuthRefusal
 from toolyard.access.oauth.metadata import AuthorizationServer
 from toolyard.http.fetch import Fetch, FetchError, is_loopback
 from toolyard.protocol.call import JsonObject
@@ -18,7 +18,7 @@ _BY_PREFERENCE = ("client_secret_basic", "client_secret_post")
 
 
 @dataclass(frozen=True, slots=True)
-class Client:
+class OAuthClient:
     """Who we are to one authorization server."""
 
     id: str
@@ -34,14 +34,14 @@ class Client:
         return {**asdict(self), "key": ""}
 
     @classmethod
-    def unpack(cls, packed: JsonObject) -> Client:
-        return cls(**packed)
+    def unpack(cls, record: JsonObject) -> OAuthClient:
+        return cls(**record)
 
     def __repr__(self) -> str:
-        return f"Client({self.id!r} at {self.issuer!r})"
+        return f"OAuthClient({self.id!r} at {self.issuer!r})"
 
 
-def preregistered(config: ServerOAuth, issuer: AuthorizationServer) -> Client | None:
+def preregistered(config: ServerOAuth, issuer: AuthorizationServer) -> OAuthClient | None:
     """The client that the registry names, if it does."""
     if not config.client_id:
         return None
@@ -50,7 +50,7 @@ def preregistered(config: ServerOAuth, issuer: AuthorizationServer) -> Client | 
             f"the client of the registry belongs to {config.issuer}, "
             f"and the server now names {issuer.issuer}"
         )
-    client = Client(config.client_id, issuer.issuer, config.client_secret)
+    client = OAuthClient(config.client_id, issuer.issuer, config.client_secret)
     if config.private_key:
         return replace(
             client, method="private_key_jwt", key=config.private_key, algorithm=config.algorithm
@@ -58,35 +58,37 @@ def preregistered(config: ServerOAuth, issuer: AuthorizationServer) -> Client | 
     return replace(client, method=_method(issuer, bool(config.client_secret)))
 
 
-def by_document(issuer: AuthorizationServer, document_url: str) -> Client | None:
+def by_document(issuer: AuthorizationServer, document_url: str) -> OAuthClient | None:
     """The URL of our metadata document is our client id, where that is understood."""
     if not document_url or not issuer.metadata_document_clients:
         return None
-    return Client(document_url, issuer.issuer)
+    return OAuthClient(document_url, issuer.issuer)
 
 
-async def register(fetch: Fetch, issuer: AuthorizationServer, redirect_uri: str) -> Client:
+async def register(fetch: Fetch, issuer: AuthorizationServer, redirect_uri: str) -> OAuthClient:
     """Dynamic registration. Raises OAuthError."""
     if issuer.registration_endpoint is None:
         raise OAuthError(
-            f"{issuer.issuer} registers no clients by itself: "
+            f"{issuer.issuer} does not register clients by itself: "
             "put a clientId for it into the server's `oauth` in the registry"
         )
-    wanted = _registered_method(issuer)
-    body = orjson.dumps(registration(redirect_uri, wanted))
+    method = _registered_method(issuer)
+    body = orjson.dumps(registration(redirect_uri, method))
     headers = {"Content-Type": "application/json", "Accept": "application/json"}
     try:
         answer = await fetch("POST", issuer.registration_endpoint, headers, body)
     except FetchError as error:
         raise OAuthError(f"registration failed: {error}") from None
-    told = _object(answer.body)
+    fields = _object(answer.body)
     if answer.status not in (200, 201):
-        raise Refused(str(told.get("error", f"HTTP {answer.status}")), "registration was refused")
-    return _registered(told, issuer, redirect_uri, wanted)
+        raise OAuthRefusal(
+            str(fields.get("error", f"HTTP {answer.status}")), "registration was refused"
+        )
+    return _registered(fields, issuer, redirect_uri, method)
 
 
 def registration(redirect_uri: str, method: str = "none") -> JsonObject:
-    """What we say of ourselves, to register or in a metadata document."""
+    """What we say about ourselves, to register or in a metadata document."""
     return {
         "client_name": CLIENT_NAME,
         "redirect_uris": [redirect_uri],
@@ -98,16 +100,16 @@ def registration(redirect_uri: str, method: str = "none") -> JsonObject:
 
 
 def _registered(
-    told: JsonObject, issuer: AuthorizationServer, redirect_uri: str, wanted: str
-) -> Client:
-    client_id, secret = told.get("client_id"), told.get("client_secret")
+    fields: JsonObject, issuer: AuthorizationServer, redirect_uri: str, method: str
+) -> OAuthClient:
+    client_id, secret = fields.get("client_id"), fields.get("client_secret")
     if not isinstance(client_id, str) or not client_id:
-        raise OAuthError("registration gave no client id")
-    method = told.get("token_endpoint_auth_method", wanted)
+        raise OAuthError("the registration answer has no client id")
+    granted_method = fields.get("token_endpoint_auth_method", method)
     secret = secret if isinstance(secret, str) else ""
-    if method not in _BY_PREFERENCE or not secret:
-        method = "none"
-    return Client(client_id, issuer.issuer, secret, method, redirect_uri)
+    if granted_method not in _BY_PREFERENCE or not secret:
+        granted_method = "none"
+    return OAuthClient(client_id, issuer.issuer, secret, granted_method, redirect_uri)
 
 
 def _registered_method(issuer: AuthorizationServer) -> str:
@@ -120,8 +122,8 @@ def _registered_method(issuer: AuthorizationServer) -> str:
 def _method(issuer: AuthorizationServer, has_secret: bool) -> str:
     if not has_secret:
         return "none"
-    known = issuer.token_methods or _BY_PREFERENCE
-    return next((method for method in _BY_PREFERENCE if method in known), _BY_PREFERENCE[0])
+    methods = issuer.token_methods or _BY_PREFERENCE
+    return next((method for method in _BY_PREFERENCE if method in methods), _BY_PREFERENCE[0])
 
 
 def _object(body: bytes) -> dict[str, Any]:

@@ -10,9 +10,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from urllib.parse import urlencode
 
-from toolyard.access.oauth.clients import Client
+from toolyard.access.oauth.clients import OAuthClient
 from toolyard.access.oauth.discovery import Found
-from toolyard.access.oauth.errors import OAuthError, Refused
+from toolyard.access.oauth.errors import OAuthError, OAuthRefusal
 from toolyard.access.oauth.metadata import is_web_url
 
 
@@ -20,20 +20,20 @@ from toolyard.access.oauth.metadata import is_web_url
 class Login:
     """Made before the browser is sent away; what comes back is held against it."""
 
-    found: Found
-    client: Client
+    discovery: Found
+    client: OAuthClient
     redirect_uri: str
     scopes: tuple[str, ...]
     state: str = field(default_factory=lambda: secrets.token_urlsafe(32))
     verifier: str = field(default_factory=lambda: secrets.token_urlsafe(48))
 
     def __repr__(self) -> str:
-        return f"Login(at {self.found.issuer.issuer!r})"
+        return f"Login(at {self.discovery.issuer.issuer!r})"
 
     @property
     def url(self) -> str:
         """Raises OAuthError where it must not be opened."""
-        issuer = self.found.issuer
+        issuer = self.discovery.issuer
         if "S256" not in (issuer.challenge_methods or ()):
             raise OAuthError(f"{issuer.issuer} does not say that it supports PKCE with S256")
         if not is_web_url(issuer.authorization_endpoint):
@@ -45,7 +45,7 @@ class Login:
             "state": self.state,
             "code_challenge": challenge_of(self.verifier),
             "code_challenge_method": "S256",
-            "resource": self.found.resource,
+            "resource": self.discovery.resource,
         }
         if self.scopes:
             query["scope"] = " ".join(self.scopes)
@@ -60,18 +60,18 @@ class Login:
             raise OAuthError("the answer belongs to another login (state)")
         self._check_issuer(answer.get("iss"))
         if "error" in answer:
-            raise Refused(answer["error"], answer.get("error_description", ""))
+            raise OAuthRefusal(answer["error"], answer.get("error_description", ""))
         code = answer.get("code", "")
         if not code:
             raise OAuthError("the answer holds no code")
         return code
 
-    def _check_issuer(self, named: str | None) -> None:
+    def _check_issuer(self, issuer_named: str | None) -> None:
         """RFC 9207: compared as text, without any normalisation."""
-        issuer = self.found.issuer
-        if named is None and issuer.names_itself:
+        issuer = self.discovery.issuer
+        if issuer_named is None and issuer.names_itself:
             raise OAuthError("the answer does not name its issuer (iss), and should")
-        if named is not None and named != issuer.issuer:
+        if issuer_named is not None and issuer_named != issuer.issuer:
             raise OAuthError("the answer comes from another issuer (iss)")
 
     def form(self, code: str) -> dict[str, str]:
@@ -80,7 +80,7 @@ class Login:
             "code": code,
             "redirect_uri": self.redirect_uri,
             "code_verifier": self.verifier,
-            "resource": self.found.resource,
+            "resource": self.discovery.resource,
         }
 
 

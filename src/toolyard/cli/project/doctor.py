@@ -35,7 +35,7 @@ _PROGRAMS = {
 }
 
 
-class Finding(NamedTuple):
+class Diagnosis(NamedTuple):
     """One answer of the doctor: what was looked at, how bad it is, and what would help."""
 
     id: str
@@ -89,41 +89,41 @@ def _fixes(options: Namespace, choice: Chosen) -> dict[str, list[str]]:
     return {**actions, key: changes}
 
 
-def _new_enough(options: Namespace) -> Iterator[Finding]:
+def _new_enough(options: Namespace) -> Iterator[Diagnosis]:
     if options.min_version is None:
         return
     version = MCP_BASH_VERSION if options.like_mcp_bash else __version__
     text = f"{options.program} is {version}, {options.min_version} is required"
     enough = _numbers(version) >= _numbers(options.min_version)
-    yield Finding("min-version", "ok" if enough else "error", text)
+    yield Diagnosis("min-version", "ok" if enough else "error", text)
 
 
 def _numbers(version: str) -> list[int]:
     return [int(part) for part in re.findall(r"\d+", version.partition("-")[0])]
 
 
-def _machine() -> Iterator[Finding]:
-    yield Finding("toolyard", "ok", f"Toolyard {__version__} on Python {sys.version.split()[0]}")
+def _machine() -> Iterator[Diagnosis]:
+    yield Diagnosis("toolyard", "ok", f"Toolyard {__version__} on Python {sys.version.split()[0]}")
     yield _bash()
     for program, without in _PROGRAMS.items():
         path = shutil.which(program) or (shutil.which("gojq") if program == "jq" else None)
         if path:
-            yield Finding(program, "ok", f"{program} is {path}")
+            yield Diagnosis(program, "ok", f"{program} is {path}")
         else:
-            yield Finding(program, "info", f"{program} is not installed: {without}")
+            yield Diagnosis(program, "info", f"{program} is not installed: {without}")
     if not pidfd.AVAILABLE:
         text = "this system has no pidfd: ended scripts are noticed a little later"
-        yield Finding("pidfd", "info", text)
+        yield Diagnosis("pidfd", "info", text)
 
 
-def _bash() -> Finding:
+def _bash() -> Diagnosis:
     path = shutil.which("bash")
     if path is None:
-        return Finding("bash", "error", "bash is not installed", "install bash 3.2 or newer")
+        return Diagnosis("bash", "error", "bash is not installed", "install bash 3.2 or newer")
     version = bash_version(path)
     if version < _OLDEST_BASH:
-        return Finding("bash", "error", f"{path} is too old", "install bash 3.2 or newer")
-    return Finding("bash", "ok", f"bash is {path}, {'.'.join(map(str, version))}")
+        return Diagnosis("bash", "error", f"{path} is too old", "install bash 3.2 or newer")
+    return Diagnosis("bash", "ok", f"bash is {path}, {'.'.join(map(str, version))}")
 
 
 def bash_version(program: str) -> tuple[int, ...]:
@@ -135,15 +135,17 @@ def bash_version(program: str) -> tuple[int, ...]:
     return tuple(map(int, match.groups())) if match else (0,)
 
 
-def _temporary(choice: Chosen) -> Iterator[Finding]:
+def _temporary(choice: Chosen) -> Iterator[Diagnosis]:
     root = choice.settings.tmp_root or tempfile.gettempdir()
     try:
         # A server makes the folders that are missing; the doctor changes nothing.
         with tempfile.TemporaryDirectory(dir=_nearest(root)):
-            yield Finding("tmp", "ok", f"{root} can hold the folders that scripts and server share")
+            yield Diagnosis(
+                "tmp", "ok", f"{root} can hold the folders that scripts and server share"
+            )
     except OSError as error:
         text = f"{root} cannot hold temporary folders: {error.strerror}"
-        yield Finding(
+        yield Diagnosis(
             "tmp", "error", text, "set MCPBASH_TMP_ROOT to a folder that you can write to"
         )
 
@@ -155,10 +157,10 @@ def _nearest(folder: str) -> str:
     return folder
 
 
-def _project(choice: Chosen, options: Namespace) -> Iterator[Finding]:
+def _project(choice: Chosen, options: Namespace) -> Iterator[Diagnosis]:
     program = options.program
     if choice.project is None:
-        yield Finding("project", "info", "there is no project here", f"{program} new NAME")
+        yield Diagnosis("project", "info", "there is no project here", f"{program} new NAME")
         return
     findings = list(examine(choice.project, choice.settings))
     errors = sum(finding.level == "error" for finding in findings)
@@ -166,15 +168,15 @@ def _project(choice: Chosen, options: Namespace) -> Iterator[Finding]:
     text = f"{choice.project.root}: {errors} errors, {warnings} warnings"
     if errors or warnings:
         severity: Severity = "error" if errors else "warning"
-        yield Finding("project", severity, text, f"{program} validate")
+        yield Diagnosis("project", severity, text, f"{program} validate")
     else:
-        yield Finding("project", "ok", text)
+        yield Diagnosis("project", "ok", text)
     if options.like_mcp_bash and not choice.settings.tool_allowlist:
         text = "MCPBASH_TOOL_ALLOWLIST is not set: every call is denied under this name"
-        yield Finding("allowlist", "warning", text, "MCPBASH_TOOL_ALLOWLIST='*'")
+        yield Diagnosis("allowlist", "warning", text, "MCPBASH_TOOL_ALLOWLIST='*'")
 
 
-def report_of(findings: list[Finding], choice: Chosen, options: Namespace) -> JsonObject:
+def report_of(findings: list[Diagnosis], choice: Chosen, options: Namespace) -> JsonObject:
     errors = sum(finding.severity == "error" for finding in findings)
     warnings = sum(finding.severity == "warning" for finding in findings)
     return {

@@ -6,10 +6,10 @@ import asyncio
 from time import monotonic
 
 from toolyard.web.live import Live
-from toolyard.web.routes.request import PRIVATE, SECURITY, Ask, Refused
+from toolyard.web.routes.request import PRIVATE, SECURITY, ApiRefusal, Ask
 from toolyard.web.stream import stream
+from toolyard.web.views.catalog import CatalogListing
 from toolyard.web.views.detail import detail
-from toolyard.web.views.listing import Listed
 from toolyard.web.views.overview import overview
 from toolyard.web.window import Window
 
@@ -17,7 +17,7 @@ from toolyard.web.window import Window
 class LookRoutes:
     def __init__(self, window: Window) -> None:
         self._window = window
-        self._listing: Listed | None = None
+        self._listing: CatalogListing | None = None
         self._start = monotonic()
         self._open: set[Live] = set()
 
@@ -29,10 +29,10 @@ class LookRoutes:
         listing = await self._current()
         await ask.response.send(200, listing.body, PRIVATE)
 
-    async def _current(self) -> Listed:
+    async def _current(self) -> CatalogListing:
         catalog = self._window.catalog()
         if self._listing is None or self._listing.catalog is not catalog:
-            self._listing = await asyncio.to_thread(Listed, catalog)
+            self._listing = await asyncio.to_thread(CatalogListing, catalog)
         return self._listing
 
     async def entry(self, ask: Ask) -> None:
@@ -40,7 +40,7 @@ class LookRoutes:
         kind, name = query.get("kind", "tools"), query.get("name", "")
         view = detail(self._window, self._window.catalog(), kind, name)
         if view is None:
-            raise Refused(404, f"there is no such entry among the {kind} (any more)")
+            raise ApiRefusal(404, f"there is no such entry among the {kind} (any more)")
         await ask.answer(view)
 
     async def events(self, ask: Ask) -> None:

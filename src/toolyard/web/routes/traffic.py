@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from toolyard.web.recording.traffic import Traffic
-from toolyard.web.routes.request import Ask, Refused
+from toolyard.web.routes.request import ApiRefusal, Ask
 from toolyard.web.views.records import full, line
 from toolyard.web.window import Window
 
@@ -21,7 +21,7 @@ class TrafficRoutes:
         number = ask.arguments[0]
         record = traffic.find(int(number)) if number.isdecimal() else None
         if record is None:
-            raise Refused(404, "this call is no longer kept")
+            raise ApiRefusal(404, "this call is no longer kept")
         await ask.answer(full(record, self._window.catalog(), secrets))
 
     async def forget(self, ask: Ask) -> None:
@@ -30,5 +30,5 @@ class TrafficRoutes:
 
     def _traffic(self) -> Traffic:
         if self._window.traffic is None:
-            raise Refused(404, "traffic is not recorded (the setting page_traffic is off)")
+            raise ApiRefusal(404, "traffic is not recorded (the setting page_traffic is off)")
         return self._window.traffic

@@ -11,14 +11,14 @@ from toolyard.sources.registry.format.report import Report
 from toolyard.virtual.subschemas import escape
 
 
-class Kind(NamedTuple):
+class FieldKind(NamedTuple):
     phrase: str
     fits: Callable[[Json], bool]
 
 
-def one_of(*values: str) -> Kind:
+def one_of(*values: str) -> FieldKind:
     shown = ", ".join(f'"{value}"' for value in values)
-    return Kind(f"one of {shown}", lambda value: isinstance(value, str) and value in values)
+    return FieldKind(f"one of {shown}", lambda value: isinstance(value, str) and value in values)
 
 
 def _texts(value: Json) -> bool:
@@ -33,31 +33,31 @@ def _seconds(value: Json) -> bool:
     return isinstance(value, (int, float)) and not isinstance(value, bool) and value > 0
 
 
-ANYTHING = Kind("anything", lambda value: True)
-TEXT = Kind("a string", lambda value: isinstance(value, str))
-NAME = Kind("a string that is not empty", lambda value: isinstance(value, str) and value != "")
-OBJECT = Kind("an object", lambda value: isinstance(value, dict))
-LIST = Kind("a list", lambda value: isinstance(value, list))
-FLAG = Kind("true or false", lambda value: isinstance(value, bool))
-REASON = Kind("true, false or the reason", lambda value: isinstance(value, (bool, str)))
-SECONDS = Kind("a number of seconds above 0", _seconds)
-TEXTS = Kind("a list of strings", _texts)
-TEXT_MAP = Kind("an object whose values are strings", _text_map)
+ANYTHING = FieldKind("anything", lambda value: True)
+TEXT = FieldKind("a string", lambda value: isinstance(value, str))
+NAME = FieldKind("a string that is not empty", lambda value: isinstance(value, str) and value != "")
+OBJECT = FieldKind("an object", lambda value: isinstance(value, dict))
+LIST = FieldKind("a list", lambda value: isinstance(value, list))
+FLAG = FieldKind("true or false", lambda value: isinstance(value, bool))
+REASON = FieldKind("true, false or the reason", lambda value: isinstance(value, (bool, str)))
+SECONDS = FieldKind("a number of seconds above 0", _seconds)
+TEXTS = FieldKind("a list of strings", _texts)
+TEXT_MAP = FieldKind("an object whose values are strings", _text_map)
 
-FILE: Mapping[str, Kind] = {
+FILE: Mapping[str, FieldKind] = {
     "schemaVersion": TEXT,
     "servers": LIST,
     "schemas": OBJECT,
     "tools": LIST,
     "project": OBJECT,
 }
-PROJECT: Mapping[str, Kind] = {
-    "expose": Kind(
+PROJECT: Mapping[str, FieldKind] = {
+    "expose": FieldKind(
         '"all", "none" or a list of glob patterns',
         lambda value: value in ("all", "none") if isinstance(value, str) else _texts(value),
     )
 }
-SERVER: Mapping[str, Kind] = {
+SERVER: Mapping[str, FieldKind] = {
     "name": NAME,
     "description": TEXT,
     "stdio": OBJECT,
@@ -68,7 +68,7 @@ SERVER: Mapping[str, Kind] = {
     "auth": one_of("none", "oauth"),
     "oauth": OBJECT,
     "timeoutSecs": SECONDS,
-    "expose": Kind(
+    "expose": FieldKind(
         '"listed", "all" or a list of glob patterns',
         lambda value: value in ("listed", "all") if isinstance(value, str) else _texts(value),
     ),
@@ -78,15 +78,15 @@ SERVER: Mapping[str, Kind] = {
     "disabled": REASON,
 }
 _GRANTS = ("authorization_code", "client_credentials", "jwt_bearer", "enterprise")
-OAUTH: Mapping[str, Kind] = {
-    "grant": Kind(
+OAUTH: Mapping[str, FieldKind] = {
+    "grant": FieldKind(
         f"one of {', '.join(_GRANTS)}",
         lambda value: isinstance(value, str) and (value in _GRANTS or "${" in value),
     ),
     "clientId": TEXT,
     "clientSecret": TEXT,
     "issuer": TEXT,
-    "scopes": Kind("a list of strings", lambda value: isinstance(value, str) or _texts(value)),
+    "scopes": FieldKind("a list of strings", lambda value: isinstance(value, str) or _texts(value)),
     "privateKey": TEXT,
     "algorithm": TEXT,
     "assertion": TEXT,
@@ -94,8 +94,8 @@ OAUTH: Mapping[str, Kind] = {
     "idpClientId": TEXT,
     "idToken": TEXT,
 }
-STDIO: Mapping[str, Kind] = {"command": NAME, "args": TEXTS, "cwd": NAME}
-TOOL: Mapping[str, Kind] = {
+STDIO: Mapping[str, FieldKind] = {"command": NAME, "args": TEXTS, "cwd": NAME}
+TOOL: Mapping[str, FieldKind] = {
     "name": NAME,
     "server": NAME,
     "source": NAME,
@@ -119,17 +119,17 @@ TOOL: Mapping[str, Kind] = {
     "timeoutSecs": SECONDS,
     "tags": TEXTS,
 }
-TEXT_EXTRACTION: Mapping[str, Kind] = {
+TEXT_EXTRACTION: Mapping[str, FieldKind] = {
     "parser": one_of("markdown_numbered_list", "markdown_bullet_list"),
     "list_field": NAME,
     "item_patterns": OBJECT,
 }
 _TRANSFORMS = ("remove_commas", "lowercase", "uppercase", "strip")
-ITEM_PATTERN: Mapping[str, Kind] = {
+ITEM_PATTERN: Mapping[str, FieldKind] = {
     "regex": NAME,
     "required": FLAG,
     "type": one_of("string", "integer", "number", "float", "boolean"),
-    "transform": Kind(
+    "transform": FieldKind(
         f"one of {', '.join(_TRANSFORMS)}, or a list of them",
         lambda value: (
             value in _TRANSFORMS
@@ -142,7 +142,7 @@ ITEM_PATTERN: Mapping[str, Kind] = {
 
 
 def read_fields(
-    raw: JsonObject, table: Mapping[str, Kind], pointer: str, report: Report
+    raw: JsonObject, table: Mapping[str, FieldKind], pointer: str, report: Report
 ) -> JsonObject:
     """The known fields that are of their kind; the others become problems, or notes if unknown."""
     read: JsonObject = {}

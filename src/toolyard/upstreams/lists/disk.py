@@ -1,4 +1,4 @@
-"""What is remembered of an upstream, and its last listing on disk: a start needs no upstream."""
+"""What is remembered about an upstream, and its last listing on disk, for the next start."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Learnt:
         return None if self.handshake is None else not self.handshake
 
     def note(self, *, wanted_modern: bool, modern: bool) -> None:
-        """It was greeted for a client of one era, and this came of it."""
+        """It was greeted for a client of one era, and this was the outcome."""
         if modern:
             self.modern = True
         else:
@@ -54,17 +54,19 @@ class Learnt:
 
 
 # What is listed in an era to clients that can do what the key says.
-Others: TypeAlias = Mapping[tuple[bool, str], Listing]
+ByClient: TypeAlias = Mapping[tuple[bool, str], Listing]
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class UpstreamRecord:
+    """What is written down about one upstream."""
+
     listing: Listing  # to clients that can do nothing special
     learnt: Learnt
-    others: Others = field(default_factory=dict)
+    by_client: ByClient = field(default_factory=dict)
 
 
-def kept_folder(registry: str) -> Path:
+def record_folder(registry: str) -> Path:
     """Where listings of upstreams are kept: beside the file, else in the user's cache."""
     folder = Path(registry).resolve().parent
     if os.access(folder, os.W_OK):
@@ -73,13 +75,13 @@ def kept_folder(registry: str) -> Path:
     return Path(cache) / "toolyard" / "upstreams"
 
 
-class KeptListings:
+class RecordFolder:
     """A folder with a file for each definition. Without a folder nothing is kept."""
 
     def __init__(self, folder: Path | None) -> None:
         self._folder = folder
 
-    def load(self, identity: str, server: str) -> Kept | None:
+    def load(self, identity: str, server: str) -> UpstreamRecord | None:
         if self._folder is None:
             return None
         try:
@@ -88,33 +90,33 @@ class KeptListings:
             return None
         return _read(value, server)
 
-    def save(self, identity: str, kept: Kept) -> None:
+    def save(self, identity: str, memory: UpstreamRecord) -> None:
         if self._folder is None:
             return
         path = self._folder / f"{identity}.json"
         try:
             self._folder.mkdir(parents=True, exist_ok=True)
-            write_whole(str(path), _written(kept), sync=False)
+            write_whole(str(path), _written(memory), sync=False)
         except (OSError, TypeError) as error:
-            log.warning("the listing of %s was not kept: %s", kept.listing.server, error)
+            log.warning("the listing of %s was not kept: %s", memory.listing.server, error)
 
 
-def _written(kept: Kept) -> bytes:
-    learnt = kept.learnt
-    others = [
+def _written(memory: UpstreamRecord) -> bytes:
+    learnt = memory.learnt
+    by_client = [
         {"modern": modern, "client": client, **_listed(listing)}
-        for (modern, client), listing in kept.others.items()
+        for (modern, client), listing in memory.by_client.items()
     ]
     return dumps(
         {
             "format": FORMAT,
-            "server": kept.listing.server,
+            "server": memory.listing.server,
             "era": None if learnt.modern is None else "modern" if learnt.modern else "handshake",
             "handshake": learnt.handshake,
             "transport": learnt.transport,
             "newest": learnt.newest.date if learnt.newest is not None else None,
-            **_listed(kept.listing),
-            "others": others,
+            **_listed(memory.listing),
+            "others": by_client,
         },
         orjson.OPT_INDENT_2,
     )
@@ -128,10 +130,12 @@ def _listed(listing: Listing) -> JsonObject:
     }
 
 
-def _read(value: Json, server: str) -> Kept | None:
+def _read(value: Json, server: str) -> UpstreamRecord | None:
     if not isinstance(value, dict) or value.get("format") != FORMAT:
         return None
-    return Kept(_read_listing(value, server), _read_learnt(value), _read_others(value, server))
+    return UpstreamRecord(
+        _read_listing(value, server), _read_learnt(value), _read_by_client(value, server)
+    )
 
 
 def _read_listing(value: JsonObject, server: str) -> Listing:
@@ -157,11 +161,11 @@ def _read_learnt(value: JsonObject) -> Learnt:
     )
 
 
-def _read_others(value: JsonObject, server: str) -> Others:
+def _read_by_client(value: JsonObject, server: str) -> ByClient:
     return {
-        (one["modern"], one["client"]): _read_listing(one, server)
-        for one in _objects(value.get("others"))
-        if isinstance(one.get("modern"), bool) and isinstance(one.get("client"), str)
+        (item["modern"], item["client"]): _read_listing(item, server)
+        for item in _objects(value.get("others"))
+        if isinstance(item.get("modern"), bool) and isinstance(item.get("client"), str)
     }
 
 
