@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
+from toolyard.files.pointers import escape
 from toolyard.protocol.call import JsonObject
-from toolyard.virtual.subschemas import escape
 
 
 class Exported(NamedTuple):

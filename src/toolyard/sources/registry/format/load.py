@@ -5,14 +5,15 @@ from __future__ import annotations
 import os
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
 
+from toolyard.configuration.check import check
+from toolyard.configuration.objects import shape
 from toolyard.errors import ConfigError
 from toolyard.files.comments import Empty, parse
+from toolyard.files.pointers import escape
 from toolyard.protocol.call import Json, JsonObject
 from toolyard.sources.registry.chain.links import check_links, check_names
 from toolyard.sources.registry.format.converted import Converted
-from toolyard.sources.registry.format.fields import FILE, PROJECT, read_fields
 from toolyard.sources.registry.format.formats import to_native
 from toolyard.sources.registry.format.model import Expose, Registry, ToolDefinition
 from toolyard.sources.registry.format.report import Report
@@ -21,7 +22,6 @@ from toolyard.sources.registry.format.tools import SchemaReader, read_tool
 from toolyard.sources.shortage import raise_if_short
 from toolyard.upstreams.definition import ServerDefinition
 from toolyard.virtual.schema import References
-from toolyard.virtual.subschemas import escape
 
 _NOTHING = "{} is a registry with nothing in it"
 # Deeper than anybody writes, and well within what recursion can follow.
@@ -59,7 +59,7 @@ def read_registry(
         raise ConfigError.at(file, f"is nested deeper than {MAX_LEVELS} levels")
     folder = os.path.dirname(os.path.abspath(file))
     converted = to_native(raw, folder)
-    report = Report(file, converted.places)
+    report = Report(file, converted.places, data)
     for pointer, message in converted.problems:
         report.problem(pointer, message)
     return _Reading(converted, Surroundings(report, environ, folder)).registry(scripts)
@@ -93,13 +93,11 @@ class _Reading:
 
     def registry(self, scripts: Collection[str] | None) -> Registry:
         report, native = self.around.report, self.converted.native
-        stated = read_fields(native, FILE, "", report)
+        stated = check(native, shape("registry"), report, apart=("servers", "tools"))
         _check_version(stated.get("schemaVersion", "1.0"), report)
-        project = read_fields(stated.get("project", {}), PROJECT, "/project", report)
-        references = References(
-            {"schemas": stated.get("schemas", {}), "tools": native.get("tools")}
-        )
-        self._check_schemas(stated.get("schemas", {}), references)
+        schemas = native["schemas"] if "schemas" in stated else {}
+        references = References({"schemas": schemas, "tools": native.get("tools")})
+        self._check_schemas(schemas, references)
         servers = self._servers(stated.get("servers", []))
         tools = self._tools(stated.get("tools", []), references)
         check_links(tools, [server for server, _ in servers], _elsewhere(servers, scripts), report)
@@ -109,9 +107,9 @@ class _Reading:
             file=report.file,
             format=self.converted.format,
             servers=keeping(_with_oauth(*usable, native), self.around.secrets),
-            schemas=stated.get("schemas", {}),
+            schemas=schemas,
             tools=tuple(usable[1]),
-            project_expose=_expose(project.get("expose", "all")),
+            project_expose=_expose(stated.get("project", {}).get("expose", "all")),
             prefix_on_collision=self.converted.prefix_on_collision,
             raw=native,
             secrets=frozenset(self.around.secrets),
@@ -126,8 +124,6 @@ class _Reading:
         reader = SchemaReader(references, self.around.report)
         for name, schema in schemas.items():
             pointer = f"/schemas/{escape(name)}"
-            if not isinstance(schema, (dict, bool)):
-                self.around.report.problem(pointer, "must be a schema: an object, true or false")
             reader.check(schema, pointer)
 
     def _without_mistakes(
@@ -151,7 +147,7 @@ class _Reading:
     def _servers(self, raw: list[Json]) -> list[tuple[ServerDefinition, str]]:
         read = [
             (read_server(one, pointer, self.around), pointer)
-            for one, pointer in self._objects(raw, "/servers")
+            for one, pointer in _placed(raw, "/servers")
         ]
         named = [(server, pointer) for server, pointer in read if server is not None]
         pairs = [(server.name, pointer) for server, pointer in named]
@@ -161,17 +157,15 @@ class _Reading:
     def _tools(self, raw: list[Json], references: References) -> list[tuple[ToolDefinition, str]]:
         read = [
             (read_tool(one, pointer, references, self.around), pointer)
-            for one, pointer in self._objects(raw, "/tools")
+            for one, pointer in _placed(raw, "/tools")
         ]
         named = [(tool, pointer) for tool, pointer in read if tool is not None]
         check_names("tool", [(tool.name, pointer) for tool, pointer in named], self.around.report)
         return named
 
-    def _objects(self, raw: list[Json], pointer: str) -> list[tuple[Any, str]]:
-        for number, one in enumerate(raw):
-            if not isinstance(one, dict):
-                self.around.report.problem(f"{pointer}/{number}", "must be an object")
-        return [(one, f"{pointer}/{i}") for i, one in enumerate(raw) if isinstance(one, dict)]
+
+def _placed(entries: list[Json], section: str) -> list[tuple[Json, str]]:
+    return [(entry, f"{section}/{number}") for number, entry in enumerate(entries)]
 
 
 def _check_version(stated: str, report: Report) -> None:

@@ -6,9 +6,9 @@ import os
 import re
 from collections.abc import Callable, Mapping
 
+from toolyard.files.pointers import escape
 from toolyard.protocol.call import Json, JsonObject
 from toolyard.sources.registry.format.converted import Converted
-from toolyard.virtual.subschemas import escape
 
 _STDIO = ("command", "args", "cwd")
 _URLS = ("url", "serverUrl", "httpUrl")

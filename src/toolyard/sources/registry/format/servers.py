@@ -8,13 +8,14 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlsplit
 
+from toolyard.configuration.check import check
+from toolyard.configuration.objects import shape
 from toolyard.errors import did_you_mean
-from toolyard.protocol.call import JsonObject
-from toolyard.sources.registry.format.fields import OAUTH, SERVER, STDIO, read_fields
+from toolyard.files.pointers import escape
+from toolyard.protocol.call import Json, JsonObject
 from toolyard.sources.registry.format.report import Report
 from toolyard.sources.registry.format.variables import Variables, mentions_variable
 from toolyard.upstreams.definition import ServerDefinition, Transport
-from toolyard.virtual.subschemas import escape
 
 TRANSPORTS: Mapping[str, Transport] = {
     "stdio": "stdio",
@@ -34,29 +35,24 @@ class Surroundings:
     secrets: set[str] = field(default_factory=set)
 
 
-def read_server(raw: JsonObject, pointer: str, around: Surroundings) -> ServerDefinition | None:
+def read_server(raw: Json, pointer: str, around: Surroundings) -> ServerDefinition | None:
     """None where it has no name by which to speak of it; every problem is in the report."""
     unreachable = around.report.reason(pointer) is not None  # the conversion has said why
-    stated = read_fields(raw, SERVER, pointer, around.report)
-    stdio = read_fields(stated.get("stdio", {}), STDIO, f"{pointer}/stdio", around.report)
-    oauth = read_fields(stated.get("oauth", {}), OAUTH, f"{pointer}/oauth", around.report)
-    if not unreachable:
-        _check_way(stated, stdio, pointer, around.report)
-    if "name" not in stated:
-        around.report.problem(pointer, "a server needs a name")
+    stated = check(raw, shape("registry", "/$defs/server"), around.report, pointer)
+    if stated is None:
         return None
-    return _Filling(pointer, around).server({**stated, "oauth": oauth}, stdio)
+    if not unreachable:
+        _check_way(stated, pointer, around.report)
+    return _Filling(pointer, around).server(stated) if "name" in stated else None
 
 
-def _check_way(stated: JsonObject, stdio: JsonObject, pointer: str, report: Report) -> None:
+def _check_way(stated: JsonObject, pointer: str, report: Report) -> None:
     ways = [way for way in ("stdio", "url") if way in stated]
     named = f"server {stated['name']}" if "name" in stated else "a server"
     if len(ways) == 2:
         report.problem(pointer, f"{named} has both stdio and url; a server has one of them")
     elif not ways:
         report.problem(pointer, f"{named} needs stdio (a command) or url")
-    if "stdio" in stated and "command" not in stdio:
-        report.problem(f"{pointer}/stdio", "needs a command")
     url = stated.get("url")
     if url is not None and not mentions_variable(url) and not _is_http(url):
         report.problem(f"{pointer}/url", "must begin with http:// or https://")
@@ -100,7 +96,8 @@ class _Filling:
         self._unset: list[str] = []
         self._secrets: set[str] = set()
 
-    def server(self, stated: JsonObject, stdio: JsonObject) -> ServerDefinition:
+    def server(self, stated: JsonObject) -> ServerDefinition:
+        stdio = stated.get("stdio", {})
         expose = stated.get("expose", "listed")
         transport = transport_named(stated.get("transport", "")) or "auto"
         filled: dict[str, Any] = {
@@ -110,7 +107,7 @@ class _Filling:
             "env": self._env(stated.get("env", {})),
             "url": self._filled("url", stated.get("url")),
             "headers": self._headers(stated.get("headers", {})),
-            "oauth": self._filled("oauth", stated["oauth"]),
+            "oauth": self._filled("oauth", stated.get("oauth", {})),
         }
         self._around.secrets |= self._secrets
         return ServerDefinition(

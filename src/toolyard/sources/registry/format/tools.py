@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from toolyard.configuration.check import check
+from toolyard.configuration.objects import shape
 from toolyard.errors import did_you_mean
+from toolyard.files.pointers import escape
 from toolyard.protocol.call import Json, JsonObject
-from toolyard.sources.registry.format.fields import ITEM_PATTERN, TEXT_EXTRACTION, TOOL, read_fields
 from toolyard.sources.registry.format.model import ToolDefinition
 from toolyard.sources.registry.format.report import Report
 from toolyard.sources.registry.format.servers import Surroundings
@@ -23,19 +25,20 @@ from toolyard.virtual.schema import (
     refs_in,
     without_source_fields,
 )
-from toolyard.virtual.subschemas import escape, walk
+from toolyard.virtual.subschemas import walk
 
 
 def read_tool(
-    raw: JsonObject, pointer: str, references: References, around: Surroundings
+    raw: Json, pointer: str, references: References, around: Surroundings
 ) -> ToolDefinition | None:
     """None where it has no name by which to speak of it; every problem is in the report."""
     report = around.report
-    stated = read_fields(raw, TOOL, pointer, report)
+    stated = check(raw, shape("registry", "/$defs/tool"), report, pointer)
+    if stated is None:
+        return None
     _check_owner(stated, pointer, report)
     _check_versions(stated, pointer, report)
     if "name" not in stated:
-        report.problem(pointer, "a tool needs a name")
         return None
     schemas = SchemaReader(references, report)
     defaults, disabled = _defaults(stated.get("defaults", {}), f"{pointer}/defaults", around)
@@ -189,35 +192,26 @@ def _transformation(
 
 
 def _text_extraction(stated: JsonObject, pointer: str, report: Report) -> TextExtraction | None:
-    raw = stated.get("textExtraction")
-    if raw is None:
+    if "textExtraction" not in stated:
         return None
-    before = len(report.problems)
-    renamed = {_EXTRACTION_NAMES.get(key, key): value for key, value in raw.items()}
-    read = read_fields(renamed, TEXT_EXTRACTION, pointer, report)
-    if "parser" not in read:
-        report.problem(pointer, "needs a parser")
-    for field, pattern in read.get("item_patterns", {}).items():
-        _check_pattern(pattern, f"{pointer}/item_patterns/{escape(field)}", report)
-    return compile_text_extraction(read) if len(report.problems) == before else None
+    extraction = {_EXTRACTION_NAMES.get(k, k): v for k, v in stated["textExtraction"].items()}
+    usable = "parser" in extraction
+    for field, pattern in extraction.get("item_patterns", {}).items():
+        usable &= _is_pattern(pattern, f"{pointer}/item_patterns/{escape(field)}", report)
+    return compile_text_extraction(extraction) if usable else None
 
 
 _EXTRACTION_NAMES = {"listField": "list_field", "itemPatterns": "item_patterns"}
 
 
-def _check_pattern(stated: Json, pointer: str, report: Report) -> None:
-    if isinstance(stated, str):
-        stated = {"regex": stated}
-    if not isinstance(stated, dict):
-        report.problem(pointer, "must be an object with a regex")
-        return
-    read = read_fields(stated, ITEM_PATTERN, pointer, report)
-    if "regex" not in read:
-        report.problem(pointer, "needs a regex")
-        return
-    wrong = check_pattern(read["regex"], read.get("multiline", False))
+def _is_pattern(pattern: str | JsonObject, pointer: str, report: Report) -> bool:
+    stated: JsonObject = {"regex": pattern} if isinstance(pattern, str) else pattern
+    if "regex" not in stated:
+        return False
+    wrong = check_pattern(stated["regex"], stated.get("multiline", False))
     if wrong:
-        report.problem(f"{pointer}/regex", f"is no pattern for RE2: {wrong}")
+        report.problem(f"{pointer}/regex", f"is not a pattern of RE2: {wrong}")
+    return not wrong
 
 
 def _composition(stated: JsonObject, pointer: str, report: Report) -> Any:
