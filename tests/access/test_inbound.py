@@ -130,6 +130,15 @@ async def test_no_forged_token_is_let_in(gate: Authenticator, issuer: Authority)
     assert let_in == []
 
 
+@pytest.mark.parametrize("end", [10**400, "9999999999"])
+async def test_an_end_that_is_an_odd_number_is_understood(
+    gate: Authenticator, issuer: Authority, end: int | str
+) -> None:
+    token = issuer.sign(aud=URL, scope="tools", exp=end)
+    for _ in range(2):  # verified, then remembered
+        assert (await gate.caller([f"Bearer {token}"])).name == "ada"
+
+
 async def test_too_few_rights_are_a_403_that_says_which_are_needed(
     gate: Authenticator, issuer: Authority
 ) -> None:

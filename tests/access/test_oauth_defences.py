@@ -14,9 +14,9 @@ from tests.peers.web import Answer
 from toolyard.access.oauth.accounts import Accounts
 from toolyard.access.oauth.browser import Headless, Loopback, query_of
 from toolyard.access.oauth.challenge import Wanted, read_challenge
-from toolyard.access.oauth.clients import Client
+from toolyard.access.oauth.clients import OAuthClient
 from toolyard.access.oauth.discovery import Found, discover
-from toolyard.access.oauth.errors import OAuthError, Refused
+from toolyard.access.oauth.errors import OAuthError, OAuthRefusal
 from toolyard.access.oauth.login import Login
 from toolyard.access.oauth.metadata import AuthorizationServer, covers, issuer_urls, resource_urls
 from toolyard.access.oauth.store import MemoryStore
@@ -32,7 +32,7 @@ SAFE = replace(ISSUER, challenge_methods=("S256",), names_itself=True)
 
 def login(issuer: AuthorizationServer = SAFE) -> Login:
     found = Found(issuer, "https://mcp.example/mcp")
-    return Login(found, Client("me", issuer.issuer), "http://127.0.0.1:1/callback", ("read",))
+    return Login(found, OAuthClient("me", issuer.issuer), "http://127.0.0.1:1/callback", ("read",))
 
 
 async def logs_in(server: ServerDefinition, accounts: Accounts | None = None) -> None:
@@ -81,7 +81,7 @@ def test_an_answer_to_another_login_is_refused() -> None:
             mine.code_in({"state": state, "code": "c", "iss": "https://as.example"})
     answer = {"state": mine.state, "iss": "https://as.example"}
     assert mine.code_in({**answer, "code": "c"}) == "c"
-    with pytest.raises(Refused, match="access_denied"):
+    with pytest.raises(OAuthRefusal, match="access_denied"):
         mine.code_in({**answer, "error": "access_denied"})
     with pytest.raises(OAuthError, match="another issuer"):
         mine.code_in({**answer, "iss": "https://evil.example", "error": "access_denied"})

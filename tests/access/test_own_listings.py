@@ -26,7 +26,7 @@ from tests.peers.serving import (
     serving,
     toolyard,
 )
-from toolyard.access.oauth.clients import Client
+from toolyard.access.oauth.clients import OAuthClient
 from toolyard.access.oauth.grant import Grant
 from toolyard.access.tokens import hash_of
 from toolyard.app.access import view_of
@@ -37,7 +37,7 @@ from toolyard.catalog.snapshot import Catalog
 from toolyard.protocol.call import Caller
 from toolyard.protocol.identity import Identity
 from toolyard.settings import Settings
-from toolyard.upstreams.connections import Client as Asker
+from toolyard.upstreams.connections import Downstream
 
 pytestmark = pytest.mark.long
 
@@ -293,12 +293,12 @@ async def test_nothing_is_asked_or_built_again_while_nothing_changes(
     try:
         for caller in callers:
             token = token_for(upstream, caller.id)
-            given = Grant(token, "", "", Client("", ""), upstream.url, 0.0, given=True)
+            given = Grant(token, "", "", OAuthClient("", ""), upstream.url, 0.0, given=True)
             app.logins.accounts.account(server, caller).give(given)
 
         async def seen() -> list[Catalog]:
             shared = await app.keeper.catalog()
-            return [view(await own.of(shared, Asker(caller)), caller) for caller in callers]
+            return [view(await own.of(shared, Downstream(caller)), caller) for caller in callers]
 
         await seen()  # the second connection stirs the first
         first, second = await seen(), await seen()

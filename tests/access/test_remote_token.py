@@ -7,14 +7,14 @@ from typing import Any
 import pytest
 
 from toolyard.access.remote_token import RemoteToken
-from toolyard.protocol.jsonrpc import Malformed, Message, Notification, Request, Response
+from toolyard.protocol.jsonrpc import Malformed, Message, Notification, RpcRequest, RpcResponse
 
 TOKEN = "t" * 32
 KEYS = ("mcpbash/remoteToken", "remoteToken")
 
 
-def request(meta: Any, method: str = "tools/list") -> Request:
-    return Request(1, method, {"_meta": meta, "a": 1})
+def request(meta: Any, method: str = "tools/list") -> RpcRequest:
+    return RpcRequest(1, method, {"_meta": meta, "a": 1})
 
 
 def message_of(refused: Message) -> str:
@@ -46,13 +46,13 @@ def test_too_many_failures_in_a_minute_are_throttled_and_the_right_token_is_not(
     gate = RemoteToken(TOKEN, KEYS, 3, clock=lambda: now)
     said = [message_of(gate(request({}))) for _ in range(4)]
     assert [text.endswith("(throttled)") for text in said] == [False, False, False, True]
-    assert isinstance(gate(request({"remoteToken": TOKEN})), Request)
+    assert isinstance(gate(request({"remoteToken": TOKEN})), RpcRequest)
     now = 61.0
     assert "throttled" not in message_of(gate(request({})))
 
 
 def test_answers_pass_and_notifications_lose_the_token() -> None:
     gate = RemoteToken(TOKEN, KEYS)
-    assert gate(Response(1, {})) == Response(1, {})
+    assert gate(RpcResponse(1, {})) == RpcResponse(1, {})
     told = gate(Notification("notifications/initialized", {"_meta": {"remoteToken": TOKEN}}))
     assert told == Notification("notifications/initialized", {"_meta": {}})

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from toolyard.access.globs import globs
-from toolyard.access.limits import Limits, read_limits
+from toolyard.access.limits import RateLimits, read_limits
 from toolyard.access.rules import Allowed, Rules, Who, read_rules, read_who
 from toolyard.access.subject import Subject, subject_of
 from toolyard.catalog.entries import Completion, Origin, Prompt, Resource, Template, Tool
@@ -165,7 +165,7 @@ class Clock:
 
 def test_a_limit_is_counted_for_each_caller_and_fills_again_with_time() -> None:
     clock = Clock()
-    limits = Limits(read_limits([{"calls": 2, "seconds": 10}], "f"), clock)
+    limits = RateLimits(read_limits([{"calls": 2, "seconds": 10}], "f"), clock)
     assert [limits.wait(call("tools/list")) for _ in range(3)] == [0, 0, 5]
     assert limits.wait(call("tools/list", EVE)) == 0
     clock.now = 5
@@ -175,7 +175,9 @@ def test_a_limit_is_counted_for_each_caller_and_fills_again_with_time() -> None:
 
 
 def test_a_limit_over_some_tools_leaves_the_others_alone() -> None:
-    limits = Limits(read_limits([{"calls": 1, "seconds": 10, "tools": ["set_*"]}], "f"), Clock())
+    limits = RateLimits(
+        read_limits([{"calls": 1, "seconds": 10, "tools": ["set_*"]}], "f"), Clock()
+    )
     slow, quick = call("tools/call", name="set_a"), call("tools/call", name="get_a")
     assert [limits.wait(slow), limits.wait(slow)] == [0, 10]
     assert [limits.wait(quick), limits.wait(quick), limits.wait(call("tools/list"))] == [0, 0, 0]
@@ -186,7 +188,7 @@ def test_a_call_that_one_limit_refuses_uses_up_no_other() -> None:
         {"calls": 1, "seconds": 10, "tools": ["a"]},
         {"calls": 2, "seconds": 10},
     ]
-    limits = Limits(read_limits(entries, "f"), Clock())
+    limits = RateLimits(read_limits(entries, "f"), Clock())
     assert [limits.wait(call("tools/call", name="a")) for _ in range(3)] == [0, 10, 10]
     assert limits.wait(call("tools/call", name="b")) == 0
 

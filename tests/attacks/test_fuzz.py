@@ -27,7 +27,7 @@ from toolyard.protocol.kinds import KINDS
 from toolyard.protocol.revisions import ALL
 from toolyard.sources.registry.chain.overlay import lay_over
 from toolyard.sources.registry.format.load import read_registry
-from toolyard.upstreams.target import Targets
+from toolyard.upstreams.target import PoolTargets
 
 pytestmark = pytest.mark.long
 
@@ -46,7 +46,7 @@ def say(capsys: pytest.CaptureFixture[str], what: str, count: int, grown: int = 
 
 # -- what is built from what others say -------------------------------------------------
 
-TARGETS = Targets(lambda server: None)  # type: ignore[arg-type, return-value]
+TARGETS = PoolTargets(lambda server: None)  # type: ignore[arg-type, return-value]
 REGISTRY = {
     "servers": [{"name": "u", "stdio": {"command": "false"}, "expose": "all"}],
     "tools": [

@@ -69,7 +69,7 @@ async def test_shutdown_and_exit_are_for_stdio_only(yard: Yard) -> None:
 async def test_a_server_that_hears_nothing_leaves(yard: Yard) -> None:
     async with over_stdio(yard.served, env={"MCPBASH_IDLE_TIMEOUT": "0.3"}) as client:
         assert await ended(client) == 0
-        assert "nothing was heard for 0.3 s" in await client.running.last_words()
+        assert "nothing was received for 0.3 s" in await client.running.last_words()
 
 
 async def test_a_running_call_is_no_silence(yard: Yard, tmp_path: Path) -> None:

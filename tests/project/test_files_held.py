@@ -13,7 +13,7 @@ from tests.peers.serving import serving
 from tests.project.conftest import Folder
 from toolyard.errors import ProtocolError
 from toolyard.files.beneath import open_real
-from toolyard.scripts.contract.embedded import Named, Refused, embed
+from toolyard.scripts.contract.embedded import EmbeddingRefusal, Named, embed
 from toolyard.scripts.resources.files import FileProvider
 
 OLD, NEW = "2025-11-25", "2026-07-28"
@@ -76,7 +76,7 @@ def test_a_folder_swapped_for_a_link_while_a_file_is_embedded_gives_nothing_from
         try:
             block = embed(Named(str(swapped)), root, (root,), 1000)
             seen.add(block["resource"]["text"])
-        except Refused:
+        except EmbeddingRefusal:
             seen.add("refused")
     assert "inside" in seen
     assert "outside" not in seen

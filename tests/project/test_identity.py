@@ -5,18 +5,18 @@ import sys
 
 from tests.project.conftest import Folder
 from toolyard.settings import Settings
-from toolyard.sources.project.identity import Identity, read_identity
+from toolyard.sources.project.identity import ProjectIdentity, read_identity
 from toolyard.sources.project.layout import find_root, project_at
 
 
-def identity(folder: Folder, **settings: object) -> Identity:
+def identity(folder: Folder, **settings: object) -> ProjectIdentity:
     chosen = Settings(**settings)
     return read_identity(project_at(str(folder.root), chosen), chosen)
 
 
 def test_an_empty_folder_is_named_after_itself(folder: Folder) -> None:
     info = {"name": "my-project", "version": "0.0.0", "title": "My Project"}
-    assert identity(folder) == Identity(info, None, ())
+    assert identity(folder) == ProjectIdentity(info, None, ())
 
 
 def test_the_fields_of_the_file_are_served_in_their_order(folder: Folder) -> None:

@@ -12,8 +12,8 @@ from toolyard.protocol.call import Encoded
 from toolyard.protocol.jsonrpc import (
     Malformed,
     Notification,
-    Request,
-    Response,
+    RpcRequest,
+    RpcResponse,
     decode,
     encode_batch,
     encode_error,
@@ -49,21 +49,21 @@ NEITHER = "a message needs a method"
     ("data", "message"),
     [
         # Requests: an id, a method, and params that may be left out.
-        (b'{"jsonrpc":"2.0","id":1,"method":"m","params":{"a":1}}', Request(1, "m", {"a": 1})),
-        (b'{"jsonrpc":"2.0","id":"x","method":"m","params":{}}', Request("x", "m", {})),
-        (b'{"jsonrpc":"2.0","id":"","method":"m"}', Request("", "m", {})),
-        (b'{"jsonrpc":"2.0","id":0,"method":"m","params":null}', Request(0, "m", {})),
-        (b'{"jsonrpc":"2.0","id":-1,"method":"","more":1}', Request(-1, "", {})),
-        (b'\xef\xbb\xbf{"jsonrpc":"2.0","id":1,"method":"m"}', Request(1, "m", {})),
+        (b'{"jsonrpc":"2.0","id":1,"method":"m","params":{"a":1}}', RpcRequest(1, "m", {"a": 1})),
+        (b'{"jsonrpc":"2.0","id":"x","method":"m","params":{}}', RpcRequest("x", "m", {})),
+        (b'{"jsonrpc":"2.0","id":"","method":"m"}', RpcRequest("", "m", {})),
+        (b'{"jsonrpc":"2.0","id":0,"method":"m","params":null}', RpcRequest(0, "m", {})),
+        (b'{"jsonrpc":"2.0","id":-1,"method":"","more":1}', RpcRequest(-1, "", {})),
+        (b'\xef\xbb\xbf{"jsonrpc":"2.0","id":1,"method":"m"}', RpcRequest(1, "m", {})),
         # Notifications have no id at all.
         (b'{"jsonrpc":"2.0","method":"n"}', Notification("n", {})),
         (b'{"jsonrpc":"2.0","method":"n","params":{"a":1}}', Notification("n", {"a": 1})),
         # Responses: a result for an id, or an error, whose id may be unknown.
-        (b'{"jsonrpc":"2.0","id":1,"result":{"a":1}}', Response(1, {"a": 1})),
-        (b'{"jsonrpc":"2.0","id":1,"result":null}', Response(1, None)),
-        (b'{"jsonrpc":"2.0","id":1,"result":1,"error":null}', Response(1, 1)),
-        (b'{"jsonrpc":"2.0","id":1,"error":{"code":1}}', Response(1, None, {"code": 1})),
-        (b'{"jsonrpc":"2.0","id":null,"error":{}}', Response(None, None, {})),
+        (b'{"jsonrpc":"2.0","id":1,"result":{"a":1}}', RpcResponse(1, {"a": 1})),
+        (b'{"jsonrpc":"2.0","id":1,"result":null}', RpcResponse(1, None)),
+        (b'{"jsonrpc":"2.0","id":1,"result":1,"error":null}', RpcResponse(1, 1)),
+        (b'{"jsonrpc":"2.0","id":1,"error":{"code":1}}', RpcResponse(1, None, {"code": 1})),
+        (b'{"jsonrpc":"2.0","id":null,"error":{}}', RpcResponse(None, None, {})),
         # Whatever is left is told what is missing, under its id where it has one.
         (b'{"jsonrpc":"2.0","id":null,"method":"m"}', wrong(None, ID)),
         (b'{"jsonrpc":"2.0","id":true,"method":"m","params":{}}', wrong(None, ID)),

@@ -9,15 +9,15 @@ import pytest
 from toolyard.errors import ProtocolError
 from toolyard.protocol.call import JsonObject
 from toolyard.scripts.results import Shaping, result_of
-from toolyard.scripts.running.deadline import Limit
+from toolyard.scripts.running.deadline import TimeLimit
 from toolyard.scripts.running.run import Finished
 
 SHAPING = Shaping("tool", 100)
 
 
-def result(stdout: bytes = b"", limit: Limit | None = None, **changes: Any) -> JsonObject:
+def result(stdout: bytes = b"", limit: TimeLimit | None = None, **changes: Any) -> JsonObject:
     finished = Finished(0, stdout, b"")._replace(**changes)
-    return result_of(finished, limit or Limit(5.0), SHAPING)
+    return result_of(finished, limit or TimeLimit(5.0), SHAPING)
 
 
 def test_plain_output_is_text() -> None:
@@ -140,23 +140,23 @@ def test_too_much_output_is_an_error_result() -> None:
 @pytest.mark.parametrize(
     ("reason", "limit", "message", "extra"),
     [
-        ("fixed", Limit(5.0), "Tool timed out after 5s", {}),
+        ("fixed", TimeLimit(5.0), "Tool timed out after 5s", {}),
         (
             "idle",
-            Limit(0.5, extends=True, maximum=9.0),
+            TimeLimit(0.5, extends=True, maximum=9.0),
             "Tool timed out after 0.5s (no progress reported)",
             {"progressExtendsTimeout": True, "maxTimeoutSecs": 9},
         ),
         (
             "max_exceeded",
-            Limit(5.0, extends=True, maximum=9.0),
+            TimeLimit(5.0, extends=True, maximum=9.0),
             "Tool exceeded maximum runtime of 9s",
             {"progressExtendsTimeout": True, "maxTimeoutSecs": 9},
         ),
     ],
 )
 def test_a_timeout_says_what_ran_out(
-    reason: Any, limit: Limit, message: str, extra: JsonObject
+    reason: Any, limit: TimeLimit, message: str, extra: JsonObject
 ) -> None:
     shaping = SHAPING._replace(timeout_hint="try less")
     shown = result_of(Finished(143, b"partial", b"err", reason), limit, shaping)

@@ -20,7 +20,7 @@ from tests.scripting.yard import (
 from tests.until import until_dead, until_exists
 from toolyard.protocol.call import JsonObject, Questions
 from toolyard.scripts.contract.environ import ISOLATED, kept
-from toolyard.scripts.running.deadline import Limit
+from toolyard.scripts.running.deadline import TimeLimit
 from toolyard.scripts.running.run import Finished, ScriptSpec
 
 LOG = """echo '{"method":"notifications/message","params":{"data":1}}' >> "$MCP_LOG_STREAM" """
@@ -57,7 +57,7 @@ async def test_with_a_channel_it_is_heard(yard: Yard) -> None:
 
 async def test_limits_of_its_own(yard: Yard) -> None:
     path = yard.script("p.sh", "#!/bin/sh\nsleep 60\n")
-    finished = await yard.runner.run(ScriptSpec(str(path), timeout=Limit(0.1)))
+    finished = await yard.runner.run(ScriptSpec(str(path), timeout=TimeLimit(0.1)))
     assert finished.timed_out == "fixed"
     path = yard.script("q.sh", "#!/bin/sh\nyes\n")
     assert (await yard.runner.run(ScriptSpec(str(path), max_output=10))).overflowed

@@ -9,7 +9,7 @@ import pytest
 from tests.scripting.yard import Recorder
 from toolyard.protocol.call import JsonObject
 from toolyard.scripts.contract.stream import Allowance, Reporter
-from toolyard.scripts.running.deadline import Deadline, Limit
+from toolyard.scripts.running.deadline import Deadline, TimeLimit
 from toolyard.scripts.running.gate import Gate
 
 
@@ -44,14 +44,14 @@ async def test_who_gives_up_at_the_gate_takes_no_place() -> None:
 
 
 def test_a_fixed_deadline_ignores_progress() -> None:
-    deadline = Deadline(Limit(10.0), now=0.0)
+    deadline = Deadline(TimeLimit(10.0), now=0.0)
     deadline.progressed(9.0)
     assert deadline.expired(9.9) is None
     assert deadline.expired(10.0) == "fixed"
 
 
 def test_progress_extends_a_deadline_up_to_the_maximum() -> None:
-    deadline = Deadline(Limit(10.0, extends=True, maximum=25.0), now=0.0)
+    deadline = Deadline(TimeLimit(10.0, extends=True, maximum=25.0), now=0.0)
     deadline.progressed(9.0)
     assert deadline.expired(18.9) is None
     assert deadline.expired(19.0) == "idle"
@@ -60,7 +60,7 @@ def test_progress_extends_a_deadline_up_to_the_maximum() -> None:
 
 
 def test_a_deadline_stands_still_while_a_question_is_open() -> None:
-    deadline = Deadline(Limit(10.0), now=0.0)
+    deadline = Deadline(TimeLimit(10.0), now=0.0)
     deadline.pause(5.0)
     assert deadline.expired(1000.0) is None
     deadline.resume(1000.0)

@@ -10,8 +10,8 @@ from tests.upstreams.conftest import MakePool
 from tests.upstreams.fake_http import FakeHttp, Handshake, Request, fake_http, modern
 from tests.upstreams.seam import BOB, call_tool, modern_call
 from toolyard.errors import UpstreamError
+from toolyard.http.challenge import Challenge
 from toolyard.protocol.call import Caller
-from toolyard.upstreams.auth import Challenge
 from toolyard.upstreams.definition import ServerDefinition
 
 ANN = Caller(id="ann", name="Ann")

@@ -15,7 +15,7 @@ from tests.upstreams.seam import call_tool, fake
 from toolyard.errors import UpstreamError
 from toolyard.sources import upstream
 from toolyard.sources.upstream import UpstreamListings
-from toolyard.upstreams.lists.kept import KeptListings, kept_folder
+from toolyard.upstreams.lists.records import RecordFolder, record_folder
 
 
 @asynccontextmanager
@@ -61,9 +61,9 @@ async def test_settling_does_not_wait_for_a_slow_server_which_comes_later(
 async def test_a_kept_listing_is_there_at_once_and_a_newer_one_replaces_it(
     make_pool: MakePool, tmp_path: Path
 ) -> None:
-    kept = KeptListings(tmp_path)
-    await UpstreamListings(make_pool(fake(), kept=kept), ["fake"]).settle()
-    pool = make_pool(fake(), kept=kept)
+    records = RecordFolder(tmp_path)
+    await UpstreamListings(make_pool(fake(), records=records), ["fake"]).settle()
+    pool = make_pool(fake(), records=records)
     listings = UpstreamListings(pool, ["fake"])
     await listings.settle(within=0)
     assert "echo" in names(listings)
@@ -133,8 +133,8 @@ def test_listings_are_kept_beside_the_registry_else_in_the_cache_of_the_user(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    beside = kept_folder(str(tmp_path / "registry.json"))
+    beside = record_folder(str(tmp_path / "registry.json"))
     assert beside == tmp_path.resolve() / ".registry" / "upstreams"
     # Root may write to every folder that there is: this one is not.
-    elsewhere = kept_folder(str(tmp_path / "none" / "registry.json"))
+    elsewhere = record_folder(str(tmp_path / "none" / "registry.json"))
     assert elsewhere == tmp_path / "cache" / "toolyard" / "upstreams"

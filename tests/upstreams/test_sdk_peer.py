@@ -27,9 +27,9 @@ from tests.upstreams.seam import (
 from toolyard.errors import ProtocolError
 from toolyard.protocol.call import Call, JsonObject
 from toolyard.upstreams.definition import ServerDefinition
-from toolyard.upstreams.lists.kept import KeptListings
+from toolyard.upstreams.lists.records import RecordFolder
 from toolyard.upstreams.pool import Pool
-from toolyard.upstreams.target import ResourceTarget
+from toolyard.upstreams.target import UpstreamResourceTarget
 
 pytestmark = pytest.mark.long
 
@@ -59,13 +59,13 @@ async def peer(
     transport, era = request.param.split("-")
     if transport == "stdio":
         yield Peer(
-            make_pool(remembering(ON_STDIO, era, tmp_path), kept=KeptListings(tmp_path)), era
+            make_pool(remembering(ON_STDIO, era, tmp_path), records=RecordFolder(tmp_path)), era
         )
         return
     async with listening(HTTP) as server:
         url = f"{server.origin}/sse" if transport == "sse" else server.url
         definition = remembering(ServerDefinition(name="sdk", url=url), era, tmp_path)
-        pool = make_pool(definition, kept=KeptListings(tmp_path))
+        pool = make_pool(definition, records=RecordFolder(tmp_path))
         yield Peer(pool, era)
         await pool.close()
 
@@ -194,7 +194,7 @@ async def test_a_change_of_the_tools_is_announced(peer: Peer) -> None:
 @pytest.mark.parametrize("peer", PEERS, indirect=True)
 async def test_a_watched_resource_tells_when_it_changed(peer: Peer) -> None:
     target = peer.pool.targets.resource("sdk")
-    assert isinstance(target, ResourceTarget)
+    assert isinstance(target, UpstreamResourceTarget)
     changed = [asyncio.Event(), asyncio.Event()]
     await peer.pool.listing("sdk")
     uri, channel = {"uri": WATCHED}, RecordingChannel()

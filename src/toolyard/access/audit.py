@@ -19,7 +19,7 @@ log = logger("audit")
 MOST_LEFT = 1000
 
 
-class Lines:
+class JsonLog:
     """A file that only we can read; each line is an object that says when."""
 
     def __init__(self, path: str) -> None:
@@ -55,7 +55,7 @@ class Lines:
 class Audit:
     """The calls. Arguments are written only when asked for."""
 
-    def __init__(self, lines: Lines, *, arguments: bool = False) -> None:
+    def __init__(self, lines: JsonLog, *, arguments: bool = False) -> None:
         self._lines = lines
         self._arguments = arguments
 

@@ -9,7 +9,7 @@ import orjson
 
 from toolyard.access.callers import Authenticator, Unauthorized
 from toolyard.access.oauth.accounts import Accounts
-from toolyard.access.oauth.clients import Client
+from toolyard.access.oauth.clients import OAuthClient
 from toolyard.access.oauth.config import Server
 from toolyard.access.oauth.grant import Grant
 from toolyard.access.oauth.metadata import canonical
@@ -88,7 +88,7 @@ def _fields(request: Request, body: bytes) -> Json:
 
 def _given(token: str, url: str) -> Grant:
     now = time.time()
-    return Grant(token, "", "", Client("", ""), url, now, given=True, began=now)
+    return Grant(token, "", "", OAuthClient("", ""), url, now, given=True, began=now)
 
 
 def _error(why: str) -> bytes:

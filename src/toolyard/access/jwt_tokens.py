@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import time
-from base64 import b64decode
 from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
-
-import orjson
 
 from toolyard.access.callers import Unauthorized
 from toolyard.access.keys import KeySet, NoKeys
@@ -66,66 +63,38 @@ class JwtTokens:
         if not isinstance(subject, str) or not subject:
             raise Unauthorized
         caller = Caller(f"{self._expected.issuer}|{subject}", subject, claims)
-        return float(claims["exp"]), caller
+        return int(claims["exp"]), caller
 
     async def _claims(self, token: str) -> dict[str, Any]:
+        """What a token says that the issuer signed, for us, and for now."""
+        # 50 ms, and only servers that accept tokens of an issuer need it.
+        import jwt  # noqa: PLC0415
+
         try:
-            signed, _, signature = token.rpartition(".")
-            head, _, body = signed.partition(".")
-            key = await self._key(_object(head))
-            if not key.Algorithm.verify(signed.encode("ascii"), key.key, _bytes(signature)):
-                raise Unauthorized
-            claims = _object(body)
+            key = await self._key(jwt.get_unverified_header(token))
+            return jwt.decode(
+                token,
+                key,
+                algorithms=[key.algorithm_name],
+                audience=self._expected.audience,
+                issuer=self._expected.issuer,
+                leeway=LEEWAY,
+                options={"require": ["exp", "aud", "iss"]},
+            )
         except NoKeys:
             raise Unauthorized("Bearer", status=503) from None
-        except (ValueError, TypeError):
+        except (jwt.PyJWTError, ValueError, OverflowError):
             raise Unauthorized from None
-        if not _is_for(claims, self._expected):
-            raise Unauthorized
-        return claims
 
-    async def _key(self, header: dict[str, Any]) -> PyJWK:
+    async def _key(self, header: Mapping[str, Any]) -> PyJWK:
         """The key that the header names, for the algorithm that the key is for."""
         kid, algorithm = header.get("kid"), header.get("alg")
-        if algorithm not in ALGORITHMS or not isinstance(kid, str | None) or "crit" in header:
+        if algorithm not in ALGORITHMS or "crit" in header:
             raise Unauthorized
         key = await self._keys.find(kid)
         if key is None or key.algorithm_name != algorithm:
             raise Unauthorized
         return key
-
-
-def _object(part: str) -> dict[str, Any]:
-    value = orjson.loads(_bytes(part))
-    if not isinstance(value, dict):
-        raise ValueError("not an object")
-    return value
-
-
-def _bytes(part: str) -> bytes:
-    return b64decode(f"{part}{'=' * (-len(part) % 4)}", b"-_", validate=True)
-
-
-def _is_for(claims: Mapping[str, Json], expected: Expected) -> bool:
-    """From our issuer, for us, and now."""
-    now = time.time()
-    audience = claims.get("aud")
-    audiences = audience if isinstance(audience, list) else [audience]
-    return (
-        claims.get("iss") == expected.issuer
-        and expected.audience in audiences
-        and _is_time(claims.get("exp"))
-        and claims["exp"] > now - LEEWAY
-        and all(
-            _is_time(claims[name]) and claims[name] <= now + LEEWAY
-            for name in ("nbf", "iat")
-            if name in claims
-        )
-    )
-
-
-def _is_time(value: Json) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def scopes_of(claims: Mapping[str, Json]) -> frozenset[str]:

@@ -18,7 +18,7 @@ MAX_BUCKETS = 10_000
 
 
 @dataclass(frozen=True, slots=True)
-class Limit:
+class RateLimit:
     """At most `calls` in `seconds`, for each caller; over what, or over everything."""
 
     calls: int
@@ -43,9 +43,9 @@ class Bucket:
     at: float
 
 
-class Limits:
+class RateLimits:
     def __init__(
-        self, limits: Sequence[Limit], clock: Callable[[], float] = time.monotonic
+        self, limits: Sequence[RateLimit], clock: Callable[[], float] = time.monotonic
     ) -> None:
         self._limits = tuple(limits)
         self._clock = clock
@@ -75,7 +75,9 @@ class Limits:
                 bucket.left -= 1
         return wait
 
-    def _bucket(self, index: int, limit: Limit, caller: str, now: float) -> tuple[Bucket, Limit]:
+    def _bucket(
+        self, index: int, limit: RateLimit, caller: str, now: float
+    ) -> tuple[Bucket, RateLimit]:
         key = (index, caller)
         bucket = self._buckets.get(key)
         if bucket is None:
@@ -91,11 +93,11 @@ class Limits:
         self._buckets = {k: b for k, b in self._buckets.items() if now - b.at < longest}
 
 
-def _wait(bucket: Bucket, limit: Limit) -> float:
+def _wait(bucket: Bucket, limit: RateLimit) -> float:
     return 0.0 if bucket.left >= 1 else (1 - bucket.left) * limit.seconds / limit.calls
 
 
-def limited(handler: Handler, limits: Limits) -> Handler:
+def limited(handler: Handler, limits: RateLimits) -> Handler:
     async def handle(call: Call, channel: Channel) -> Result:
         limits.count(call)
         return await handler(call, channel)
@@ -103,12 +105,12 @@ def limited(handler: Handler, limits: Limits) -> Handler:
     return handle
 
 
-def read_limits(entries: Sequence[JsonObject], place: str) -> tuple[Limit, ...]:
+def read_limits(entries: Sequence[JsonObject], place: str) -> tuple[RateLimit, ...]:
     """Raises ConfigError."""
     return tuple(_read(entry, place, f"/limits/{i}") for i, entry in enumerate(entries))
 
 
-def _read(entry: JsonObject, place: str, pointer: str) -> Limit:
+def _read(entry: JsonObject, place: str, pointer: str) -> RateLimit:
     for key in entry:
         if key not in ("for", "calls", "seconds", *FAMILIES):
             raise ConfigError.at(place, f"unknown key {key!r}", f"{pointer}/{key}")
@@ -119,4 +121,4 @@ def _read(entry: JsonObject, place: str, pointer: str) -> Limit:
         raise ConfigError.at(place, "expected a number of seconds", f"{pointer}/seconds")
     over: dict[str, Matches] = {kind: globs(entry[kind]) for kind in FAMILIES if kind in entry}
     who = read_who(entry.get("for", {}), place, f"{pointer}/for")
-    return Limit(calls, float(seconds), who, over or None)
+    return RateLimit(calls, float(seconds), who, over or None)

@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 from toolyard.errors import INVALID_PARAMS, ProtocolError
 from toolyard.protocol.call import Json, JsonObject
-from toolyard.protocol.jsonrpc import Malformed, Message, Notification, Request
+from toolyard.protocol.jsonrpc import Malformed, Message, Notification, RpcRequest
 
 _MINUTE = 60.0
 
@@ -35,11 +35,11 @@ class RemoteToken:
 
     def __call__(self, message: Message) -> Message:
         """The message without the token; what lacks it becomes an error and nothing else."""
-        if not isinstance(message, Request | Notification):
+        if not isinstance(message, RpcRequest | Notification):
             return message
         meta = message.params.get("_meta")
         given = meta if isinstance(meta, dict) else {}
-        if isinstance(message, Request) and not self._is_right(given):
+        if isinstance(message, RpcRequest) and not self._is_right(given):
             self._refused()
             return Malformed(message.id, self._refusal())
         return message._replace(params=self._stripped(message.params, given))

@@ -1,7 +1,7 @@
-"""What the settings say of who may do what, put together from `access`.
+"""Who may do what: the parts of `access` that the settings ask for, put together.
 
-On the way to the first answer of every server, and most servers have neither tokens nor rules:
-each part is imported where the settings ask for it.
+This runs before the first answer of every server, and most servers have neither tokens nor
+rules: each part is imported only where the settings ask for it.
 """
 
 # ruff: noqa: PLC0415 - see above
@@ -24,12 +24,13 @@ from toolyard.protocol.jsonrpc import Message
 from toolyard.settings import FILE_NAME, Settings
 
 if TYPE_CHECKING:
-    from toolyard.access.limits import Limits
-    from toolyard.access.oauth.accounts import Accounts, Challenge
+    from toolyard.access.limits import RateLimits
+    from toolyard.access.oauth.accounts import Accounts
     from toolyard.access.oauth.config import Server
     from toolyard.access.resource import ProtectedResource
     from toolyard.access.rules import Allowed
     from toolyard.access.tokens import StaticToken
+    from toolyard.http.challenge import Challenge
     from toolyard.http.response import Responder
     from toolyard.scripts.policy import PolicyScript
 
@@ -45,8 +46,8 @@ def authenticator_of(settings: Settings, *, loopback: bool) -> Authenticator:
         from toolyard.access.inbound import Bearers
         from toolyard.access.tokens import StaticTokens
 
-        issued = resource.tokens() if resource is not None else None
-        return Bearers(StaticTokens(tokens), issued, resource.hint if resource else "")
+        jwt_tokens = resource.tokens() if resource is not None else None
+        return Bearers(StaticTokens(tokens), jwt_tokens, resource.hint if resource else "")
     if not loopback:
         raise ConfigError.at(
             "--http",
@@ -57,14 +58,14 @@ def authenticator_of(settings: Settings, *, loopback: bool) -> Authenticator:
 
 
 def tokens_of(settings: Settings, environ: Mapping[str, str] = os.environ) -> list[StaticToken]:
-    """Those of the file, and the one of the environment, which is named `token`."""
-    given = environ.get("TOOLYARD_TOKEN")
-    if not settings.tokens and not given:
+    """The tokens of the settings file, and that of the environment, which is named `token`."""
+    token = environ.get("TOOLYARD_TOKEN")
+    if not settings.tokens and not token:
         return []
     from toolyard.access.tokens import StaticToken, hash_of, read_tokens
 
     tokens = list(read_tokens(settings.tokens, FILE_NAME))
-    return [*tokens, StaticToken("token", hash_of(given))] if given else tokens
+    return [*tokens, StaticToken("token", hash_of(token))] if token else tokens
 
 
 def protected_resource(settings: Settings) -> ProtectedResource | None:
@@ -76,7 +77,7 @@ def protected_resource(settings: Settings) -> ProtectedResource | None:
 
 
 def routes_of(settings: Settings) -> Mapping[str, Responder]:
-    """Open to everybody: what we say of ourselves as a protected resource."""
+    """Open to everybody: our metadata as a protected resource."""
     resource = protected_resource(settings)
     return resource.routes() if resource is not None else {}
 
@@ -84,7 +85,7 @@ def routes_of(settings: Settings) -> Mapping[str, Responder]:
 def connect_routes(
     logins: Logins, authenticator: Authenticator, servers: Callable[[], Iterable[Server]]
 ) -> Mapping[str, Responder]:
-    """For callers: they hand over tokens for these OAuth servers."""
+    """Where callers hand over their tokens for these OAuth servers."""
     from toolyard.access.connect import PATH, Connect
 
     return {PATH: Connect(authenticator, logins.accounts, servers)}
@@ -96,8 +97,8 @@ def view_of(settings: Settings) -> Callable[[Catalog, Caller], Catalog]:
         return _everything
     from toolyard.access.rules import Rules, read_rules
 
-    narrowed = {token.caller_id: _allowed(token) for token in tokens_of(settings) if token.narrows}
-    return Rules(read_rules(settings.rules, FILE_NAME), narrowed, unruled=UNRULED)
+    by_caller = {token.caller_id: _allowed(token) for token in tokens_of(settings) if token.narrows}
+    return Rules(read_rules(settings.rules, FILE_NAME), by_caller, unruled=UNRULED)
 
 
 def _everything(catalog: Catalog, _caller: Caller) -> Catalog:
@@ -111,36 +112,36 @@ def _allowed(token: StaticToken) -> Allowed:
     return Allowed(*(globs(part or ()) for part in (token.tools, token.resources, token.prompts)))
 
 
-def limits_of(settings: Settings) -> Limits | None:
+def limits_of(settings: Settings) -> RateLimits | None:
     if not settings.limits:
         return None
-    from toolyard.access.limits import Limits, read_limits
+    from toolyard.access.limits import RateLimits, read_limits
 
-    return Limits(read_limits(settings.limits, FILE_NAME))
+    return RateLimits(read_limits(settings.limits, FILE_NAME))
 
 
-def guarded(handler: Handler, settings: Settings, limits: Limits | None) -> Handler:
+def guarded(handler: Handler, settings: Settings, limits: RateLimits | None) -> Handler:
     """The handler, counted and recorded as the settings ask."""
     if limits is not None:
         from toolyard.access.limits import limited
 
         handler = limited(handler, limits)
     if settings.audit_log:
-        from toolyard.access.audit import Audit, Lines, audited
+        from toolyard.access.audit import Audit, JsonLog, audited
 
-        audit = Audit(Lines(settings.audit_log), arguments=settings.audit_arguments)
+        audit = Audit(JsonLog(settings.audit_log), arguments=settings.audit_arguments)
         handler = audited(handler, audit)
     return handler
 
 
 class Recorded(Protocol):
-    """Where it is written down who was turned away."""
+    """Where refused requests are written down."""
 
     def over(self, app: Responder) -> Responder:
-        """The app, whose 401s are noted."""
+        """The app, with its 401s noted."""
 
     def note_current(self) -> None:
-        """The request that is being read was refused."""
+        """Note that the request being read was refused."""
 
     def close(self) -> None: ...
 
@@ -159,13 +160,13 @@ class Unrecorded:
 
 
 def refusals_of(settings: Settings) -> Recorded:
-    """Who is turned away, recorded where calls are."""
+    """Refused requests are recorded where calls are."""
     if not settings.audit_log:
         return Unrecorded()
-    from toolyard.access.audit import Lines
+    from toolyard.access.audit import JsonLog
     from toolyard.access.refusals import Refusals
 
-    return Refusals(Lines(settings.audit_log))
+    return Refusals(JsonLog(settings.audit_log))
 
 
 def admit_of(settings: Settings, refusals: Recorded) -> Callable[[Message], Message] | None:
@@ -185,7 +186,7 @@ def admit_of(settings: Settings, refusals: Recorded) -> Callable[[Message], Mess
 
 
 def accounts_of(settings: Settings) -> Accounts:
-    """Who we are at other servers."""
+    """Our accounts at other servers."""
     from toolyard.access.oauth.accounts import Accounts
     from toolyard.access.oauth.store import SealedStore
 
@@ -194,7 +195,7 @@ def accounts_of(settings: Settings) -> Accounts:
 
 
 class Logins:
-    """The accounts of our callers at upstreams, made when the first upstream wants one."""
+    """The accounts of our callers at upstreams, made when the first upstream needs one."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
@@ -204,7 +205,7 @@ class Logins:
         return accounts_of(self._settings)
 
     def login(self, server: Server, caller: Caller) -> str | None:
-        """Names the caller's login at a server; None where there is none."""
+        """A name for the caller's login at a server; None if there is none."""
         try:
             return self.accounts.account(server, caller).login
         except ConfigError:
@@ -217,7 +218,7 @@ class Logins:
         return await self.accounts.on_challenge(server, caller, challenge)
 
     def asking(self, handler: Handler, find: Callable[[str], Server | None]) -> Handler:
-        """The handler, which asks those who sit at this machine to log in where they must."""
+        """The handler, which asks a person at this machine to log in if a server requires it."""
 
         async def handle(call: Call, channel: Channel) -> Result:
             try:
@@ -230,7 +231,7 @@ class Logins:
                     raise
                 if not await ask_to_log_in(self.accounts, server, call, channel, needed):
                     raise
-            # Nothing of the call had been sent: this is its first attempt.
+            # Nothing of the call has been sent yet: this is its first attempt.
             return await handler(call, channel)
 
         return handle
@@ -244,24 +245,24 @@ def credentials_folder(settings: Settings, environ: Mapping[str, str] = os.envir
 
 
 def permit_of(settings: Settings, policy: PolicyScript | None, *, deny_unnamed: bool) -> Permit:
-    """A policy.sh with a check of its own stands for the default of the allowlist.
+    """Which tools may be called: by the allowlist, or by a policy.sh with a check of its own.
 
-    A list that the operator wrote holds beside it.
+    The policy replaces the default of the allowlist; a list that the operator wrote holds too.
     """
-    allowed = allowlist(
+    allow_list = allowlist(
         settings.tool_allowlist, settings.tool_allow_default, deny_unnamed=deny_unnamed
     )
 
     def permit(_call: Call, tool: Tool) -> Awaitable[None] | None:
         if policy is not None:
-            return asked(policy, tool)
+            return ask_policy(policy, tool)
         if tool.origin.source == "project":
-            allowed.check(tool)
+            allow_list.check(tool)
         return None
 
-    async def asked(policy: PolicyScript, tool: Tool) -> None:
-        decided = await policy.permits(tool.name, {**tool.definition, **tool.extra})
-        if tool.origin.source == "project" and (settings.tool_allowlist or not decided):
-            allowed.check(tool)
+    async def ask_policy(policy: PolicyScript, tool: Tool) -> None:
+        has_decided = await policy.permits(tool.name, {**tool.definition, **tool.extra})
+        if tool.origin.source == "project" and (settings.tool_allowlist or not has_decided):
+            allow_list.check(tool)
 
     return permit

@@ -1,7 +1,7 @@
 """The composition root: plan -> scripts -> federation -> keeper -> methods -> edge.
 
-Each part is whole when it is made, of those before it. Where two need each other, what they
-share is made first: scripts report changes to the announcer, and the keeper hears them there.
+Each part is made whole, from the parts before it. Where two need each other, what they share
+is made first: scripts report changes to the announcer, and the keeper hears them there.
 """
 
 from __future__ import annotations
@@ -33,8 +33,7 @@ from toolyard.methods.subscriptions import Room
 from toolyard.methods.table import Methods, methods_of, minimal_methods_of
 from toolyard.processes.guard import Guard
 from toolyard.protocol.call import LOCAL, Call, Caller, JsonObject
-from toolyard.protocol.client import UNKNOWN
-from toolyard.protocol.client import Client as Program
+from toolyard.protocol.client import UNKNOWN, Client
 from toolyard.protocol.guise import guise_of
 from toolyard.protocol.manner import manner_of
 from toolyard.protocol.modern import stamp
@@ -44,7 +43,7 @@ from toolyard.transports.answer import Edge
 from toolyard.transports.bounds import Bounds
 from toolyard.transports.parking import Parking
 from toolyard.transports.seal import Sealer
-from toolyard.upstreams.connections import Client
+from toolyard.upstreams.connections import Downstream
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,10 +64,10 @@ class App:
         if plan.project is not None and self.federation.at_home:
             os.chdir(plan.project.root)
 
-    async def catalog(self, caller: Caller = LOCAL, program: Program = UNKNOWN) -> Catalog:
-        """What a caller could see with this client: everybody's, and what is listed to it."""
+    async def catalog(self, caller: Caller = LOCAL, client: Client = UNKNOWN) -> Catalog:
+        """What a caller could see with this client: everybody's catalog, and its own listings."""
         catalog = await self.keeper.catalog()
-        return await self.federation.catalog(catalog, Client(caller, guise_of(LATEST, program)))
+        return await self.federation.catalog(catalog, Downstream(caller, guise_of(LATEST, client)))
 
     async def watch(self) -> None:
         """Keep the catalog up to date, until cancelled."""
@@ -76,7 +75,7 @@ class App:
         await asyncio.gather(self.keeper.watch(), logins)
 
     async def close(self) -> None:
-        """End what runs and waits; nothing is left behind."""
+        """End everything that runs or waits; nothing is left behind."""
         await self.methods.close()
         await self.edge.parking.close()
         await self.federation.close()
@@ -92,12 +91,12 @@ def build(plan: Plan, taps: Taps | None = None) -> App:
     announcer = Announcer()
     scripts = scripts_of(plan, taps, guard, announcer)
     federation = federation_of(plan, scripts, taps, logins, guard, announcer)
-    keeper = Keeper([federation.offered], announcer)
+    keeper = Keeper([federation.full_source], announcer)
     methods = _methods(plan, keeper, scripts, federation)
     limits = limits_of(plan.settings)
     handler = taps.handler(guarded(federation.asking(methods), plan.settings, limits))
     refusals = refusals_of(plan.settings)
-    offered = partial(_offered, plan, keeper, federation, view_of(plan.settings))
+    capabilities_of = partial(_capabilities_of, plan, keeper, federation, view_of(plan.settings))
     edge = Edge(
         handler,
         plan.identity,
@@ -107,14 +106,14 @@ def build(plan: Plan, taps: Taps | None = None) -> App:
         log_level=plan.settings.log_level_default,
         admit=admit_of(plan.settings, refusals),
         bounds=_bounds(plan),
-        offered=offered,
+        capabilities_of=capabilities_of,
         count=limits.count if limits is not None else _uncounted,
     )
     return App(keeper, methods, edge, guard, scripts, federation, logins, refusals)
 
 
 def _uncounted(_call: Call) -> None:
-    """Sessions are opened as often as clients like."""
+    """Sessions may be opened without a limit."""
 
 
 def _bounds(plan: Plan) -> Bounds:
@@ -141,10 +140,10 @@ def _methods(plan: Plan, keeper: Keeper, scripts: Scripts, federation: Federatio
     )
 
 
-def _offered(
+def _capabilities_of(
     plan: Plan, keeper: Keeper, federation: Federation, view: View, caller: Caller
 ) -> JsonObject | None:
-    """What upstreams offer to a caller, where there is nothing else; None where nobody knows."""
+    """What upstreams can do for a caller, if there is nothing else; None: not known, or all."""
     if plan.settings.force_minimal:
         return None
     return federation.capabilities(lambda: view(keeper.current, caller))

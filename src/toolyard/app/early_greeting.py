@@ -1,6 +1,6 @@
-"""Answer `initialize` before the rest of the program is imported: the client need not wait.
+"""Answer `initialize` before the rest of the program is imported, so that no client waits.
 
-The standard library only; anything but a plain `initialize` is left for the transport.
+Uses the standard library only; anything but a plain `initialize` is left to the transport.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from toolyard.protocol.handshake import Answered, greet
 from toolyard.protocol.identity import Identity
 from toolyard.protocol.manner import PLAIN, Manner
 
-# A client that starts a server speaks at once; one that does not gets a warm server.
+# A client that starts a server writes at once; for one that does not, we finish starting.
 PATIENCE = 0.05
 _CHUNK = 1 << 16
 _MOST = 1 << 20
@@ -30,38 +30,38 @@ def take_stdout() -> int:
 
 def greet_early(identity: Identity, stdin: int, stdout: int, manner: Manner = PLAIN) -> Answered:
     """Answer the first line if it is `initialize`; give back what else was read."""
-    line, rest = next_line(stdin, b"")
+    line, remainder = next_line(stdin, b"")
     request = _initialize(line)
     if request is None:
-        return Answered(line + rest)
+        return Answered(line + remainder)
     try:
         greeting = greet(identity, request["params"], manner)
     except ProtocolError:
-        return Answered(line + rest)
+        return Answered(line + remainder)
     answer = {"jsonrpc": "2.0", "id": request["id"], "result": greeting.result}
     text = json.dumps(answer, ensure_ascii=False, separators=(",", ":"))
     write_line(stdout, text.encode("utf-8", "replace"))
-    return Answered(rest, greeting.revision, greeting.client)
+    return Answered(remainder, greeting.revision, greeting.client)
 
 
-def next_line(stdin: int, read: bytes) -> tuple[bytes, bytes]:
+def next_line(stdin: int, data: bytes) -> tuple[bytes, bytes]:
     """The next line with its newline, and what was read behind it.
 
-    Without a whole line in good time: all that was read, as if it were a line, and nothing.
+    If no whole line comes in time: all that was read, as if it were a line, and nothing.
     """
-    while b"\n" not in read and len(read) < _MOST:
+    while b"\n" not in data and len(data) < _MOST:
         if not select.select([stdin], [], [], PATIENCE)[0]:
-            return read, b""
+            return data, b""
         more = os.read(stdin, _CHUNK)
         if not more:
-            return read, b""
-        read += more
-    line, newline, rest = read.partition(b"\n")
-    return line + newline, rest
+            return data, b""
+        data += more
+    line, newline, remainder = data.partition(b"\n")
+    return line + newline, remainder
 
 
 def _initialize(line: bytes) -> dict[str, Any] | None:
-    """The request, when it is one that needs no second thought."""
+    """The request, if it is a plain one."""
     message = plain_message(line)
     if message is None or message.get("method") != "initialize" or not has_id(message):
         return None
@@ -70,7 +70,7 @@ def _initialize(line: bytes) -> dict[str, Any] | None:
 
 
 def plain_message(line: bytes) -> dict[str, Any] | None:
-    """The message in a line; None for whatever the transport has to judge."""
+    """The message in a line; None for anything that the transport must judge."""
     try:
         message = json.loads(line)
     except (ValueError, RecursionError):

@@ -1,7 +1,7 @@
 """List a project's tools before the event loop and the runners are imported.
 
-A client that starts a server asks for its tools at once: what it needs for the answer is a
-scan and an encoder. Everything else it may send is left, unread, to the transport.
+A client that starts a server asks for its tools at once, and the answer needs no more than a
+scan and an encoder. Everything else that the client sends is left to the transport, unread.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class EarlyList(NamedTuple):
     """The conversation so far, and the scan that was made for it."""
 
     early: Answered
-    scanned: Scan | None = None
+    scan: Scan | None = None
 
 
 def list_early(
@@ -43,47 +43,47 @@ def list_early(
         with ReadAhead(project.tools, metadata):
             return quick_scan(project, settings, metadata)
 
-    answered = _answered(early, scan, size, stdio)
-    if answered.scanned is None:
-        return answered
-    return answered._replace(scanned=looked_into(answered.scanned, project, metadata))
+    early_list = _answer_lists(early, scan, size, stdio)
+    if early_list.scan is None:
+        return early_list
+    return early_list._replace(scan=looked_into(early_list.scan, project, metadata))
 
 
-def _answered(
+def _answer_lists(
     early: Answered, scan: Callable[[], Scan], size: PageSize, stdio: tuple[int, int]
 ) -> EarlyList:
     stdin, stdout = stdio
-    scanned: Scan | None = None
-    listed: _Listed | None = None
+    scan_result: Scan | None = None
+    tools: _EarlyPages | None = None
     revision = early.revision
     while revision is not None:
-        line, rest = next_line(stdin, early.rest)
+        line, remainder = next_line(stdin, early.rest)
         message = _message(line)
         if message is None:
-            return EarlyList(early._replace(rest=line + rest), scanned)
+            return EarlyList(early._replace(rest=line + remainder), scan_result)
         if message["method"] == "notifications/initialized":
-            early = early._replace(rest=rest, ready=True)
+            early = early._replace(rest=remainder, ready=True)
             continue
-        scanned = scanned or scan()
-        if not early.ready or "tools" in scanned.broken:
-            return EarlyList(early._replace(rest=line + rest), scanned)
-        listed = listed or _Listed(scanned, revision)
+        scan_result = scan_result or scan()
+        if not early.ready or "tools" in scan_result.broken:
+            return EarlyList(early._replace(rest=line + remainder), scan_result)
+        tools = tools or _EarlyPages(scan_result, revision)
         try:
-            page = listed.page(message.get("params", {}), size)
-        except ProtocolError:  # a cursor that is none of ours: the transport says so
-            return EarlyList(early._replace(rest=line + rest), scanned)
+            page = tools.page(message.get("params", {}), size)
+        except ProtocolError:  # not a cursor of ours: the transport says so
+            return EarlyList(early._replace(rest=line + remainder), scan_result)
         head = b'{"jsonrpc":"2.0","id":%b,"result":' % json.dumps(message["id"]).encode()
         write_line(stdout, head + page + b"}")
-        early = early._replace(rest=rest)
-    return EarlyList(early, scanned)
+        early = early._replace(rest=remainder)
+    return EarlyList(early, scan_result)
 
 
-class _Listed:
+class _EarlyPages:
     """The tools of one scan, encoded once for all their pages."""
 
-    def __init__(self, scanned: Scan, revision: Revision) -> None:
+    def __init__(self, scan: Scan, revision: Revision) -> None:
         self._revision = revision
-        self._definitions = [definition_of(item) for item in scanned.items["tools"]]
+        self._definitions = [definition_of(item) for item in scan.items["tools"]]
         self._items = encode_items("tools", self._definitions, revision)
         self._created = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 

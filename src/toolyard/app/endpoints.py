@@ -40,7 +40,7 @@ class AppVitals:
 
     @property
     def refused(self) -> bool:
-        return self.app.federation.refused
+        return self.app.federation.registry_refused
 
     @property
     def troubles(self) -> Mapping[str, str]:
@@ -48,27 +48,27 @@ class AppVitals:
 
 
 def registry_endpoint(app: App, authenticator: Authenticator) -> Mapping[str, Responder]:
-    """For the page's token; without a page for whoever may use /mcp, if that is not anyone."""
+    """For the holder of the page's token; without a page for callers of /mcp, if they need one."""
     if isinstance(authenticator, Anyone):
         return {}
 
     def document(query: Mapping[str, str]) -> JsonObject:
-        wanted = query.get("format", "native")
-        if wanted not in FORMATS:
+        format_name = query.get("format", "native")
+        if format_name not in FORMATS:
             raise BadQuery(f"format must be one of {', '.join(FORMATS)}")
-        return export(effective(app, sound=wanted != "native"), wanted).document
+        return export(effective(app, sound=format_name != "native"), format_name).document
 
     return {"/registry": Endpoint(document, authenticator)}
 
 
 def effective(app: App, sound: bool = False) -> JsonObject:
-    """All files as one, in the native form, as it may be shown; `sound`: without mistakes."""
+    """All files as one, in the native form, with secrets masked; `sound`: without mistakes."""
     files = app.federation.registries.files
-    documents = [masked(one.sound if sound else one.raw) for one in files]
+    documents = [masked(file.sound if sound else file.raw) for file in files]
     whole: JsonObject = {"schemaVersion": "1.0", "servers": [], "schemas": {}, "tools": []}
-    for one in documents:
-        whole["servers"] += one.get("servers") or []
-        whole["schemas"] |= one.get("schemas") or {}
-        whole["tools"] += one.get("tools") or []
-        whole |= {"project": one["project"]} if "project" in one else {}
+    for document in documents:
+        whole["servers"] += document.get("servers") or []
+        whole["schemas"] |= document.get("schemas") or {}
+        whole["tools"] += document.get("tools") or []
+        whole |= {"project": document["project"]} if "project" in document else {}
     return whole

@@ -11,7 +11,7 @@ from typing import Protocol
 from toolyard.access.callers import Authenticator
 from toolyard.app.access import Logins, connect_routes
 from toolyard.app.plan import Plan
-from toolyard.app.scripts import Scripts, held
+from toolyard.app.scripts import Scripts, under_lock
 from toolyard.app.taps import Taps
 from toolyard.catalog.announcer import Announcer
 from toolyard.catalog.entries import Entries, Tool
@@ -27,18 +27,20 @@ from toolyard.sources.cohort_catalogs import CohortCatalogs
 from toolyard.sources.cohort_listings import CohortListings
 from toolyard.sources.gateway import NO_REGISTRIES, GatewaySource, Registries, RegistryFiles
 from toolyard.sources.registry.lock.source import LockedSource, held_offer
-from toolyard.upstreams.connections import Client
+from toolyard.upstreams.connections import Downstream
 from toolyard.upstreams.definition import ServerDefinition
 from toolyard.upstreams.health import Health
-from toolyard.upstreams.lists.kept import KeptListings, kept_folder
+from toolyard.upstreams.lists.records import RecordFolder, record_folder
 from toolyard.upstreams.pool import Pool
 from toolyard.upstreams.running import Limits
 from toolyard.upstreams.setup import Setup
 
 
 class Federation(Protocol):
+    """Everything behind the edge but the scripts: registry files, their upstreams, our logins."""
+
     @property
-    def offered(self) -> Source:
+    def full_source(self) -> Source:
         """Everything that is served."""
 
     @property
@@ -49,12 +51,12 @@ class Federation(Protocol):
         """The tools of the project that the files are laid over, as last read."""
 
     @property
-    def refused(self) -> bool:
-        """Are the registry files of this moment wrong?"""
+    def registry_refused(self) -> bool:
+        """Do the registry files have mistakes right now, so that an older state is served?"""
 
     @property
-    def unlisted(self) -> int:
-        """How many servers have not said yet what they have."""
+    def silent_servers(self) -> int:
+        """How many servers have not listed yet what they have."""
 
     @property
     def at_home(self) -> bool:
@@ -67,10 +69,10 @@ class Federation(Protocol):
         """The offer, with what upstreams list."""
 
     def asking(self, handler: Handler) -> Handler:
-        """The handler, which asks callers to log in where an upstream wants it."""
+        """The handler, which asks callers to log in if an upstream requires it."""
 
-    def capabilities(self, seen: Callable[[], Catalog]) -> JsonObject | None:
-        """Of upstreams together, as a caller sees them; None: unknown yet, or everything."""
+    def capabilities(self, view: Callable[[], Catalog]) -> JsonObject | None:
+        """What all upstreams can do, as a caller sees them; None: not known yet, or everything."""
 
     def routes(self, authenticator: Authenticator) -> Mapping[str, Responder]: ...
 
@@ -81,15 +83,15 @@ class Federation(Protocol):
     def oauth_servers(self) -> list[ServerDefinition]: ...
 
     def would_read(self, instead: Mapping[str, bytes]) -> tuple[Entries, Registries]:
-        """The entries if files said this. Raises ConfigError."""
+        """The entries there would be if files said this. Raises ConfigError."""
 
-    async def catalog(self, shared: Catalog, client: Client) -> Catalog:
-        """Everybody's catalog, with what is listed to this client."""
+    async def catalog(self, everybodys: Catalog, client: Downstream) -> Catalog:
+        """The catalog that everybody sees, with what is listed to this client alone."""
 
     async def ask(self) -> dict[str, str]:
-        """Have every server say what it offers; those that could not, and why."""
+        """Have every server list what it offers; gives those that could not, and why."""
 
-    async def list_to(self, client: Client) -> None:
+    async def list_to(self, client: Downstream) -> None:
         """Have every server that lists to everybody list to this client."""
 
     async def watch(self) -> None: ...
@@ -101,11 +103,11 @@ class Federation(Protocol):
 class NoFederation:
     """The scripts alone: there is no registry file."""
 
-    offered: Source
+    full_source: Source
     registries: Registries = NO_REGISTRIES
     scripts: tuple[Tool, ...] = ()
-    refused: bool = False
-    unlisted: int = 0
+    registry_refused: bool = False
+    silent_servers: int = 0
     at_home: bool = True
     told_roots: None = None
 
@@ -115,7 +117,7 @@ class NoFederation:
     def asking(self, handler: Handler) -> Handler:
         return handler
 
-    def capabilities(self, seen: Callable[[], Catalog]) -> None:
+    def capabilities(self, view: Callable[[], Catalog]) -> None:
         """Scripts may come at any time."""
 
     def routes(self, authenticator: Authenticator) -> Mapping[str, Responder]:
@@ -131,15 +133,15 @@ class NoFederation:
         return []
 
     def would_read(self, instead: Mapping[str, bytes]) -> tuple[Entries, Registries]:
-        return self.offered.read(), self.registries
+        return self.full_source.read(), self.registries
 
-    async def catalog(self, shared: Catalog, client: Client) -> Catalog:
-        return shared
+    async def catalog(self, everybodys: Catalog, client: Downstream) -> Catalog:
+        return everybodys
 
     async def ask(self) -> dict[str, str]:
         return {}
 
-    async def list_to(self, client: Client) -> None:
+    async def list_to(self, client: Downstream) -> None:
         """Nobody lists."""
 
     async def watch(self) -> None:
@@ -157,10 +159,10 @@ class RegistryFederation:
     source: GatewaySource
     cohorts: CohortCatalogs
     logins: Logins
-    offered: Source
-    # With a project everything is announced: scripts may come at any time.
+    full_source: Source
+    # Without a project. With one, every capability is announced: scripts may come at any time.
     alone: bool
-    # Upstreams keep the folder of whoever started us.
+    # Upstreams are started in the folder that we were started in.
     at_home: bool = False
 
     @property
@@ -172,11 +174,11 @@ class RegistryFederation:
         return self.source.scripts
 
     @property
-    def refused(self) -> bool:
+    def registry_refused(self) -> bool:
         return self.source.refused is not None
 
     @property
-    def unlisted(self) -> int:
+    def silent_servers(self) -> int:
         return self.source.unlisted
 
     @property
@@ -189,10 +191,10 @@ class RegistryFederation:
     def asking(self, handler: Handler) -> Handler:
         return self.logins.asking(handler, self.pool.definition)
 
-    def capabilities(self, seen: Callable[[], Catalog]) -> JsonObject | None:
+    def capabilities(self, view: Callable[[], Catalog]) -> JsonObject | None:
         if not self.alone or self.source.unlisted or self.registries.by_login:
             return None
-        return announced(seen(), self.source.listed().values())
+        return announced(view(), self.source.listed().values())
 
     def routes(self, authenticator: Authenticator) -> Mapping[str, Responder]:
         return connect_routes(self.logins, authenticator, self.oauth_servers)
@@ -205,18 +207,22 @@ class RegistryFederation:
 
     def oauth_servers(self) -> list[ServerDefinition]:
         definitions = (self.pool.definition(name) for name in self.pool.servers())
-        return [one for one in definitions if one is not None and one.auth == "oauth"]
+        return [
+            definition
+            for definition in definitions
+            if definition is not None and definition.auth == "oauth"
+        ]
 
     def would_read(self, instead: Mapping[str, bytes]) -> tuple[Entries, Registries]:
         return self.source.would_read(instead)
 
-    async def catalog(self, shared: Catalog, client: Client) -> Catalog:
-        return await self.cohorts.of(shared, client)
+    async def catalog(self, everybodys: Catalog, client: Downstream) -> Catalog:
+        return await self.cohorts.of(everybodys, client)
 
     async def ask(self) -> dict[str, str]:
         return await self.source.ask()
 
-    async def list_to(self, client: Client) -> None:
+    async def list_to(self, client: Downstream) -> None:
         await asyncio.gather(*(self.pool.listing(name, client) for name in self.source.needed))
 
     async def watch(self) -> None:
@@ -237,22 +243,24 @@ def federation_of(
 ) -> Federation:
     paths = plan.registry_paths
     if not paths:
-        return NoFederation(scripts.offered)
-    files = RegistryFiles(paths, lock=plan.lock_path if plan.locked else None)
+        return NoFederation(scripts.full_source)
+    files = RegistryFiles(paths, lock=plan.lock_path if plan.by_lock else None)
     registries = files.load(scripts.source.read())
     pool = Pool(registries.servers, _setup(plan, logins, guard))
     source = GatewaySource(files, registries, pool, scripts.source, tap=taps.upstreams)
-    offered = held(plan, source, partial(held_offer, live=pool.live))
-    # What is there for one caller alone is held to the lock where everything is.
-    hold = offered.held if isinstance(offered, LockedSource) else None
+    full_source = under_lock(plan, source, partial(held_offer, live=pool.live))
+    # What only one caller sees must also be as the lock says, if everything else must.
+    hold = full_source.held if isinstance(full_source, LockedSource) else None
     cohorts = CohortCatalogs(source, CohortListings(pool, logins.login, announcer), hold)
-    return RegistryFederation(pool, source, cohorts, logins, offered, alone=plan.project is None)
+    return RegistryFederation(
+        pool, source, cohorts, logins, full_source, alone=plan.project is None
+    )
 
 
 def _setup(plan: Plan, logins: Logins, guard: Guard) -> Setup:
     settings = plan.settings
-    # What was kept may not be so any more: a lock is held against what servers say now.
-    folder = None if plan.locked else kept_folder(plan.registry_paths[0])
+    # What was kept may be out of date: the lock is compared with what servers say now.
+    folder = None if plan.by_lock else record_folder(plan.registry_paths[0])
     return Setup(
         limits=Limits(
             message=settings.max_upstream_message_bytes,
@@ -260,7 +268,7 @@ def _setup(plan: Plan, logins: Logins, guard: Guard) -> Setup:
             unasked=settings.max_upstream_messages_per_sec,
             told=settings.max_call_messages_per_sec,
         ),
-        kept=KeptListings(folder),
+        records=RecordFolder(folder),
         authorize=logins.authorize,
         on_challenge=logins.on_challenge,
         guard=guard,

@@ -1,7 +1,7 @@
 """Where each part of a tool's definition comes from, for the page and for `registry show`.
 
-A tool of a registry has a chain of entries, and something at its end that does the work: a
-script, or a tool of an upstream. The command tells it part by part, the page layer by layer.
+A tool of a registry has a chain of entries, and at its end something that does the work: a
+script, or a tool of an upstream. The command shows it part by part, the page layer by layer.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ class Lineage:
         files = self.app.federation.registries.files
         chains = [self._chains(registry, catalog) for registry in files]
         of_files = {
-            tool.name: anatomy(one.registry, tool, one.listings, one.elsewhere)
-            for one in chains
-            for tool in one.registry.tools
+            tool.name: anatomy(file.registry, tool, file.listings, file.elsewhere)
+            for file in chains
+            for tool in file.registry.tools
         }
-        others = [plain(tool) for tool in catalog.tools.values() if tool.name not in of_files]
-        return (*of_files.values(), *others)
+        plain_tools = [plain(tool) for tool in catalog.tools.values() if tool.name not in of_files]
+        return (*of_files.values(), *plain_tools)
 
     def layers(self, tool: Tool) -> tuple[Layer, ...]:
         """Nearest to the client first; the last is what the source itself says."""
@@ -54,9 +54,9 @@ class Lineage:
 
     def _of_entry(self, tool: Tool) -> Iterator[Layer]:
         files = self.app.federation.registries.files
-        registry = next((one for one in files if one.file == tool.origin.owner), None)
+        registry = next((file for file in files if file.file == tool.origin.owner), None)
         entries = registry.tools if registry is not None else ()
-        entry = next((one for one in entries if one.name == tool.name), None)
+        entry = next((item for item in entries if item.name == tool.name), None)
         if registry is None or entry is None:
             return
         chain = self._chains(registry, self.app.keeper.current).of(entry)
@@ -75,7 +75,7 @@ class Lineage:
 
 
 def _as_layer(registry: Registry, entry: ToolDefinition) -> Iterator[Layer]:
-    """As the file has it: variables are not substituted in it."""
+    """As it is in the file, with variables not substituted."""
     for raw in registry.raw.get("tools") or ():
         if isinstance(raw, dict) and raw.get("name") == entry.name:
             label = f"registry entry {entry.name}"

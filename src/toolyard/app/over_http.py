@@ -27,7 +27,7 @@ from toolyard.http.server import serve as serve_requests
 from toolyard.settings import Settings
 from toolyard.telemetry import counted
 from toolyard.transports.endpoint.app import HttpSettings, HttpTransport
-from toolyard.transports.endpoint.guard import LOOPBACK, Guard
+from toolyard.transports.endpoint.guard import LOOPBACK, OriginGuard
 from toolyard.web.site import Site
 
 
@@ -38,7 +38,7 @@ class Address:
     allow_hosts: tuple[str, ...] = ()
     allow_origins: tuple[str, ...] = ()
     page: bool = True
-    other: Other | None = None  # the gateway that the page shows in place of ours
+    gateway: Other | None = None  # the gateway that the page shows in place of ours
 
 
 def serve(plan: Plan, address: Address) -> int:
@@ -72,7 +72,7 @@ async def _serve(
     app = build(plan, page.taps if page else None)
     app.settle_in(plan)
     hosts = LOOPBACK | {address.host, *address.allow_hosts}
-    guard = Guard(hosts, frozenset(address.allow_origins))
+    guard = OriginGuard(hosts, frozenset(address.allow_origins))
     site = page.site(app) if page else None
     extra = {**routes_of(plan.settings), **app.federation.routes(authenticator)}
     extra |= registry_endpoint(app, page.authenticator if page else authenticator)
@@ -89,7 +89,7 @@ async def _serve(
     async with kept_running(app):
         _announce(plan, sock, app, page)
         await serve_requests(
-            _logged(plan, app.refusals.over(transport)),
+            _with_payload_log(plan, app.refusals.over(transport)),
             sock,
             lambda: _wind_down(app, transport, site),
             plan.settings.shutdown_timeout,
@@ -109,16 +109,16 @@ def _patience(settings: Settings) -> Patience:
 
 
 def _page(plan: Plan, address: Address, authenticator: Authenticator) -> Page:
-    return Page(plan, needs_token=not isinstance(authenticator, Anyone), other=address.other)
+    return Page(plan, needs_token=not isinstance(authenticator, Anyone), gateway=address.gateway)
 
 
-def _logged(plan: Plan, responder: Responder) -> Responder:
+def _with_payload_log(plan: Plan, responder: Responder) -> Responder:
     payloads = payload_log(plan.settings)
     return payloads.over(responder) if payloads is not None else responder
 
 
 async def _wind_down(app: App, transport: HttpTransport, site: Site | None) -> None:
-    """Streams end, running calls go on to their answers; those of the page do not."""
+    """Streams end; running calls may finish, except those of the page."""
     await app.methods.close()
     if site is not None:
         await site.close()
@@ -127,18 +127,18 @@ async def _wind_down(app: App, transport: HttpTransport, site: Site | None) -> N
 
 def _announce(plan: Plan, sock: socket.socket, app: App, page: Page | None) -> None:
     host, port = sock.getsockname()[:2]
-    shown = f"[{host}]" if ":" in host else host
+    shown_host = f"[{host}]" if ":" in host else host
     catalog = app.keeper.current
     name = plan.identity.info.get("title") or plan.identity.info["name"]
-    told = (
+    summary = (
         f"{name}: {len(catalog.tools)} tools, {len(catalog.resources)} resources, "
-        f"{len(catalog.prompts)} prompts{_more_to_come(app)} at http://{shown}:{port}/mcp "
+        f"{len(catalog.prompts)} prompts{_more_to_come(app)} at http://{shown_host}:{port}/mcp "
         "(Ctrl-C ends it)"
     )
-    invitation = (page.invitation(f"http://{shown}:{port}"),) if page else ()
-    print("\n".join((told, *invitation)), file=sys.stderr, flush=True)
+    invitation = (page.invitation(f"http://{shown_host}:{port}"),) if page else ()
+    print("\n".join((summary, *invitation)), file=sys.stderr, flush=True)
 
 
 def _more_to_come(app: App) -> str:
-    unlisted = app.federation.unlisted
-    return f", and what {counted(unlisted, 'server')} will list," if unlisted else ""
+    count = app.federation.silent_servers
+    return f", and what {counted(count, 'server')} will list," if count else ""

@@ -18,16 +18,16 @@ from toolyard.transports.stdio import StdioSettings, StdioTransport
 log = logger("stdio")
 
 
-def serve(plan: Plan, answered: Answered, stdout: int) -> int:
-    asyncio.run(_serve(plan, answered, stdout))
+def serve(plan: Plan, early: Answered, stdout: int) -> int:
+    asyncio.run(_serve(plan, early, stdout))
     return 0
 
 
-async def _serve(plan: Plan, answered: Answered, stdout: int) -> None:
+async def _serve(plan: Plan, early: Answered, stdout: int) -> None:
     app = build(plan)
     app.settle_in(plan)
     transport = StdioTransport(
-        app.edge, _settings(plan.settings, stdout), answered, payload_log(plan.settings)
+        app.edge, _settings(plan.settings, stdout), early, payload_log(plan.settings)
     )
     if plan.settings.log_startup:
         log.info("serving %s over stdio (%s)", plan.identity.info["name"], os.getpid())

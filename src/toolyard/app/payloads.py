@@ -1,4 +1,4 @@
-"""Where every message in and out is written down, for whoever looks for a fault."""
+"""The log of every message in and out, for debugging, if the settings ask for it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ PAYLOADS = "payload.debug.log"
 def payload_log(settings: Settings) -> PayloadLog | None:
     if not settings.debug_payloads:
         return None
-    # Nobody else pays for it.
+    # Imported only where it is asked for.
     from toolyard.transports.payloads import PayloadLog  # noqa: PLC0415
 
     secrets = {os.environ[name] for name in secret_variables() if name in os.environ}

@@ -15,22 +15,24 @@ from toolyard.sources.registry.lock.lock import LOCK_NAME
 
 @dataclass(frozen=True, slots=True)
 class Plan:
+    """What to serve and how: everything that the app is built from."""
+
     settings: Settings
     identity: Identity
     project: Project | None = None
     registries: tuple[str, ...] = ()
     # Behave as users of mcp-bash expect: deny by default, strict revisions, small pages.
     like_mcp_bash: bool = False
-    # What a scan of this moment has found, when the first list was answered from it.
-    scanned: Scan | None = None
+    # The scan that the first list was answered from, if there was one.
+    scan: Scan | None = None
     # One client, which started us, instead of any number over the network.
     own_client: bool = False
     # Read server.d/env.sh, where that is allowed.
     server_env: bool = True
-    # What scripts are given besides: the exports of files that the command line names.
-    sourced: Mapping[str, str] = field(default_factory=dict)
-    # Offer only what is as the lock has it.
-    locked: bool = False
+    # More variables for scripts: the exports of files that the command line names.
+    exports: Mapping[str, str] = field(default_factory=dict)
+    # Offer only what is as the lock says.
+    by_lock: bool = False
 
     @property
     def registry_paths(self) -> tuple[str, ...]:
@@ -40,8 +42,8 @@ class Plan:
         own = os.path.join(self.project.root, REGISTRY_FILE)
         if not os.path.isfile(own):
             return self.registries
-        others = (path for path in self.registries if not os.path.samefile(path, own))
-        return (own, *others)
+        more = (path for path in self.registries if not os.path.samefile(path, own))
+        return (own, *more)
 
     @property
     def lock_path(self) -> str:

@@ -1,6 +1,6 @@
-"""While the app serves it is kept up to date; then it is closed, and the process is gone.
+"""Keep the app up to date while it serves; then close it and end the process.
 
-It ends when it is told to, whatever hangs in a thread: a dead folder, a FIFO.
+The process ends when it is told to, even if a thread hangs in a dead folder or a FIFO.
 """
 
 from __future__ import annotations
@@ -21,23 +21,23 @@ CLOSING, THREADS = 15.0, 0.5
 
 @asynccontextmanager
 async def kept_running(app: App) -> AsyncIterator[None]:
-    watching = asyncio.get_running_loop().create_task(app.watch())
+    watcher = asyncio.get_running_loop().create_task(app.watch())
     try:
         yield
     finally:
-        watching.cancel()
+        watcher.cancel()
         insist(CLOSING)
         await app.close()
         insist(THREADS)
 
 
 def insist(seconds: float) -> None:
-    """Be gone by then. What waits for a thread that hangs cannot be cancelled, nor joined."""
+    """End the process by then. A thread that hangs can be neither cancelled nor joined."""
     timer = threading.Timer(seconds, _leave)
     timer.daemon = True
     timer.start()
 
 
 def _leave() -> None:
-    log.warning("a thread does not end: leaving without it")
+    log.warning("a thread does not end: stopping without it")
     os._exit(0)

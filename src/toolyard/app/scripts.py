@@ -36,13 +36,15 @@ if TYPE_CHECKING:
 
 
 class Scripts(Protocol):
+    """The scripts of a project as the rest of the app uses them."""
+
     @property
     def source(self) -> Source:
         """The scripts, for what is laid over them."""
 
     @property
-    def offered(self) -> Source:
-        """The scripts where they are everything that is served."""
+    def full_source(self) -> Source:
+        """The scripts, if they are everything that is served."""
 
     @property
     def environ(self) -> Mapping[bytes, bytes]:
@@ -72,7 +74,7 @@ class NoScripts:
         return self
 
     @property
-    def offered(self) -> Source:
+    def full_source(self) -> Source:
         return self
 
     def read(self) -> Entries:
@@ -93,7 +95,7 @@ class NoScripts:
 
 @dataclass(frozen=True, slots=True)
 class ProjectScripts:
-    """What runs the scripts of a project, what they may see, and which may be called."""
+    """The scripts of a project: what runs them, what they may see, which may be called."""
 
     plan: Plan
     project: Project
@@ -104,8 +106,8 @@ class ProjectScripts:
     source: Source
 
     @property
-    def offered(self) -> Source:
-        return held(self.plan, self.source, held_offer)
+    def full_source(self) -> Source:
+        return under_lock(self.plan, self.source, held_offer)
 
     @property
     def environ(self) -> Mapping[bytes, bytes]:
@@ -113,7 +115,7 @@ class ProjectScripts:
 
     def news(self, keeper: Keeper) -> News:
         unseen = self.entries.unseen if self.plan.like_mcp_bash else None
-        # Where rules say who sees what, a warning could name what its hearer may not see.
+        # If rules say who sees what, a warning could name something that its reader may not see.
         logger = _no_logger if self.plan.settings.rules else partial(logger_of, self.project)
         return News(keeper, logger, unseen)
 
@@ -132,27 +134,27 @@ def scripts_of(plan: Plan, taps: Taps, guard: Guard, announcer: Announcer) -> Sc
     if project is None:
         return NoScripts()
     settings = plan.settings
-    configured = configured_roots(project, settings)
+    root_settings = configured_roots(project, settings)
     roots = RootsMethods(
-        configured.roots,
+        root_settings.roots,
         RootsSettings(
             settings.roots_debounce_interval, settings.roots_request_timeout, plan.own_client
         ),
     )
-    runner = _runner(plan, project, configured, roots, guard, announcer)
+    runner = _runner(plan, project, root_settings, roots, guard, announcer)
     entries = _entries(plan, project, runner, taps)
-    source = held(plan, entries, held_scripts)
+    source = under_lock(plan, entries, held_scripts)
     return ProjectScripts(plan, project, runner, roots, policy_of(project, runner), entries, source)
 
 
-def held(plan: Plan, source: Source, hold: Hold) -> Source:
-    return LockedSource(source, plan.lock_path, hold) if plan.locked else source
+def under_lock(plan: Plan, source: Source, hold: Hold) -> Source:
+    return LockedSource(source, plan.lock_path, hold) if plan.by_lock else source
 
 
 def _runner(
     plan: Plan,
     project: Project,
-    configured: ConfiguredRoots,
+    root_settings: ConfiguredRoots,
     roots: RootsMethods,
     guard: Guard,
     announcer: Announcer,
@@ -160,7 +162,7 @@ def _runner(
     version = MCP_BASH_VERSION if plan.like_mcp_bash else __version__
     return Runner(
         runner_settings(plan.settings, like_mcp_bash=plan.like_mcp_bash),
-        project_paths(project, plan.settings, plan.identity, configured, version),
+        project_paths(project, plan.settings, plan.identity, root_settings, version),
         roots.of,
         guard,
         server_env=_server_env(plan, project),
@@ -170,7 +172,7 @@ def _runner(
 
 def _server_env(plan: Plan, project: Project) -> ServerEnv:
     server_env = read_server_env(project, plan.settings) if plan.server_env else NO_SERVER_ENV
-    return server_env._replace(variables={**server_env.variables, **plan.sourced})
+    return server_env._replace(variables={**server_env.variables, **plan.exports})
 
 
 def _entries(plan: Plan, project: Project, runner: Runner, taps: Taps) -> ProjectSource:
@@ -185,6 +187,6 @@ def _entries(plan: Plan, project: Project, runner: Runner, taps: Taps) -> Projec
         plan.settings,
         runner=runner,
         make_tool_target=tool_target,
-        scanned=plan.scanned,
+        scanned=plan.scan,
         like_mcp_bash=plan.like_mcp_bash,
     )

@@ -9,6 +9,8 @@ from toolyard.upstreams.target import UpstreamTargets
 
 
 class Taps(Protocol):
+    """Wraps what the page wants to observe."""
+
     def handler(self, handler: Handler) -> Handler: ...
 
     def script(self, target: Target) -> Target: ...

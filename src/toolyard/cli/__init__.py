@@ -9,7 +9,7 @@ from toolyard import MCP_BASH_VERSION, __version__
 from toolyard.errors import ConfigError
 
 
-class Program(NamedTuple):
+class ProgramName(NamedTuple):
     """Under which name we were called: the one place that knows what hangs on it.
 
     Commands get `options.program`, the name to print, and `options.like_mcp_bash`; whatever
@@ -22,8 +22,10 @@ class Program(NamedTuple):
     like_mcp_bash: bool = False
 
 
-TOOLYARD = Program("toolyard", __version__)
-MCP_BASH = Program("mcp-bash", f"{MCP_BASH_VERSION} (toolyard {__version__})", like_mcp_bash=True)
+TOOLYARD = ProgramName("toolyard", __version__)
+MCP_BASH = ProgramName(
+    "mcp-bash", f"{MCP_BASH_VERSION} (toolyard {__version__})", like_mcp_bash=True
+)
 
 # Command -> (module, one line of help). The module has `add(parser)` and `run(options)`.
 COMMANDS = {
@@ -66,7 +68,7 @@ def mcp_bash(argv: list[str] | None = None) -> int:
     return _run(MCP_BASH, arguments or ["serve"])
 
 
-def _run(program: Program, argv: list[str]) -> int:
+def _run(program: ProgramName, argv: list[str]) -> int:
     if argv and argv[0] in ("--version", "-v", "-V", "version"):
         print(f"{program.name} {program.version}")
         return 0
@@ -80,7 +82,7 @@ def _run(program: Program, argv: list[str]) -> int:
     return _run_command(program, name, argv[1:])
 
 
-def _run_command(program: Program, name: str, argv: list[str]) -> int:
+def _run_command(program: ProgramName, name: str, argv: list[str]) -> int:
     # Only the command that runs is imported: a start pays for nothing else.
     import argparse  # noqa: PLC0415
     from importlib import import_module  # noqa: PLC0415

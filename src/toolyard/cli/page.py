@@ -41,7 +41,7 @@ def run(options: Namespace) -> int:
     other = asyncio.run(look_at(options.gateway, options.gateway_registry))
     with tempfile.TemporaryDirectory(prefix="toolyard-page-") as folder:
         host, port = http_address(options.http)
-        return serve(plan_of(other, folder, options.config), Address(host, port, other=other))
+        return serve(plan_of(other, folder, options.config), Address(host, port, gateway=other))
 
 
 def plan_of(other: Other, folder: str, config: str | None) -> Plan:

@@ -153,8 +153,8 @@ def _plan(
         chosen.registries,
         like_mcp_bash=options.like_mcp_bash,
         own_client=options.http is None,
-        scanned=scanned,
-        locked=options.locked,
+        scan=scanned,
+        by_lock=options.locked,
     )
 
 

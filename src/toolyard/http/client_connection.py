@@ -41,7 +41,7 @@ class Broken(HttpError):
         self.unanswered = unanswered  # not one byte of the answer had come
 
 
-class _Known(NamedTuple):
+class _ParsedHead(NamedTuple):
     head: KnownHead
     status: int
     headers: dict[str, str]
@@ -57,7 +57,7 @@ class Heads:
     __slots__ = ("known",)
 
     def __init__(self) -> None:
-        self.known: _Known | None = None
+        self.known: _ParsedHead | None = None
 
 
 class ClientConnection(asyncio.Protocol):
@@ -69,7 +69,7 @@ class ClientConnection(asyncio.Protocol):
         self._rested_at: float | None = None
         self._parser = httptools.HttpResponseParser(self)
         self._heads = heads
-        self._known: _Known | None = None
+        self._known: _ParsedHead | None = None
         self._begin()
 
     def _begin(self) -> None:
@@ -189,7 +189,7 @@ class ClientConnection(asyncio.Protocol):
         self._known = known
         return True
 
-    def _is_known(self, data: bytes, known: _Known | None) -> bool:
+    def _is_known(self, data: bytes, known: _ParsedHead | None) -> bool:
         """A whole answer whose head came before."""
         whole = known.head.whole(data) if known is not None else None
         if known is None or whole is None:
@@ -209,7 +209,7 @@ class ClientConnection(asyncio.Protocol):
         self._known = None
         if head is not None:
             length = self.headers["content-length"].encode("latin-1")
-            self._known = self._heads.known = _Known(head, self.status, self.headers, length)
+            self._known = self._heads.known = _ParsedHead(head, self.status, self.headers, length)
 
     def connection_lost(self, exc: Exception | None) -> None:
         # Without a length the end of the connection is the end of the body.

@@ -82,7 +82,7 @@ class Tells(Protocol):
 
 
 @dataclass(slots=True)
-class Watch:
+class UriWatch:
     """One URI that somebody listens to, and the task that looks after it."""
 
     task: asyncio.Task[None]
@@ -113,7 +113,7 @@ class Room:
             del self._held[caller]
 
 
-class Subject(NamedTuple):
+class Topic(NamedTuple):
     """What somebody wants to hear of."""
 
     uri: str
@@ -125,7 +125,7 @@ class Subject(NamedTuple):
 class SubscriptionMethods:
     offer: Offer
     room: Room = field(default_factory=Room)
-    watches: dict[tuple[str, str], Watch] = field(default_factory=dict)
+    watches: dict[tuple[str, str], UriWatch] = field(default_factory=dict)
     sessions: dict[str, dict[str, Callable[[], None]]] = field(default_factory=dict)
     closing: asyncio.Event = field(default_factory=asyncio.Event)
 
@@ -191,7 +191,7 @@ class SubscriptionMethods:
 
     async def _honour(
         self, call: Call, channel: Channel, asked: JsonObject
-    ) -> tuple[JsonObject, dict[str, Subject]]:
+    ) -> tuple[JsonObject, dict[str, Topic]]:
         honoured: JsonObject = {name: True for name in _FILTERS if asked.get(name) is True}
         named = self._wanted(asked.get("resourceSubscriptions"))
         wanted = [uri for uri in named if isinstance(uri, str)]
@@ -203,7 +203,7 @@ class SubscriptionMethods:
 
         catalog = await self.offer.having(has_all, call, channel)
         known = [uri for uri in wanted if _may_be_watched(catalog, uri)]
-        uris = {uri: Subject(uri, *find(catalog, uri)) for uri in known}
+        uris = {uri: Topic(uri, *find(catalog, uri)) for uri in known}
         return {**honoured, "resourceSubscriptions": list(uris)} if known else honoured, uris
 
     def _wanted(self, uris: Json) -> list[Json]:
@@ -215,14 +215,14 @@ class SubscriptionMethods:
             raise self.room.full()
         return uris
 
-    async def _subject(self, call: Call, channel: Channel) -> Subject:
+    async def _subject(self, call: Call, channel: Channel) -> Topic:
         catalog = await self.offer.having(partial(is_known, call), call, channel)
         uri = uri_of(call, catalog)
-        return Subject(uri, *find(catalog, uri))
+        return Topic(uri, *find(catalog, uri))
 
     async def _hold(
         self,
-        subject: Subject,
+        subject: Topic,
         call: Call,
         channel: Channel,
         hear: Listener,
@@ -245,7 +245,7 @@ class SubscriptionMethods:
         return partial(_all, leave)
 
     async def _begin(
-        self, subject: Subject, call: Call, channel: Channel, hear: Listener
+        self, subject: Topic, call: Call, channel: Channel, hear: Listener
     ) -> Callable[[], None]:
         target, uri = subject.entry.target, subject.uri
         if isinstance(target, Tells):
@@ -257,14 +257,14 @@ class SubscriptionMethods:
                 return lambda: None
         return await self._watch(subject, call)
 
-    async def _watch(self, subject: Subject, call: Call) -> Callable[[], None]:
+    async def _watch(self, subject: Topic, call: Call) -> Callable[[], None]:
         """Keep one watch a URI and caller alive while anybody listens."""
         key = (call.caller.id, subject.uri)
         watch = self.watches.get(key)
         if watch is None:
             looking = self._look_after(subject.entry, subject.arguments, call)
             task = asyncio.get_running_loop().create_task(looking)
-            watch = self.watches[key] = Watch(task, holders=0)
+            watch = self.watches[key] = UriWatch(task, holders=0)
         watch.holders += 1
         try:
             # The watch looks first: a change right after our answer must not be missed.

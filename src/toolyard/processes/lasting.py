@@ -58,7 +58,7 @@ MAX_DRAIN = 1024 * 1024
 _INHERITED = ("HOME", "LOGNAME", "PATH", "SHELL", "TERM", "USER", "LANG", "TMPDIR")
 
 
-class Guard(Protocol):
+class GroupGuard(Protocol):
     @property
     def exits(self) -> Exits: ...
 
@@ -104,7 +104,7 @@ class Child:
         on_end: Callable[[str], None],
         *,
         max_line: int,
-        guard: Guard,
+        guard: GroupGuard,
     ) -> None:
         self._loop = asyncio.get_running_loop()
         self._program = program

@@ -15,7 +15,7 @@ _ID_TYPES = frozenset({str, int})  # and no bool
 _TELLING = ("method", "result", "error")
 
 
-class Request(NamedTuple):
+class RpcRequest(NamedTuple):
     id: RequestId
     method: str
     params: JsonObject
@@ -26,7 +26,7 @@ class Notification(NamedTuple):
     params: JsonObject
 
 
-class Response(NamedTuple):
+class RpcResponse(NamedTuple):
     id: RequestId | None
     result: Json = None
     error: JsonObject | None = None
@@ -39,7 +39,7 @@ class Malformed(NamedTuple):
     error: ProtocolError
 
 
-Message: TypeAlias = Request | Notification | Response | Malformed
+Message: TypeAlias = RpcRequest | Notification | RpcResponse | Malformed
 
 
 def decode(data: bytes, most: int = MOST_IN_BATCH) -> Message | list[Message]:
@@ -69,7 +69,7 @@ def classify(value: Json) -> Message:
         and value.get("jsonrpc") == "2.0"
         and type(message_id) in _ID_TYPES
     ):
-        return Request(message_id, method, params)
+        return RpcRequest(message_id, method, params)
     return _unusual(value)
 
 
@@ -91,15 +91,17 @@ def _unusual(value: JsonObject) -> Message:
         params = {}
     if not isinstance(params, dict):
         return invalid(known_id, "params must be an object")
-    return Notification(method, params) if known_id is None else Request(known_id, method, params)
+    return (
+        Notification(method, params) if known_id is None else RpcRequest(known_id, method, params)
+    )
 
 
 def _response(value: JsonObject, known_id: RequestId | None) -> Message:
     error = value.get("error")
     if "result" in value and error is None and known_id is not None:
-        return Response(known_id, result=value["result"])
+        return RpcResponse(known_id, result=value["result"])
     if isinstance(error, dict) and "result" not in value:
-        return Response(known_id, error=error)
+        return RpcResponse(known_id, error=error)
     return invalid(known_id, "a message needs a method")
 
 

@@ -26,7 +26,7 @@ log = logger("completions")
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class Suggestions:
     """What was suggested, and where more is to be had."""
 
     values: list[str]
@@ -85,7 +85,7 @@ class ScriptCompletion:
             self._issued.add(self._script.name, page.cursor)
         return result_of(page, query, self._script.name)
 
-    async def _ask(self, query: Query, call: Call, channel: Channel) -> Page:
+    async def _ask(self, query: Query, call: Call, channel: Channel) -> Suggestions:
         script, runner = self._script, self._runner
         spec = ScriptSpec(
             path=script.path,
@@ -132,7 +132,7 @@ class ListedValues:
             if value.lower().startswith(typed)
         ]
         end = query.offset + query.limit
-        page = Page(fitting[query.offset : end], more=end < len(fitting), next_offset=end)
+        page = Suggestions(fitting[query.offset : end], more=end < len(fitting), next_offset=end)
         result = result_of(page, query, self._name)
         result["completion"]["total"] = len(fitting)
         return result
@@ -173,16 +173,16 @@ def _continued(query: Query, cursor: Json, name: str, issued: IssuedCursors) -> 
     return Query(query.arguments, query.digest, query.limit, place.offset)
 
 
-def page_of(output: bytes) -> Page | None:
+def page_of(output: bytes) -> Suggestions | None:
     """What a script printed: texts, or an object with suggestions; None for anything else."""
     if not output.strip():
-        return Page([])
+        return Suggestions([])
     try:
         value = orjson.loads(output)
     except orjson.JSONDecodeError:
         return None
     if _are_texts(value):
-        return Page(value)
+        return Suggestions(value)
     if not isinstance(value, dict):
         return None
     if isinstance(value.get("completion"), dict):
@@ -191,7 +191,7 @@ def page_of(output: bytes) -> Page | None:
     if not _are_texts(values):
         return None
     cursor, following = value.get("cursor") or value.get("nextCursor"), value.get("next")
-    return Page(
+    return Suggestions(
         values,
         more=value.get("hasMore") is True,
         next_offset=following if type(following) is int and following >= 0 else None,
@@ -203,7 +203,7 @@ def _are_texts(value: Json) -> bool:
     return isinstance(value, list) and all(isinstance(each, str) for each in value)
 
 
-def result_of(page: Page, query: Query, name: str) -> JsonObject:
+def result_of(page: Suggestions, query: Query, name: str) -> JsonObject:
     values = page.values[: query.limit]
     cut = len(values) < len(page.values)
     completion: JsonObject = {"values": values, "hasMore": page.more or cut}

@@ -5,17 +5,17 @@ from __future__ import annotations
 from toolyard.errors import INTERNAL_ERROR, ProtocolError, ToolError
 from toolyard.protocol.call import Call, Channel, JsonObject
 from toolyard.scripts.results import own_error, text_of
-from toolyard.scripts.running.deadline import Limit
+from toolyard.scripts.running.deadline import TimeLimit
 from toolyard.scripts.running.run import Finished, ScriptSpec
 from toolyard.scripts.running.runner import Runner
 from toolyard.scripts.settings import RunnerSettings
 from toolyard.scripts.tool import seconds
 
 
-def limit_for(metadata: JsonObject, call: Call | None, settings: RunnerSettings) -> Limit:
+def limit_for(metadata: JsonObject, call: Call | None, settings: RunnerSettings) -> TimeLimit:
     asked = seconds(call.params.get("timeoutSecs")) if call is not None else None
     own = seconds(metadata.get("timeoutSecs"))
-    return Limit(min(asked or own or settings.default_timeout, settings.max_timeout))
+    return TimeLimit(min(asked or own or settings.default_timeout, settings.max_timeout))
 
 
 async def run_script(

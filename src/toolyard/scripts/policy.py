@@ -18,12 +18,12 @@ from toolyard import telemetry
 from toolyard.errors import INTERNAL_ERROR, INVALID_PARAMS, ProtocolError
 from toolyard.files.stamp import Stamp, stamp_of
 from toolyard.protocol.call import Json, JsonObject
-from toolyard.scripts.contract.environ import RUN_ROOT, Environ, Kept, compact, kept
+from toolyard.scripts.contract.environ import RUN_ROOT, Environ, VariableFilter, compact, kept
 from toolyard.scripts.policy_shell import LoadedPolicy, PolicyFailed, Verdict
 from toolyard.scripts.running.runner import Runner
 
 log = telemetry.logger("policy")
-EVERYTHING = Kept(frozenset(), (), everything=True)
+EVERYTHING = VariableFilter(frozenset(), (), everything=True)
 MOST_AT_ONCE = 16
 LONGEST_METADATA = 65536
 
@@ -38,7 +38,7 @@ class PolicyScript:
         self._why_unsafe = why_unsafe
         self._runner = runner
         self._timeout = timeout
-        self._loaded: _Kept | None = None
+        self._loaded: _LoadedFile | None = None
         self._retired: set[LoadedPolicy] = set()
         self._places = asyncio.Semaphore(MOST_AT_ONCE)
 
@@ -86,7 +86,7 @@ class PolicyScript:
         if loaded is not None:
             self._retire(loaded.policy)
         policy = LoadedPolicy(self._path, self._bash(), self._environ(), self._runner)
-        self._loaded = _Kept(stamp, policy)
+        self._loaded = _LoadedFile(stamp, policy)
         return policy
 
     def _retire(self, policy: LoadedPolicy) -> None:
@@ -108,7 +108,7 @@ class PolicyScript:
         return {**own, **runner.environ, RUN_ROOT: runner.open().mark}
 
 
-class _Kept(NamedTuple):
+class _LoadedFile(NamedTuple):
     stamp: Stamp
     policy: LoadedPolicy
 

@@ -8,7 +8,7 @@ from toolyard.errors import INTERNAL_ERROR, ProtocolError
 from toolyard.protocol.asking.rounds import asks, has_something_to_ask
 from toolyard.protocol.call import Json, JsonObject
 from toolyard.protocol.codec import exact
-from toolyard.scripts.running.deadline import Limit
+from toolyard.scripts.running.deadline import TimeLimit
 from toolyard.scripts.running.run import Finished
 
 TIMEOUT_EXIT = 124
@@ -24,7 +24,7 @@ class Shaping(NamedTuple):
     keep_output: bool = False  # the text is the output to the last newline
 
 
-def result_of(finished: Finished, limit: Limit, shaping: Shaping) -> JsonObject:
+def result_of(finished: Finished, limit: TimeLimit, shaping: Shaping) -> JsonObject:
     """In order: the script's own error, its limits, its exit code, its output."""
     if finished.said_error.strip():
         raise own_error(finished.said_error)
@@ -121,7 +121,7 @@ def failure(shaping: Shaping, text: str, meta: JsonObject) -> JsonObject:
 
 
 def timeout_result(
-    finished: Finished, limit: Limit, shaping: Shaping, meta: JsonObject
+    finished: Finished, limit: TimeLimit, shaping: Shaping, meta: JsonObject
 ) -> JsonObject:
     message = TIMEOUT_MESSAGES[finished.timed_out or "fixed"].format(
         seconds=whole(limit.seconds), maximum=whole(limit.maximum)

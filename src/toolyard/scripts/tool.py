@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cached_property
 
 from toolyard.protocol.call import Call, Channel, Json, JsonObject
-from toolyard.scripts.contract.embedded import Refused, embed, named_in
+from toolyard.scripts.contract.embedded import EmbeddingRefusal, embed, named_in
 from toolyard.scripts.contract.environ import (
     ARGUMENTS,
     META,
@@ -15,7 +15,7 @@ from toolyard.scripts.contract.environ import (
     tool_environ,
 )
 from toolyard.scripts.results import Shaping, result_of
-from toolyard.scripts.running.deadline import Limit
+from toolyard.scripts.running.deadline import TimeLimit
 from toolyard.scripts.running.run import Finished, ScriptSpec
 from toolyard.scripts.running.runner import Runner
 
@@ -58,23 +58,23 @@ class ScriptTarget:
         return Shaping(self.name, settings.max_output, hint, settings.keep_output)
 
     @cached_property
-    def _own_limit(self) -> Limit:
+    def _own_limit(self) -> TimeLimit:
         settings = self._runner.settings
-        return Limit(
+        return TimeLimit(
             seconds=seconds(self.metadata.get("timeoutSecs")) or settings.default_timeout,
             extends=self.metadata.get("progressExtendsTimeout") is True
             or settings.progress_extends_timeout,
             maximum=seconds(self.metadata.get("maxTimeoutSecs")) or settings.max_timeout,
         )
 
-    def _limit(self, call: Call) -> Limit:
+    def _limit(self, call: Call) -> TimeLimit:
         asked = seconds(call.params.get("timeoutSecs"))
         if asked is None:
             return self._own_limit
         own = self._own_limit
-        return Limit(min(asked, self._runner.settings.max_timeout), own.extends, own.maximum)
+        return TimeLimit(min(asked, self._runner.settings.max_timeout), own.extends, own.maximum)
 
-    def _spec(self, arguments: JsonObject, call: Call, limit: Limit) -> ScriptSpec:
+    def _spec(self, arguments: JsonObject, call: Call, limit: TimeLimit) -> ScriptSpec:
         payload = compact(arguments)
         paths = self._runner.paths
         return ScriptSpec(
@@ -97,7 +97,7 @@ class ScriptTarget:
         for named in named_in(finished.said_resources):
             try:
                 result["content"].append(embed(named, paths.root, roots, limit))
-            except Refused as refusal:
+            except EmbeddingRefusal as refusal:
                 channel.log("warning", str(refusal), self.name)
 
 

@@ -27,7 +27,7 @@ class Holder(Protocol):
     _values: dict[str, Any]
 
 
-class Kind(NamedTuple, Generic[T]):
+class ValueKind(NamedTuple, Generic[T]):
     shown: str
     parse: Callable[[object], T]
 
@@ -36,7 +36,13 @@ class Knob(Generic[T]):
     """One row of the table, and the typed attribute of `Settings` that reads it."""
 
     def __init__(
-        self, kind: Kind[T], default: Any, meaning: str, *, follows: str = "", secret: bool = False
+        self,
+        kind: ValueKind[T],
+        default: Any,
+        meaning: str,
+        *,
+        follows: str = "",
+        secret: bool = False,
     ) -> None:
         self.kind = kind
         self.default: T = default
@@ -141,13 +147,13 @@ def _level(value: object) -> str:
     raise ValueError(f"expected one of {', '.join(_LEVELS)}")
 
 
-def choice(*allowed: str) -> Kind[str]:
+def choice(*allowed: str) -> ValueKind[str]:
     def parse(value: object) -> str:
         if str(value).lower() in allowed:
             return str(value).lower()
         raise ValueError(f"expected one of {', '.join(allowed)}")
 
-    return Kind(" or ".join(allowed), parse)
+    return ValueKind(" or ".join(allowed), parse)
 
 
 def _object(value: object) -> dict[str, Any]:
@@ -173,14 +179,14 @@ def _decoded(value: object) -> object:
     return json.loads(value)
 
 
-TEXT = Kind("text", _text)
-PATH = Kind("path", _text)
-SWITCH = Kind("true or false", _switch)
-WHOLE = Kind("whole number", _whole)
-SECONDS = Kind("seconds", _number)
-RATE = Kind("a second", _rate)
-WORDS = Kind("names, by space or comma", _words)
-PATHS = Kind("paths, by colon", _paths)
-LEVEL = Kind("log level", _level)
-OBJECT = Kind("object", _object)
-OBJECTS = Kind("list of objects", _objects)
+TEXT = ValueKind("text", _text)
+PATH = ValueKind("path", _text)
+SWITCH = ValueKind("true or false", _switch)
+WHOLE = ValueKind("whole number", _whole)
+SECONDS = ValueKind("seconds", _number)
+RATE = ValueKind("a second", _rate)
+WORDS = ValueKind("names, by space or comma", _words)
+PATHS = ValueKind("paths, by colon", _paths)
+LEVEL = ValueKind("log level", _level)
+OBJECT = ValueKind("object", _object)
+OBJECTS = ValueKind("list of objects", _objects)

@@ -21,7 +21,7 @@ from toolyard.sources.cohort_listings import (
 )
 from toolyard.sources.gateway import GatewaySource
 from toolyard.telemetry import logger
-from toolyard.upstreams.connections import Client, client_of
+from toolyard.upstreams.connections import Downstream, client_of
 
 log = logger("catalog")
 
@@ -67,7 +67,7 @@ class CohortCatalogs:
     async def __call__(self, catalog: Catalog, call: Call, session: Session | None) -> Catalog:
         return await self.of(catalog, client_of(call, session))
 
-    async def of(self, catalog: Catalog, client: Client) -> Catalog:
+    async def of(self, catalog: Catalog, client: Downstream) -> Catalog:
         registries = self._gateway.registries
         listed = await self._listings.of(client, self._gateway.needed, registries.by_login)
         listings = self._other(listed)

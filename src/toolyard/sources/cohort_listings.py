@@ -18,7 +18,7 @@ from toolyard.catalog.listing import Listing
 from toolyard.protocol.call import Caller
 from toolyard.protocol.kinds import KINDS, Kind
 from toolyard.sources.upstream import FIRST_WAIT, SETTLE_SECONDS
-from toolyard.upstreams.connections import Client
+from toolyard.upstreams.connections import Downstream
 from toolyard.upstreams.definition import ServerDefinition
 from toolyard.upstreams.pool import Pool
 
@@ -62,7 +62,7 @@ class _Asked:
 class _Lists:
     """What servers list to one cohort."""
 
-    client: Client  # whoever was here last
+    client: Downstream  # whoever was here last
     asked: dict[str, _Asked] = field(default_factory=dict)
     told: Mapping[str, str] = field(default_factory=dict)  # the logins that sessions know of
 
@@ -80,7 +80,7 @@ class CohortListings:
 
     async def of(
         self,
-        client: Client,
+        client: Downstream,
         shared: Iterable[str],
         by_login: Mapping[str, ServerDefinition],
     ) -> Mapping[str, Listing]:
@@ -91,7 +91,7 @@ class CohortListings:
 
     def begin(
         self,
-        client: Client,
+        client: Downstream,
         shared: Iterable[str],
         by_login: Mapping[str, ServerDefinition],
     ) -> Mapping[str, _Asked]:
@@ -112,7 +112,7 @@ class CohortListings:
                 self._ask(one, client)
         return lists.asked
 
-    def _lists_of(self, client: Client, by_login: Mapping[str, ServerDefinition]) -> _Lists:
+    def _lists_of(self, client: Downstream, by_login: Mapping[str, ServerDefinition]) -> _Lists:
         key = cohort_of(client, by_login=bool(by_login))
         lists = self._cohorts.pop(key, None)
         if lists is None:
@@ -138,12 +138,12 @@ class CohortListings:
 
     # -- asking ------------------------------------------------------------------------
 
-    def _ask(self, one: _Asked, client: Client) -> None:
+    def _ask(self, one: _Asked, client: Downstream) -> None:
         # Only for the first answer, or for what it announced: not for one that fails.
         one.patience = _now() + SETTLE_SECONDS if one.again == 0.0 else 0.0
         one.asking = asyncio.get_running_loop().create_task(self._listen_to(one, client))
 
-    async def _listen_to(self, one: _Asked, client: Client) -> None:
+    async def _listen_to(self, one: _Asked, client: Downstream) -> None:
         one.stale = False
         before = one.listing
         anew = before is None and one.login != EVERYBODY
@@ -189,7 +189,7 @@ class CohortListings:
             # To everybody: a list that is asked for in vain does no harm.
             self._announcer.changed(KINDS)
 
-    def _changed(self, client: Client, kinds: Iterable[Kind]) -> None:
+    def _changed(self, client: Downstream, kinds: Iterable[Kind]) -> None:
         self._announcer.changed(kinds, client.guise)
 
     async def close(self) -> None:
@@ -199,7 +199,7 @@ class CohortListings:
         await asyncio.gather(*filter(None, asking), return_exceptions=True)
 
 
-def cohort_of(client: Client, *, by_login: bool) -> Cohort:
+def cohort_of(client: Downstream, *, by_login: bool) -> Cohort:
     return Cohort(client.caller.id if by_login else "", client.guise.modern, client.guise.key)
 
 

@@ -20,7 +20,7 @@ from toolyard.protocol.asking.rounds import RESPONSES, STATE, answered, asking, 
 from toolyard.protocol.call import Call, Caller, Channel, Handler, JsonObject, Result
 from toolyard.protocol.client import ASKED
 from toolyard.protocol.identity import Identity
-from toolyard.protocol.jsonrpc import Message, Request, decode, encode_result
+from toolyard.protocol.jsonrpc import Message, RpcRequest, decode, encode_result
 from toolyard.protocol.manner import PLAIN, Manner
 from toolyard.protocol.modern import MAY_ASK, Envelope, discover, stamp
 from toolyard.protocol.shape import shape_result
@@ -47,16 +47,18 @@ class Edge:
     # What a session hears of before its client has asked for a level.
     log_level: str = "info"
     bounds: Bounds = field(default_factory=Bounds)
-    # What stands behind us for a caller; None where that is not known, or everything.
-    offered: Callable[[Caller], JsonObject | None] = lambda _caller: None
+    # What we can do for a caller; None: whatever `identity` says.
+    capabilities_of: Callable[[Caller], JsonObject | None] = lambda _caller: None
     # Looks at every message before anything else does, and may turn it into an error.
     admit: Callable[[Message], Message] | None = None
     # Counts what no handler sees: the opening of a session. Raises ProtocolError.
     count: Callable[[Call], None] = lambda _call: None
 
     def identity_for(self, caller: Caller) -> Identity:
-        offered = self.offered(caller)
-        return self.identity if offered is None else self.identity._replace(capabilities=offered)
+        capabilities = self.capabilities_of(caller)
+        if capabilities is None:
+            return self.identity
+        return self.identity._replace(capabilities=capabilities)
 
     def decode(self, data: bytes) -> Message | list[Message]:
         """The messages in these bytes, as far as they are admitted."""
@@ -79,18 +81,18 @@ async def handle(edge: Edge, call: Call, channel: Channel) -> Result:
     except ToolError as error:
         if call.method != "tools/call":
             raise ProtocolError(INTERNAL_ERROR, error.message) from None
-        return failed(error)
+        return failure(error)
     except Exception:
         raise bug(call.method) from None
 
 
 def bug(method: str) -> ProtocolError:
-    """What the client reads of what nobody foresaw; we read all of it."""
+    """What the client is told of an error nobody foresaw; the log has the rest."""
     log.exception("%s failed", method)
     return ProtocolError(INTERNAL_ERROR, "Internal error")
 
 
-def failed(error: ToolError) -> JsonObject:
+def failure(error: ToolError) -> JsonObject:
     """A failure that the model should read."""
     result: JsonObject = {"content": [{"type": "text", "text": error.message}], "isError": True}
     if error.structured is not None:
@@ -101,7 +103,7 @@ def failed(error: ToolError) -> JsonObject:
 
 
 async def in_rounds(edge: Edge, call: Call, channel: Channel) -> Result:
-    """The whole of a call: what its result asks is put to the client, and it is made again."""
+    """A call with its rounds: while its result asks something, ask the client and call again."""
     result = await handle(edge, call, channel)
     if not asks(result):
         return result
@@ -110,11 +112,11 @@ async def in_rounds(edge: Edge, call: Call, channel: Channel) -> Result:
     except ToolError as error:
         if call.method != "tools/call":
             raise ProtocolError(INTERNAL_ERROR, error.message) from None
-        return failed(error)
+        return failure(error)
 
 
 def modern_call(
-    request: Request,
+    request: RpcRequest,
     envelope: Envelope,
     caller: Caller,
     headers: Mapping[str, str] | None = None,
@@ -151,44 +153,46 @@ def answer_modern(edge: Edge, call: Call, wire: Wire) -> Awaitable[Result]:
         if "opening" in state:
             if _declined(call.input_responses or {}):
                 return _not_opened(call)
-            return _begun(edge, replace(call, request_state=None, input_responses=None), wire)
-        return _retried(edge, call, state, wire)
-    return _begun(edge, call, wire)
+            return _begin(edge, replace(call, request_state=None, input_responses=None), wire)
+        return _retry(edge, call, state, wire)
+    return _begin(edge, call, wire)
 
 
-def _retried(edge: Edge, call: Call, state: JsonObject, wire: Wire) -> Awaitable[Result]:
-    """The client is back with answers for whoever asked: those must fit what was asked."""
-    asked = Asked(state.get("asked", {}), state.get("fit"), state.get("rounds", 0))
+def _retry(edge: Edge, call: Call, state: JsonObject, wire: Wire) -> Awaitable[Result]:
+    """The client is back with answers for whoever asked: they must fit the questions."""
+    inquiry = Asked(state.get("asked", {}), state.get("fit"), state.get("rounds", 0))
     responses = call.input_responses or {}
     try:
-        fitting = asked.take({key: responses[key] for key in asked.questions if key in responses})
+        fit_answers = inquiry.take(
+            {key: responses[key] for key in inquiry.questions if key in responses}
+        )
     except ToolError as error:
-        return _refused(call, error)
-    if fitting is None:
-        return _ask_again(edge, call, asked, state["inner"])
-    answers = {**responses, **fitting} if call.input_responses is not None else None
-    return _begun(edge, replace(call, request_state=state["inner"], input_responses=answers), wire)
+        return _refuse(call, error)
+    if fit_answers is None:
+        return _ask_again(edge, call, inquiry, state["inner"])
+    answers = {**responses, **fit_answers} if call.input_responses is not None else None
+    return _begin(edge, replace(call, request_state=state["inner"], input_responses=answers), wire)
 
 
-async def _refused(call: Call, error: ToolError) -> Result:
+async def _refuse(call: Call, error: ToolError) -> Result:
     if call.method != "tools/call":
         raise ProtocolError(INVALID_PARAMS, error.message)
-    return failed(error)
+    return failure(error)
 
 
-async def _ask_again(edge: Edge, call: Call, asked: Asked, inner: str | None) -> Result:
-    """Only what does not fit: the answers that do are in the state. Nothing is held meanwhile."""
-    rest = {"asked": asked.questions, "fit": asked.fit, "rounds": asked.rounds}
-    sealed = edge.parking.sealer.seal({"inner": inner, **rest}, call)
-    return asking(asked.shown, sealed)
+async def _ask_again(edge: Edge, call: Call, inquiry: Asked, inner: str | None) -> Result:
+    """Only what did not fit: the answers that did are in the state, and we hold nothing."""
+    state = {"asked": inquiry.questions, "fit": inquiry.fit, "rounds": inquiry.rounds}
+    token = edge.parking.sealer.seal({"inner": inner, **state}, call)
+    return asking(inquiry.current, token)
 
 
-def _begun(edge: Edge, call: Call, wire: Wire) -> Awaitable[Result]:
+def _begin(edge: Edge, call: Call, wire: Wire) -> Awaitable[Result]:
     channel = ModernChannel(call, wire)
-    handling = _handle_sealed(edge, call, channel)
+    work = _handle_sealed(edge, call, channel)
     if call.method in MAY_ASK and not ASKED.isdisjoint(call.client.capabilities):
-        return edge.parking.begin(call, channel, handling)
-    return handling
+        return edge.parking.begin(call, channel, work)
+    return work
 
 
 async def _discover(edge: Edge, call: Call) -> Result:
@@ -197,19 +201,20 @@ async def _discover(edge: Edge, call: Call) -> Result:
 
 def _declined(answers: JsonObject) -> bool:
     return any(
-        not isinstance(one, dict) or one.get("action") != "accept" for one in answers.values()
+        not isinstance(answer, dict) or answer.get("action") != "accept"
+        for answer in answers.values()
     )
 
 
 async def _not_opened(call: Call) -> Result:
-    error = ToolError("the user did not open what this call needs to be opened first")
+    error = ToolError("the user did not open the page that this call needs first")
     if call.method != "tools/call":
         raise ProtocolError(INTERNAL_ERROR, error.message)
-    return failed(error)
+    return failure(error)
 
 
 async def _handle_sealed(edge: Edge, call: Call, channel: Channel) -> Result:
-    """State that a script or an upstream gave us leaves here only under our seal."""
+    """The state of a script or an upstream leaves here only under our seal."""
     try:
         result = await handle(edge, call, channel)
     except ProtocolError as error:
@@ -220,23 +225,23 @@ async def _handle_sealed(edge: Edge, call: Call, channel: Channel) -> Result:
         return result
     questions = asked_by(result)
     refuse_unaskable(questions, call.client, call.revision)
-    state, asked = result.get(STATE), remembered(questions)
-    if not isinstance(state, str) and not asked:
+    state, memory = result.get(STATE), remembered(questions)
+    if not isinstance(state, str) and not memory:
         return result
     inner = state if isinstance(state, str) else None
-    sealed = edge.parking.sealer.seal({"inner": inner, "asked": asked}, call)
-    return {**result, STATE: sealed}
+    token = edge.parking.sealer.seal({"inner": inner, "asked": memory}, call)
+    return {**result, STATE: token}
 
 
 def _ask_to_open(edge: Edge, call: Call, error: ProtocolError) -> Result:
-    """What 2025-11-25 says with an error: open these URLs, and call again."""
+    """What 2025-11-25 expresses as an error: open these URLs, then call again."""
     questions = urls_of(error)
     if not questions:
         raise error
     refuse_unaskable(questions, call.client, call.revision)
-    fitted = fit_all(questions, call.revision)
-    shown = {key: question.as_question() for key, question in fitted.items()}
-    return asking(shown, edge.parking.sealer.seal({"opening": True}, call))
+    renditions = fit_all(questions, call.revision)
+    token = edge.parking.sealer.seal({"opening": True}, call)
+    return asking({key: rendition.as_question() for key, rendition in renditions.items()}, token)
 
 
 def encode(edge: Edge, call: Call, result: Result) -> bytes:

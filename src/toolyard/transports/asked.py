@@ -1,4 +1,4 @@
-"""Answers that must fit what was asked: refused with what is wrong, and asked for again."""
+"""An answer must fit its question: where it does not, the client is told why and asked again."""
 
 from __future__ import annotations
 
@@ -10,29 +10,30 @@ from toolyard.protocol.call import Json, JsonObject, Questions
 from toolyard.protocol.client import ELICIT
 from toolyard.protocol.codec import dumps
 
-# What a client carries back and forth with `requestState`; whoever asked more judges by itself.
+# What a client may carry back and forth in `requestState`; whoever asks for more checks the
+# answers itself.
 MOST_REMEMBERED = 64 * 1024
 
 
 async def fitting_answer(
     question: JsonObject, put: Callable[[JsonObject], Awaitable[Json]]
 ) -> Json:
-    """`put` the question, again where the answer does not fit. Raises ToolError at the last."""
-    shown, wrong = question, None
+    """`put` the question, again while the answer does not fit. Raises ToolError in the end."""
+    current, wrong = question, None
     for _ in range(MOST_ASKS):
-        answer, wrong = judged(question, await put(shown))
+        answer, wrong = judged(question, await put(current))
         if wrong is None:
             return answer
-        shown = asked_again(question, wrong)
+        current = asked_again(question, wrong)
     raise unfit(wrong)
 
 
 def unfit(wrong: str | None) -> ToolError:
-    return ToolError(f"the client was asked {MOST_ASKS} times, its answer does not fit: {wrong}")
+    return ToolError(f"the client was asked {MOST_ASKS} times and its answer does not fit: {wrong}")
 
 
 def remembered(questions: Questions) -> JsonObject:
-    """Them, where there is a form to judge answers by, and they are not too much to carry."""
+    """The questions, if one is a form to check an answer by and they are small enough to carry."""
     if not any(map(_is_form, questions.values())) or len(dumps(questions)) > MOST_REMEMBERED:
         return {}
     return dict(questions)
@@ -48,7 +49,7 @@ def _is_form(question: JsonObject) -> bool:
 
 
 class Asked:
-    """Questions that are open, and the answers to them that fit so far."""
+    """Open questions, and the answers so far that fit them."""
 
     def __init__(
         self, questions: Questions, fit: JsonObject | None = None, rounds: int = 0
@@ -59,14 +60,14 @@ class Asked:
         self._wrong: dict[str, str] = {}
 
     @property
-    def shown(self) -> Questions:
-        """What the client is asked now: everything, or again what it has answered wrongly."""
+    def current(self) -> Questions:
+        """What the client is asked now: everything, or only what it answered wrongly."""
         if not self._wrong:
             return self.questions
         return {key: asked_again(self.questions[key], why) for key, why in self._wrong.items()}
 
     def take(self, answers: JsonObject) -> JsonObject | None:
-        """All answers, once all fit; None while one does not. Raises ToolError at the last."""
+        """All answers, once all fit; None while one does not. Raises ToolError in the end."""
         self._wrong = {}
         for key, answer in answers.items():
             answer, wrong = judged(self.questions[key], answer)

@@ -52,7 +52,7 @@ class Wire:
             self.send(encode_notification(method, params))
 
     def muted(self) -> Wire:
-        """Says nothing any more."""
+        """A copy that says nothing."""
         return replace(self, send=lambda message: None)
 
     def progress(self, progress: float, total: float | None, message: str | None) -> None:
@@ -66,8 +66,8 @@ class Wire:
         self.notify("notifications/progress", params)
 
     def log(self, level: str, data: Json, logger: str | None) -> None:
-        wanted = self.level()
-        if wanted is None or _RANK.get(level, 1) < _RANK[wanted]:
+        threshold = self.level()
+        if threshold is None or _RANK.get(level, 1) < _RANK[threshold]:
             return
         params: JsonObject = {"level": level, "data": data}
         if logger is not None:
@@ -76,7 +76,7 @@ class Wire:
 
 
 class Conversation(Session, Protocol):
-    """A session that can be spoken to in the course of a call."""
+    """A session whose client can be spoken to while a call runs."""
 
     def wire(self, call: Call) -> Wire: ...
 
@@ -90,7 +90,7 @@ class WiredChannel:
 
     @cached_property
     def wire(self) -> Wire:
-        """Made when it is needed, unless given: most calls say nothing before their answer."""
+        """Made at first use: most calls say nothing before their answer."""
         raise NotImplementedError
 
     def notify(self, method: str, params: JsonObject) -> None:
@@ -121,24 +121,29 @@ class SessionChannel(WiredChannel):
 
     async def ask(self, questions: Questions, timeout: float | None = None) -> JsonObject:
         refuse_unaskable(questions, self._call.client, self._call.revision)
-        fitted = fit_all(questions, self._call.revision)
-        puts = (self._put(one, fitted[key], timeout or 600) for key, one in questions.items())
+        renditions = fit_all(questions, self._call.revision)
+        puts = (
+            self._put(question, renditions[key], timeout or 600)
+            for key, question in questions.items()
+        )
         return dict(zip(questions, await asyncio.gather(*puts), strict=True))
 
-    async def _put(self, question: JsonObject, fitted: Fitted, timeout: float) -> Json:
-        async def put(shown: JsonObject) -> Json:
-            params = fitted.params if shown is question else fitted.saying(shown)
+    async def _put(self, question: JsonObject, rendition: Fitted, timeout: float) -> Json:
+        async def put(current: JsonObject) -> Json:
+            params = rendition.params if current is question else rendition.saying(current)
             try:
-                answer = await self.session.request(fitted.method, params, self._call.id, timeout)
+                answer = await self.session.request(
+                    rendition.method, params, self._call.id, timeout
+                )
             except TimeoutError:
-                raise ToolError(f"the client did not answer {fitted.method} in time") from None
-            return fitted.answer(answer)
+                raise ToolError(f"the client did not answer {rendition.method} in time") from None
+            return rendition.answer(answer)
 
         return await fitting_answer(question, put)
 
 
 def fit_all(questions: Questions, revision: Revision) -> dict[str, Fitted]:
-    return {key: fit_question(one, revision, _new_id) for key, one in questions.items()}
+    return {key: fit_question(question, revision, _new_id) for key, question in questions.items()}
 
 
 def _new_id() -> str:
@@ -146,15 +151,15 @@ def _new_id() -> str:
 
 
 def refuse_unaskable(questions: Questions, client: Client, revision: Revision) -> None:
-    """Only what the client declared may be asked."""
+    """Refuse what the client has not declared that it can be asked."""
     missing: JsonObject = {}
     for question in questions.values():
         method, params = question.get("method", ""), question.get("params") or {}
         mode = str(params.get("mode", "form"))
         if method not in CAPABILITY:
             raise ProtocolError(INTERNAL_ERROR, f"{method!r} is not a question for a client")
-        known = method != ELICIT or mode in revision.elicitation
-        if not known or not client.supports(method, mode):
+        in_revision = method != ELICIT or mode in revision.elicitation
+        if not in_revision or not client.supports(method, mode):
             missing[CAPABILITY[method]] = {} if mode == "form" else {mode: {}}
         elif method == SAMPLE and params.get("tools"):
             able = client.capabilities[CAPABILITY[SAMPLE]]
@@ -164,7 +169,9 @@ def refuse_unaskable(questions: Questions, client: Client, revision: Revision) -
         return
     names = ", ".join(missing)
     if not revision.modern:
-        raise Unaskable(f"this call needs to ask its client ({names}), which it cannot answer")
+        raise Unaskable(
+            f"this call needs to ask its client ({names}), and the client cannot answer"
+        )
     raise ProtocolError(
         MISSING_CAPABILITY,
         f"Server requires the {names} capability for this request",
@@ -180,8 +187,8 @@ class ModernChannel(WiredChannel):
     def __init__(self, call: Call, wire: Wire) -> None:
         self._call = call
         self.wire = wire
-        self._open: Asked | None = None  # made when it is needed: most calls ask nothing
-        self._asked: asyncio.Future[None] | None = None
+        self._open: Asked | None = None  # made at first use: most calls ask nothing
+        self._next_question: asyncio.Future[None] | None = None
         self._answers: asyncio.Future[JsonObject] | None = None
         self._one_at_a_time: asyncio.Lock | None = None
 
@@ -192,15 +199,17 @@ class ModernChannel(WiredChannel):
 
     async def ask(self, questions: Questions, timeout: float | None = None) -> JsonObject:
         if not questions:
-            return {}  # nobody would come back with nothing
+            return {}  # no client would come back with nothing
         revision = self._call.revision
         if self._call.method not in MAY_ASK:
-            raise Unaskable(f"a client of {revision} is not asked in {self._call.method}")
+            raise Unaskable(f"a client of {revision} cannot be asked during {self._call.method}")
         refuse_unaskable(questions, self._call.client, revision)
         self._one_at_a_time = self._one_at_a_time or asyncio.Lock()
         async with self._one_at_a_time:
-            fitted = fit_all(questions, revision)
-            self._open = Asked({key: one.as_question() for key, one in fitted.items()})
+            renditions = fit_all(questions, revision)
+            self._open = Asked(
+                {key: rendition.as_question() for key, rendition in renditions.items()}
+            )
             answers: asyncio.Future[JsonObject] = asyncio.get_running_loop().create_future()
             self._answers = answers
             self._wake()
@@ -214,37 +223,37 @@ class ModernChannel(WiredChannel):
 
     @property
     def questions(self) -> Questions:
-        return self._open.shown if self._open is not None else {}
+        return self._open.current if self._open is not None else {}
 
-    def asked(self) -> asyncio.Future[None]:
+    def next_question(self) -> asyncio.Future[None]:
         """Done when the call asks something."""
-        if self._asked is None or self._asked.done():
-            self._asked = asyncio.get_running_loop().create_future()
+        if self._next_question is None or self._next_question.done():
+            self._next_question = asyncio.get_running_loop().create_future()
         if self._answers is not None:
-            self._asked.set_result(None)
-        return self._asked
+            self._next_question.set_result(None)
+        return self._next_question
 
     def _wake(self) -> None:
-        if self._asked is not None and not self._asked.done():
-            self._asked.set_result(None)
+        if self._next_question is not None and not self._next_question.done():
+            self._next_question.set_result(None)
 
     @property
-    def waiting(self) -> bool:
+    def is_asking(self) -> bool:
         return self._answers is not None
 
     def answer(self, answers: JsonObject) -> bool:
-        """False where one does not fit: the questions then say what is wrong."""
-        waiting = self._answers
-        if waiting is None or waiting.done() or self._open is None:
-            return True  # nobody waits for them any more
+        """False if an answer does not fit: `questions` then say what is wrong."""
+        future = self._answers
+        if future is None or future.done() or self._open is None:
+            return True  # nobody is waiting for them any more
         try:
-            fitting = self._open.take(answers)
+            fit_answers = self._open.take(answers)
         except ToolError as error:
             self._answers = None
-            waiting.set_exception(error)
+            future.set_exception(error)
             return True
-        if fitting is None:
+        if fit_answers is None:
             return False
         self._answers = None
-        waiting.set_result(fitting)
+        future.set_result(fit_answers)
         return True

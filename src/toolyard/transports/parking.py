@@ -1,6 +1,26 @@
-"""Calls that wait for their client to come back with an answer. Bound to who made them.
+"""Calls of 2026-07-28 that wait for their client to come back with an answer.
 
-One that ends without the answer has run: its result waits as long as its question would.
+In that revision a server cannot ask its client in the middle of a call: the call is answered with
+the question (`input_required`) and a `requestState`, and the client makes the call again with
+both the state and its answers. The work behind the call need not start over. It runs in a task
+of its own, waits here between two requests, and the state that the client holds is a sealed
+ticket for it.
+
+    ATTENDED  A request of the client waits for the outcome.
+                -> PARKED    the call asks something: the request is answered with the question
+                -> OVER      it has ended: the request is answered with its result
+                -> GONE      the request was cancelled; or too many calls of this caller wait
+    PARKED    No request is open, so nothing the call reports is sent. The client has the ticket.
+                -> ATTENDED  `resume` with all answers, and they fit
+                -> PARKED    `resume` with answers missing or not fitting: a new ticket
+                -> OVER      it ended without an answer, mostly because nobody came in time
+                -> GONE      we stop
+    OVER      What it did is done and must not be done twice: its result is kept for as long as
+              the ticket is good, and `resume` gets it.
+    GONE      Cancelled. A ticket for it is refused like any other that is not good.
+
+A ticket is good once, for the caller it was given to. The seal binds it to the same method and
+parameters, and to a time.
 """
 
 from __future__ import annotations
@@ -10,6 +30,7 @@ import secrets
 from collections import Counter
 from collections.abc import Coroutine
 from dataclasses import dataclass
+from enum import Enum, auto
 from typing import Any
 
 from toolyard.errors import INVALID_PARAMS, RATE_LIMITED, ProtocolError
@@ -19,96 +40,130 @@ from toolyard.transports.channels import ModernChannel, Wire
 from toolyard.transports.seal import Sealer, invalid_state
 
 
+class ParkedState(Enum):
+    """See the head of this module."""
+
+    ATTENDED = auto()
+    PARKED = auto()
+    OVER = auto()
+    GONE = auto()
+
+
 @dataclass(slots=True)
 class ParkedCall:
+    """A call that may ask its client, from its first request to its last."""
+
     call: Call
     channel: ModernChannel
     task: asyncio.Task[Result]
-    # Until when the result of a call that ended by itself is kept.
+    ticket: str | None = None
+    # Runs while the result of a call that ended by itself is kept.
     expiry: asyncio.TimerHandle | None = None
+
+    @property
+    def state(self) -> ParkedState:
+        """Follows from the task, which may end between any two of our steps."""
+        if self.task.cancelled():
+            return ParkedState.GONE
+        if self.task.done():
+            return ParkedState.OVER
+        return ParkedState.ATTENDED if self.ticket is None else ParkedState.PARKED
 
 
 class Parking:
+    """Where calls wait for their clients, by ticket; so many for each caller."""
+
     def __init__(self, sealer: Sealer, per_caller: int = 64) -> None:
         self.sealer = sealer
         self._per_caller = per_caller
-        self._parked: dict[str, ParkedCall] = {}
+        self._calls: dict[str, ParkedCall] = {}
 
     def __len__(self) -> int:
-        return len(self._parked)
+        return len(self._calls)
 
     async def begin(
         self, call: Call, channel: ModernChannel, work: Coroutine[Any, Any, Result]
     ) -> Result:
         """Run a call that may ask: its result, or the question with the state to resume it."""
         task = asyncio.get_running_loop().create_task(work)
-        return await self._round(ParkedCall(call, channel, task))
+        return await self._attend(ParkedCall(call, channel, task))
 
     async def resume(self, ticket: str, call: Call, wire: Wire) -> Result:
         """Go on with a parked call, now that its client is back on another request."""
-        parked = self._parked.get(ticket)
-        if parked is None or parked.call.caller.id != call.caller.id or parked.task.cancelled():
+        parked_call = self._calls.get(ticket)
+        if (
+            parked_call is None
+            or parked_call.call.caller.id != call.caller.id
+            or parked_call.state is ParkedState.GONE
+        ):
             raise invalid_state()
+        channel = parked_call.channel
         # An answer that is refused leaves the call where it waits, and counted.
-        answers = _fitting(call.input_responses, parked.channel)
-        del self._parked[ticket]
-        asks = parked.channel.waiting and not parked.task.done()
-        if asks and (answers is None or not parked.channel.answer(answers)):
-            return self._park(parked)
-        parked.channel.wire = wire
-        return await self._round(parked)
+        answers = _answers_for(channel, call.input_responses)
+        asks = channel.is_asking and parked_call.state is ParkedState.PARKED
+        self._leave(ticket)
+        if asks and (answers is None or not channel.answer(answers)):
+            return self._park(parked_call)
+        channel.wire = wire
+        return await self._attend(parked_call)
 
-    async def _round(self, parked: ParkedCall) -> Result:
-        asked = parked.channel.asked()
+    async def _attend(self, parked_call: ParkedCall) -> Result:
+        """Wait until the call has ended, or asks something."""
+        question = parked_call.channel.next_question()
         try:
-            await asyncio.wait((parked.task, asked), return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait((parked_call.task, question), return_when=asyncio.FIRST_COMPLETED)
         except asyncio.CancelledError as cancelled:
-            parked.task.cancel(*cancelled.args)
+            parked_call.task.cancel(*cancelled.args)
             raise
-        if parked.task.done():
-            if parked.expiry is not None:
-                parked.expiry.cancel()
-            return parked.task.result()
-        return self._park(parked)
+        if parked_call.task.done():
+            if parked_call.expiry is not None:
+                parked_call.expiry.cancel()
+            return parked_call.task.result()
+        return self._park(parked_call)
 
-    def _park(self, parked: ParkedCall) -> Result:
-        held = Counter(other.call.caller.id for other in self._parked.values())
-        if held[parked.call.caller.id] >= self._per_caller:
-            parked.task.cancel()
+    def _park(self, parked_call: ParkedCall) -> Result:
+        call, channel = parked_call.call, parked_call.channel
+        counts = Counter(other_call.call.caller.id for other_call in self._calls.values())
+        if counts[call.caller.id] >= self._per_caller:
+            parked_call.task.cancel()
             why = f"more than {self._per_caller} calls wait for this client's answers"
             raise ProtocolError(RATE_LIMITED, why)
-        ticket = secrets.token_urlsafe(16)
-        self._parked[ticket] = parked
+        ticket = parked_call.ticket = secrets.token_urlsafe(16)
+        self._calls[ticket] = parked_call
         # The request that it came with is answered: nothing more may be said on its behalf.
-        parked.channel.wire = parked.channel.wire.muted()
-        parked.task.add_done_callback(lambda _task: self._ended(ticket))
-        return asking(parked.channel.questions, self.sealer.seal({"parked": ticket}, parked.call))
+        channel.wire = channel.wire.muted()
+        parked_call.task.add_done_callback(lambda _task: self._keep_result(ticket))
+        return asking(channel.questions, self.sealer.seal({"parked": ticket}, call))
 
-    def _ended(self, ticket: str) -> None:
-        """A parked call that ended by itself: somebody may still come for its result."""
-        parked = self._parked.get(ticket)
-        if parked is not None:
-            parked.expiry = asyncio.get_running_loop().call_later(
+    def _leave(self, ticket: str) -> None:
+        self._calls.pop(ticket).ticket = None
+
+    def _keep_result(self, ticket: str) -> None:
+        """A parked call ended by itself: its client may still come for the result."""
+        parked_call = self._calls.get(ticket)
+        if parked_call is not None:
+            parked_call.expiry = asyncio.get_running_loop().call_later(
                 self.sealer.lifetime, self._forget, ticket
             )
 
     def _forget(self, ticket: str) -> None:
-        parked = self._parked.pop(ticket, None)
-        if parked is not None and not parked.task.cancelled():
-            parked.task.exception()  # seen, though nobody came for it
+        parked_call = self._calls.pop(ticket, None)
+        if parked_call is not None and not parked_call.task.cancelled():
+            parked_call.task.exception()  # looked at, so that asyncio does not complain
 
     async def close(self) -> None:
-        parked, self._parked = list(self._parked.values()), {}
-        for each in parked:
-            each.task.cancel()
-            if each.expiry is not None:
-                each.expiry.cancel()
-        await asyncio.gather(*(each.task for each in parked), return_exceptions=True)
+        parked_calls, self._calls = list(self._calls.values()), {}
+        for parked_call in parked_calls:
+            parked_call.task.cancel()
+            if parked_call.expiry is not None:
+                parked_call.expiry.cancel()
+        tasks = (parked_call.task for parked_call in parked_calls)
+        await asyncio.gather(*tasks, return_exceptions=True)
 
 
-def _fitting(responses: JsonObject | None, channel: ModernChannel) -> JsonObject | None:
-    """The answers to the open questions; None while one is missing, extra ones ignored."""
-    if responses is None or not channel.waiting:
+def _answers_for(channel: ModernChannel, responses: JsonObject | None) -> JsonObject | None:
+    """The answers to the open questions; None while one is missing, others are ignored."""
+    if responses is None or not channel.is_asking:
         return None
     answers = {key: responses[key] for key in channel.questions if key in responses}
     if len(answers) < len(channel.questions):

@@ -1,4 +1,4 @@
-"""Every message in and out, written to a file for whoever looks for a fault; secrets masked."""
+"""Every message in and out, written to a file for debugging; secrets masked."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from toolyard.http.response import Responder, Response
 from toolyard.telemetry import MASK, Mask, one_line
 
 MCP_PATHS = frozenset({"/mcp", "/mcp/", "/sse", "/messages"})
-# A field by its name, also in JSON that is itself a string in JSON: quotes match their like.
+# A field by its name, also in JSON that is itself a string in JSON: its quotes match.
 _NAMED_SECRET = re.compile(
     r'(?P<q>\\{0,7}")(?!progressToken)(?P<name>[^"\\]{0,64}(?:token|secret|passw(?:or)?d'
     r'|authorization|api[_-]?key|credential)[^"\\]{0,64})(?P=q)(?P<is>\s*:\s*)'
@@ -40,17 +40,17 @@ class PayloadLog:
         if not payload.strip():
             return
         text = one_line(self.masked(payload.decode("utf-8", "replace").strip()))
-        known = _ID.search(text)
-        number = known.group(1) if known else "-"
+        match = _ID.search(text)
+        number = match.group(1) if match else "-"
         line = f"{time.time():.3f}|{_kind(text)}|{number}|{way}|{text}\n"
         os.write(self._fd, line.encode("utf-8", "replace"))
 
     def masked(self, text: str) -> str:
-        """By the name of a field, and by the value of what is known to be secret."""
+        """Mask fields with a telling name, and values that are known to be secret."""
         return _NAMED_SECRET.sub(rf"\g<q>\g<name>\g<q>\g<is>\g<q>{MASK}\g<q>", self._mask(text))
 
     def over(self, responder: Responder) -> Responder:
-        """The responder, its MCP messages written down."""
+        """The responder, with its MCP messages logged."""
 
         def logged(request: Request, response: Response) -> Awaitable[None]:
             if request.path in MCP_PATHS:

@@ -1,4 +1,4 @@
-"""requestState, sealed: what a client holds for us can be neither read nor changed by it."""
+"""requestState, sealed: a client keeps it for us, and can neither read nor change it."""
 
 from __future__ import annotations
 
@@ -35,14 +35,14 @@ class Sealer:
     def seal(self, payload: JsonObject, call: Call) -> str:
         nonce = os.urandom(_NONCE)
         text = orjson.dumps({**payload, "exp": time.time() + self.lifetime})
-        sealed = nonce + self._cipher.encrypt(nonce, text, binding(call))
-        return base64.urlsafe_b64encode(sealed).rstrip(b"=").decode()
+        blob = nonce + self._cipher.encrypt(nonce, text, binding(call))
+        return base64.urlsafe_b64encode(blob).rstrip(b"=").decode()
 
     def open(self, token: str, call: Call) -> JsonObject:
-        """What was sealed for this very call; anything else is the client's error."""
+        """What was sealed for this very call. Raises ProtocolError for anything else."""
         try:
-            sealed = base64.urlsafe_b64decode(token.encode("ascii") + b"=" * (-len(token) % 4))
-            text = self._cipher.decrypt(sealed[:_NONCE], sealed[_NONCE:], binding(call))
+            blob = base64.urlsafe_b64decode(token.encode("ascii") + b"=" * (-len(token) % 4))
+            text = self._cipher.decrypt(blob[:_NONCE], blob[_NONCE:], binding(call))
         except Exception:  # the cipher's own error types are not imported at start
             raise invalid_state() from None
         payload: JsonObject = orjson.loads(text)

@@ -1,11 +1,35 @@
-"""A handshake session: one client from `initialize` on. Knows no transport, only a way to send."""
+"""A handshake session: one client, from before its `initialize` until it is gone.
+
+A session knows no transport. Whoever owns it (stdio, an HTTP session) passes on what the client
+sends: requests to `answer`, notifications to `hear`, responses to `settle`. What the session has
+to say goes out through an Outlet.
+
+    NEW       Nothing is settled. `initialize` and `ping` are answered, everything else is refused.
+                -> GREETED   `initialize`, here or before the session was made
+                -> ENDING    `shutdown`, as from every state but the last
+    GREETED   The revision and what the client can do are settled, for good. As before, but a
+              second `initialize` is refused.
+                -> READY     `notifications/initialized`
+    READY     Every method of the revision goes to the handler, and news to the client.
+    ENDING    The client has asked us to end, which it may if it started us (stdio). Running calls
+              go on; new requests are refused, except `shutdown` and `exit`.
+    CLOSED    `close` was called, from any state: the client is gone, or we go. Calls are
+              cancelled, open questions fail, and whoever registered with `on_close` is told.
+
+Meanwhile requests pass in both directions, independently of each other:
+
+* Those of the client are tasks in `_inflight`. A task ends with its answer; cancelled by the
+  client it ends without one; cancelled by `close` it ends with the last word, if there is one.
+* Ours to the client are futures in `_pending`, which `settle` completes. A client that has ended
+  its input but still reads (`hear_no_more`) gets its answers and is asked nothing more.
+"""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Protocol
+from enum import Enum, auto
+from typing import NamedTuple, Protocol
 
 from toolyard.errors import (
     INTERNAL_ERROR,
@@ -24,9 +48,9 @@ from toolyard.protocol.jsonrpc import (
     Malformed,
     Message,
     Notification,
-    Request,
     RequestId,
-    Response,
+    RpcRequest,
+    RpcResponse,
     encode_error,
     encode_notification,
     encode_request,
@@ -55,38 +79,61 @@ class Outlet(Protocol):
         """Close the stream of a request early; its client polls for the rest."""
 
 
-@dataclass(slots=True)
-class Greeted:
-    """What `initialize` settled."""
+class HandshakeState(Enum):
+    """See the head of this module."""
 
-    revision: Revision = LATEST_HANDSHAKE
-    client: Client = UNKNOWN
-    done: bool = False
-    ready: bool = False
-    shutting_down: bool = False
+    NEW = auto()
+    GREETED = auto()
+    READY = auto()
+    ENDING = auto()
+    CLOSED = auto()
+
+
+_BEFORE_READY = (HandshakeState.NEW, HandshakeState.GREETED)
+
+
+class Agreement(NamedTuple):
+    """What `initialize` settles."""
+
+    revision: Revision
+    client: Client
+
+
+# What holds until then.
+_UNSETTLED = Agreement(LATEST_HANDSHAKE, UNKNOWN)
 
 
 class HandshakeSession:
+    """One client of a handshake revision: what is settled with it, and what runs for it."""
+
     def __init__(
-        self, edge: Edge, key: str, caller: Caller, outlet: Outlet, *, owns_process: bool = False
+        self,
+        edge: Edge,
+        key: str,
+        caller: Caller,
+        outlet: Outlet,
+        *,
+        owns_process: bool = False,
+        agreement: Agreement | None = None,
     ) -> None:
+        """`owns_process`: it may end our program. `agreement`: it was greeted before."""
         self._loop = asyncio.get_running_loop()
         self._edge = edge
         self._owns_process = owns_process
         self._key = key
         self._outlet = outlet
         self.caller = caller
-        self.greeted = Greeted()
-        # What goes to the handler as it comes; nothing before the client is ready.
+        self._agreement = agreement or _UNSETTLED
+        self._state = HandshakeState.NEW if agreement is None else HandshakeState.GREETED
+        # The methods that go straight to the handler; none before the client is ready.
         self._open: frozenset[str] = _NONE
         self.level = edge.log_level
         self._inflight: dict[RequestId, asyncio.Task[object]] = {}
         self._cancelled: set[asyncio.Task[object]] = set()
         self._pending: dict[RequestId, asyncio.Future[Json]] = {}
         self._next_id = 0
-        self._deaf = False
+        self._silent = False  # the client has ended its input
         self._last_word: ProtocolError | None = None
-        self.closed = False
         self._closers: list[Callable[[], None]] = []
 
     @property
@@ -95,14 +142,26 @@ class HandshakeSession:
 
     @property
     def revision(self) -> Revision:
-        return self.greeted.revision
+        return self._agreement.revision
 
-    def adopt(self, revision: Revision, client: Client) -> None:
-        """Take over an `initialize` that was answered before the session existed."""
-        self.greeted = Greeted(revision, client, done=True)
+    def _enter(self, state: HandshakeState) -> None:
+        if not self.is_closed:
+            self._state = state
 
-    async def answer(self, request: Request) -> bytes | None:
-        """The answer to a request; None when it was cancelled, or nobody is there to hear it."""
+    @property
+    def is_greeted(self) -> bool:
+        return self._agreement is not _UNSETTLED
+
+    @property
+    def is_ending(self) -> bool:
+        return self._state is HandshakeState.ENDING
+
+    @property
+    def is_closed(self) -> bool:
+        return self._state is HandshakeState.CLOSED
+
+    async def answer(self, request: RpcRequest) -> bytes | None:
+        """The answer to a request; None if it was cancelled, or nobody is there to hear it."""
         if request.id in self._inflight:
             return encode_error(
                 request.id, ProtocolError(INVALID_REQUEST, "This id is already in use")
@@ -111,9 +170,9 @@ class HandshakeSession:
         assert task is not None
         self._inflight[request.id] = task
         try:
-            own = None if request.method in self._open else self._own_answer(request)
-            if own is not None:
-                return encode_result(request.id, own)
+            result = None if request.method in self._open else self._own_answer(request)
+            if result is not None:
+                return encode_result(request.id, result)
             call = self._call(request)
             return encode(
                 self._edge, call, await in_rounds(self._edge, call, SessionChannel(call, self))
@@ -125,30 +184,31 @@ class HandshakeSession:
             if task not in self._cancelled:
                 raise
             task.uncancel()
-            ended = self._last_word if self._inflight.get(request.id) is task else None
-            return encode_error(request.id, ended) if ended is not None else None
+            last_word = self._last_word if self._inflight.get(request.id) is task else None
+            return encode_error(request.id, last_word) if last_word is not None else None
         finally:
             if self._inflight.get(request.id) is task:
                 del self._inflight[request.id]
             self._cancelled.discard(task)
 
-    def _own_answer(self, request: Request) -> JsonObject | None:
-        """The result of what concerns the session alone; None for everything else."""
-        known = request.method in self.revision.methods
-        if not known or (request.method in _ENDS_PROCESS and not self._owns_process):
+    def _own_answer(self, request: RpcRequest) -> JsonObject | None:
+        """The result of a method that concerns the session alone; None for all other methods."""
+        in_revision = request.method in self.revision.methods
+        if not in_revision or (request.method in _ENDS_PROCESS and not self._owns_process):
             raise ProtocolError(METHOD_NOT_FOUND, "Method not found", shown(request.method))
-        if self.greeted.shutting_down and request.method not in _ENDS_PROCESS:
+        if self.is_ending and request.method not in _ENDS_PROCESS:
             raise ProtocolError(SHUTTING_DOWN, "Server shutting down")
-        gate(request.method, initialized=self.greeted.ready)
-        own = _OWN.get(request.method)
-        return own(self, request.params) if own is not None else None
+        gate(request.method, initialized=self._state not in _BEFORE_READY)
+        handler = _OWN.get(request.method)
+        return handler(self, request.params) if handler is not None else None
 
     def _initialize(self, params: JsonObject) -> JsonObject:
-        if self.greeted.done:
+        if self.is_greeted:
             raise ProtocolError(INVALID_REQUEST, "Server already initialized")
         identity = self._edge.identity_for(self.caller)
         greeting = greet(identity, params, self._edge.manner)
-        self.adopt(greeting.revision, greeting.client)
+        self._agreement = Agreement(greeting.revision, greeting.client)
+        self._enter(HandshakeState.GREETED)
         return greeting.result
 
     def _ping(self, _params: JsonObject) -> JsonObject:
@@ -159,27 +219,26 @@ class HandshakeSession:
         return {}
 
     def _shutdown(self, _params: JsonObject) -> JsonObject:
-        self.greeted.shutting_down = True
+        self._enter(HandshakeState.ENDING)
         self._open = _NONE
         return {}
 
     def _exit(self, _params: JsonObject) -> JsonObject:
-        if not self.greeted.shutting_down:
+        if not self.is_ending:
             raise ProtocolError(-32005, "Shutdown not requested")
         return {}
 
-    def _call(self, request: Request) -> Call:
+    def _call(self, request: RpcRequest) -> Call:
         request_id, method, params = request
         meta = None
         if "_meta" in params:
             meta = params["_meta"]
             params = {key: value for key, value in params.items() if key != "_meta"}
-        greeted = self.greeted
         return Call(
             method,
             params,
-            greeted.revision,
-            greeted.client,
+            self._agreement.revision,
+            self._agreement.client,
             self.caller,
             meta if isinstance(meta, dict) else {},
             log_level=self.level,
@@ -196,44 +255,44 @@ class HandshakeSession:
         )
 
     async def hear(self, notification: Notification) -> None:
-        """A notification from the client. Unknown ones are let pass, as JSON-RPC asks."""
+        """A notification from the client. Unknown ones are ignored, as JSON-RPC asks."""
         if notification.method == "notifications/cancelled":
             self.cancel(notification.params)
             return
         if notification.method == "notifications/initialized":
-            if not self.greeted.done or self.greeted.ready:
+            if self._state is not HandshakeState.GREETED:
                 return
-            self.greeted.ready = True
+            self._enter(HandshakeState.READY)
             self._open = self.revision.methods - _OWN.keys()
-        call = self._call(Request("", notification.method, notification.params))
+        call = self._call(RpcRequest("", notification.method, notification.params))
         try:
             await handle(self._edge, call, SessionChannel(call, self))
         except ProtocolError as error:
             log.debug("notification %s: %s", notification.method, error)
 
     def cancel(self, params: JsonObject) -> None:
-        """The client gave a request up: stop it, and say nothing more about it."""
+        """The client has cancelled a request: stop it, and send no answer."""
         request_id: Json = params.get("requestId")
         task = self._inflight.pop(request_id, None) if is_request_id(request_id) else None
         if task is not None:
             self._cancelled.add(task)
             task.cancel(reason_in(params))
 
-    def settle(self, response: Response) -> None:
+    def settle(self, response: RpcResponse) -> None:
         """The client's answer to something that we asked."""
-        waiting = self._pending.get(response.id) if response.id is not None else None
-        if waiting is None or waiting.done():
+        future = self._pending.get(response.id) if response.id is not None else None
+        if future is None or future.done():
             return
         if response.error is None:
-            waiting.set_result(response.result)
+            future.set_result(response.result)
             return
         error = response.error
         code = error.get("code")
         code = code if type(code) is int else INTERNAL_ERROR
-        waiting.set_exception(ProtocolError(code, str(error.get("message", "")), error.get("data")))
+        future.set_exception(ProtocolError(code, str(error.get("message", "")), error.get("data")))
 
     def notify(self, method: str, params: JsonObject) -> None:
-        if self.greeted.ready and self.revision.may_hear(method):
+        if self._state not in _BEFORE_READY and self.revision.may_hear(method):
             self._outlet.send(encode_notification(method, params), None)
 
     def log(self, level: str, data: Json, logger: str) -> None:
@@ -244,12 +303,12 @@ class HandshakeSession:
 
     async def ask(self, method: str, params: JsonObject, timeout: float) -> Json:
         question: JsonObject = {"method": method, "params": params}
-        refuse_unaskable({"": question}, self.greeted.client, self.revision)
-        fitted = fit_all({"": question}, self.revision)[""]
+        refuse_unaskable({"": question}, self._agreement.client, self.revision)
+        rendition = fit_all({"": question}, self.revision)[""]
 
-        async def put(shown: JsonObject) -> Json:
-            params = fitted.params if shown is question else fitted.saying(shown)
-            return fitted.answer(await self.request(method, params, None, timeout))
+        async def put(current: JsonObject) -> Json:
+            params = rendition.params if current is question else rendition.saying(current)
+            return rendition.answer(await self.request(method, params, None, timeout))
 
         return await fitting_answer(question, put)
 
@@ -257,7 +316,7 @@ class HandshakeSession:
         self, method: str, params: JsonObject | None, related: RequestId | None, timeout: float
     ) -> Json:
         """Send a request to the client and wait for its answer."""
-        if self._deaf:
+        if self._silent:
             raise ToolError("the client has ended its input: it cannot answer")
         self._next_id += 1
         request_id = self._next_id
@@ -282,29 +341,29 @@ class HandshakeSession:
         return bool(self._inflight)
 
     def hear_no_more(self) -> None:
-        """The client says nothing any more, but still listens."""
-        self._deaf = True
+        """The client has ended its input, but still reads."""
+        self._silent = True
         self._fail_pending("the client has ended its input: it cannot answer")
 
     def close(self, last_word: ProtocolError | None = None) -> None:
         """The client is gone: nobody waits for its calls, its answers or its news.
 
-        Where it is not, and we are the ones who go, every call ends with the last word.
+        If it is still there and we are the ones who go, every call ends with the last word.
         """
         self._last_word = last_word
         closers, self._closers = self._closers, []
         for callback in closers:
             callback()
-        self.closed = True
+        self._state = HandshakeState.CLOSED
         for task in tuple(self._inflight.values()):
             self._cancelled.add(task)
             task.cancel()
         self._fail_pending("the client is gone")
 
     def _fail_pending(self, why: str) -> None:
-        for waiting in tuple(self._pending.values()):
-            if not waiting.done():
-                waiting.set_exception(ToolError(why))
+        for future in tuple(self._pending.values()):
+            if not future.done():
+                future.set_exception(ToolError(why))
 
 
 _OWN: Mapping[str, Callable[[HandshakeSession, JsonObject], JsonObject]] = {
@@ -317,7 +376,7 @@ _OWN: Mapping[str, Callable[[HandshakeSession, JsonObject], JsonObject]] = {
 
 
 async def answer_batch(session: HandshakeSession, messages: list[Message]) -> list[bytes]:
-    """The answers to a batch, in any order of arrival, in the order of its requests."""
+    """The answers to a batch, in the order of its requests, whichever is ready first."""
     answers = await asyncio.gather(*(_answer_item(session, message) for message in messages))
     return [answer for answer in answers if answer is not None]
 
@@ -325,7 +384,7 @@ async def answer_batch(session: HandshakeSession, messages: list[Message]) -> li
 async def _answer_item(session: HandshakeSession, message: Message) -> bytes | None:
     if isinstance(message, Malformed):
         return encode_error(message.id, message.error)
-    if isinstance(message, Response):
+    if isinstance(message, RpcResponse):
         session.settle(message)
         return None
     if isinstance(message, Notification):

@@ -28,9 +28,9 @@ from toolyard.protocol.handshake import Answered
 from toolyard.protocol.jsonrpc import (
     Message,
     Notification,
-    Request,
     RequestId,
-    Response,
+    RpcRequest,
+    RpcResponse,
     encode_batch,
     encode_error,
     encode_result,
@@ -43,7 +43,7 @@ from toolyard.protocol.shape import shape_error
 from toolyard.telemetry import logger
 from toolyard.transports.answer import Edge, answer_modern, bug, encode, modern_call
 from toolyard.transports.channels import Wire
-from toolyard.transports.sessions import HandshakeSession, answer_batch
+from toolyard.transports.sessions import Agreement, HandshakeSession, answer_batch
 from toolyard.transports.unread import MOST_UNREAD, Unread
 
 if TYPE_CHECKING:
@@ -52,10 +52,10 @@ if TYPE_CHECKING:
 log = logger("stdio")
 _KNOWN_METHODS = frozenset[str]().union(*(revision.methods for revision in ALL.values()))
 _LISTEN = "subscriptions/listen"
-# What a request is told that gets no result because of our end.
+# The answer to a request that gets no result because we stop.
 _LAST_WORD = ProtocolError(SHUTTING_DOWN, "Server shutting down", "ended before there was a result")
-LAST_WORDS = 1.0  # how long saying so may take
-LOOK = 0.2  # how often we look whether somebody still reads, once the input has ended
+LAST_WORDS = 1.0  # seconds for sending that answer
+LOOK = 0.2  # seconds between checks that somebody still reads, once the input has ended
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +65,7 @@ class StdioSettings:
     max_line: int = 16 * 1024 * 1024
     # How long running calls may go on after we were told to stop.
     grace: float = 5.0
-    # How long they may, and how long a reader may take, once the input has ended.
+    # How long they may go on, and a reader may take to read, once the input has ended.
     patience: float = 600.0
     idle_timeout: float | None = None
     orphan_check: float | None = None
@@ -74,11 +74,18 @@ class StdioSettings:
 
 
 class StdioTransport:
+    """One connection over pipes, and what runs for it: from the first line to the last answer.
+
+    Requests of both eras may come on it. Those of 2026-07-28 stand alone and are tasks here; all
+    others belong to the one handshake session. It ends when the input does, and then what was
+    asked for is still answered; or when it is told to stop, and then calls have a short grace.
+    """
+
     def __init__(
         self,
         edge: Edge,
         settings: StdioSettings,
-        answered: Answered,
+        early: Answered,
         payloads: PayloadLog | None = None,
     ) -> None:
         self._edge = edge
@@ -94,16 +101,16 @@ class StdioTransport:
         self._lines = Lines(hold, settings.max_line, lambda: hold(TooLong()))
         self._tasks: set[asyncio.Task[None]] = set()
         self._modern: dict[RequestId, asyncio.Task[None]] = {}
-        self._listening: set[asyncio.Task[None]] = set()
+        self._listeners: set[asyncio.Task[None]] = set()
         self._caller = Caller()
-        self._session = HandshakeSession(edge, "stdio", self._caller, self, owns_process=True)
+        self._session = HandshakeSession(
+            edge, "stdio", self._caller, self, owns_process=True, agreement=_agreement_of(early)
+        )
         self._last_heard = 0.0
-        if answered.revision is not None and answered.client is not None:
-            self._session.adopt(answered.revision, answered.client)
-        self._first = answered
+        self._early = early
         self._polls = can_poll(settings.stdin) or os.isatty(settings.stdin)
 
-    # What a session needs of its transport.
+    # -- the Outlet of its session
     def send(self, message: bytes, _related: RequestId | None = None) -> None:
         if self._payloads is not None:
             self._payloads.said(message)
@@ -116,9 +123,9 @@ class StdioTransport:
         """Answer until the input ends, the client is gone or we are told to stop."""
         loop = asyncio.get_running_loop()
         self._last_heard = loop.time()
-        if self._first.ready:
+        if self._early.ready:
             self._start(self._session.hear(Notification("notifications/initialized", {})))
-        self._take(self._first.rest)
+        self._take(self._early.rest)
         watchers = [loop.create_task(watch) for watch in self._watchers()]
         try:
             if self._polls:
@@ -183,46 +190,46 @@ class StdioTransport:
             self._dispatch(message)
 
     def _dispatch(self, message: Message) -> None:
-        if isinstance(message, Request):
+        if isinstance(message, RpcRequest):
             self._request(message)
         elif isinstance(message, Notification):
             self._notification(message)
-        elif isinstance(message, Response):
+        elif isinstance(message, RpcResponse):
             self._session.settle(message)
         else:
             self.send(encode_error(message.id, message.error))
 
-    def _request(self, request: Request) -> None:
+    def _request(self, request: RpcRequest) -> None:
         if request.id in self._modern:
             error = ProtocolError(INVALID_REQUEST, "This id is already in use")
             self.send(encode_error(request.id, error))
         elif self._is_modern(request):
             task = self._modern[request.id] = self._start(self._answer_modern(request))
             if request.method == _LISTEN:
-                self._listening.add(task)
-                task.add_done_callback(self._listening.discard)
+                self._listeners.add(task)
+                task.add_done_callback(self._listeners.discard)
         else:
             self._start(self._answer_on_session(request))
 
-    def _is_modern(self, request: Request) -> bool:
+    def _is_modern(self, request: RpcRequest) -> bool:
         """Body first: the envelope decides; without one, a method that only modern clients have."""
         if is_modern(request.params):
             return True
-        return request.method == "server/discover" and not self._session.greeted.done
+        return request.method == "server/discover" and not self._session.is_greeted
 
-    async def _answer_modern(self, request: Request) -> None:
+    async def _answer_modern(self, request: RpcRequest) -> None:
         try:
             answer = await self._modern_answer(request)
         except asyncio.CancelledError:
             if self._modern.get(request.id) is not asyncio.current_task():
-                return  # given up by its client: nothing more is said about it
+                return  # its client cancelled it: it gets no answer
             answer = _last_word(request)
         finally:
             if self._modern.get(request.id) is asyncio.current_task():
                 del self._modern[request.id]
         self.send(answer)
 
-    async def _modern_answer(self, request: Request) -> bytes:
+    async def _modern_answer(self, request: RpcRequest) -> bytes:
         revision = None
         try:
             envelope = open_envelope(request.params)
@@ -236,21 +243,21 @@ class StdioTransport:
             error = raised if isinstance(raised, ProtocolError) else bug(request.method)
             return encode_error(request.id, shape_error(error, revision) if revision else error)
 
-    async def _answer_on_session(self, request: Request) -> None:
-        if not self._session.greeted.done and request.method not in _KNOWN_METHODS:
+    async def _answer_on_session(self, request: RpcRequest) -> None:
+        if not self._session.is_greeted and request.method not in _KNOWN_METHODS:
             error = ProtocolError(METHOD_NOT_FOUND, "Method not found", shown(request.method))
             self.send(encode_error(request.id, error))
             return
         answer = await self._session.answer(request)
         if answer is not None:
             self.send(answer)
-        if request.method == "exit" and self._session.greeted.shutting_down:
+        if request.method == "exit" and self._session.is_ending:
             self.stop()
-        elif request.method == "shutdown" and self._session.greeted.shutting_down:
+        elif request.method == "shutdown" and self._session.is_ending:
             asyncio.get_running_loop().call_later(self._settings.grace, self._stop_at_once)
 
     def _stop_at_once(self) -> None:
-        """The client said `shutdown` and then nothing: what still runs had its time."""
+        """The client said `shutdown` and nothing since: what still runs has had its time."""
         self._hurried = True
         self.stop()
 
@@ -258,7 +265,7 @@ class StdioTransport:
         if notification.method == "notifications/cancelled":
             self._cancel(notification.params)
             return
-        if notification.method == "exit" and self._session.greeted.shutting_down:
+        if notification.method == "exit" and self._session.is_ending:
             self.stop()
             return
         self._start(self._session.hear(notification))
@@ -269,16 +276,16 @@ class StdioTransport:
         if task is not None:
             task.cancel(reason_in(params))
         else:
-            # After the requests that came in the same read have begun.
+            # Not at once: the requests that came in the same read must have begun.
             asyncio.get_running_loop().call_soon(self._session.cancel, params)
 
     async def _batch(self, messages: list[Message]) -> None:
         """One array in, one array out, where the revision has batches."""
-        greeted = self._session.greeted
-        if not greeted.done or not (greeted.revision.batches or self._edge.batches):
+        session = self._session
+        if not session.is_greeted or not (session.revision.batches or self._edge.batches):
             why = (
-                f"Batch arrays are not allowed for protocol {greeted.revision}"
-                if greeted.done
+                f"Batch arrays are not allowed for protocol {session.revision}"
+                if session.is_greeted
                 else "Batch arrays are not allowed before initialize"
             )
             self.send(encode_error(None, ProtocolError(INVALID_REQUEST, "Invalid Request", why)))
@@ -306,16 +313,16 @@ class StdioTransport:
 
     async def _leave_when_idle(self, timeout: float) -> None:
         loop = asyncio.get_running_loop()
-        while (left := self._last_heard + timeout - loop.time()) > 0 or self._tasks:
-            await asyncio.sleep(max(left, 0.05))
-        log.info("nothing was heard for %g s: leaving", timeout)
+        while (seconds := self._last_heard + timeout - loop.time()) > 0 or self._tasks:
+            await asyncio.sleep(max(seconds, 0.05))
+        log.info("nothing was received for %g s: stopping", timeout)
         self.stop()
 
     async def _leave_when_orphaned(self, interval: float) -> None:
         parent = os.getppid()
         while os.getppid() == parent:
             await asyncio.sleep(interval)
-        log.info("the parent process is gone: leaving")
+        log.info("the parent process is gone: stopping")
         self.stop()
 
     def _lost(self) -> None:
@@ -342,24 +349,24 @@ class StdioTransport:
         return not self._broken and has_reader(self._settings.stdout)
 
     async def _see_through(self) -> None:
-        """The input has ended: what it asked for is answered, within the limits of each call."""
+        """The input has ended: answer what it asked for, within the limits of each call."""
         self._session.hear_no_more()
-        for task in self._listening:
+        for task in self._listeners:
             task.cancel()
-        stopped = asyncio.create_task(self._stopped.wait())
+        stop = asyncio.create_task(self._stopped.wait())
         clock = asyncio.get_running_loop().time
         until = clock() + self._settings.patience
-        while self._has_reader() and not stopped.done() and clock() < until:
+        while self._has_reader() and not stop.done() and clock() < until:
             if self._tasks:
-                awaited = {*self._tasks, stopped}
-                await asyncio.wait(awaited, timeout=LOOK, return_when=asyncio.FIRST_COMPLETED)
+                tasks = {*self._tasks, stop}
+                await asyncio.wait(tasks, timeout=LOOK, return_when=asyncio.FIRST_COMPLETED)
             elif not await self._writer.drain(LOOK):
                 break
-        stopped.cancel()
+        stop.cancel()
 
     async def _say_that_we_end(self) -> None:
-        """Whoever waits for a result is told that there will be none."""
-        await asyncio.sleep(0)  # a request that has just been read is under way then
+        """Tell whoever waits for a result that there will be none."""
+        await asyncio.sleep(0)  # so that a request that has just been read is under way
         self._session.close(_LAST_WORD)
         for task in tuple(self._modern.values()):
             task.cancel()
@@ -367,7 +374,13 @@ class StdioTransport:
             await asyncio.wait(tuple(self._tasks), timeout=LAST_WORDS)
 
 
-def _last_word(request: Request) -> bytes:
+def _agreement_of(early: Answered) -> Agreement | None:
+    if early.revision is None or early.client is None:
+        return None
+    return Agreement(early.revision, early.client)
+
+
+def _last_word(request: RpcRequest) -> bytes:
     if request.method == _LISTEN:
         result = {"resultType": "complete", "_meta": {SUBSCRIPTION_ID: request.id}}
         return encode_result(request.id, result)

@@ -13,7 +13,7 @@ from toolyard.telemetry import logger
 log = logger("stdio")
 Line = TypeVar("Line")
 MOST_UNREAD = 16 * 1024 * 1024
-# What may be left unsaid to somebody who does not listen.
+# What a client that does not read can do without.
 _REPORTS = (
     b'{"jsonrpc":"2.0","method":"notifications/progress"',
     b'{"jsonrpc":"2.0","method":"notifications/message"',
@@ -21,7 +21,10 @@ _REPORTS = (
 
 
 class Unread(Generic[Line]):
-    """`listen` is told whether the client's requests may be read on."""
+    """The lines of a client, taken only while it reads our answers.
+
+    `listen(False)` stops the reading of further requests, `listen(True)` takes it up again.
+    """
 
     def __init__(
         self,
@@ -34,8 +37,8 @@ class Unread(Generic[Line]):
         self._most = most
         self._take = take
         self._listen = listen
-        self._held: deque[Line] = deque()
-        self.hold = self._held.append  # a line that has been read
+        self._lines: deque[Line] = deque()
+        self.hold = self._lines.append  # a line that has been read
         self.room = asyncio.Event()
         self.room.set()
         writer.on_relief = self._relieved
@@ -50,9 +53,9 @@ class Unread(Generic[Line]):
             self._listen(False)
 
     def take(self) -> None:
-        """What is held: now, or when there is room."""
-        while self._held and self.room.is_set():
-            self._take(self._held.popleft())
+        """Pass on the lines that were read: now, or when there is room."""
+        while self._lines and self.room.is_set():
+            self._take(self._lines.popleft())
 
     def _relieved(self) -> None:
         if self.room.is_set() or self._writer.queued > self._most // 2:

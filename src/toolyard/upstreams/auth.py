@@ -6,18 +6,9 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from toolyard.http.challenge import Challenge
 from toolyard.protocol.call import Caller
 from toolyard.upstreams.definition import ServerDefinition
-
-
-@dataclass(frozen=True, slots=True)
-class Challenge:
-    """An upstream refused a request, and said what it wants instead."""
-
-    status: int  # 401 or 403
-    header: str  # WWW-Authenticate
-    url: str
-
 
 # The headers that authorize this caller at this upstream.
 Authorize: TypeAlias = Callable[[ServerDefinition, Caller], Awaitable[Mapping[str, str]]]

@@ -21,8 +21,8 @@ from toolyard.protocol.guise import PLAIN, Guise, guise_of
 from toolyard.protocol.revisions import LATEST, LATEST_HANDSHAKE, Revision, older
 from toolyard.upstreams.definition import ServerDefinition
 from toolyard.upstreams.link.link import NotSent
-from toolyard.upstreams.lists.kept import Learnt
-from toolyard.upstreams.lists.watch import Watch
+from toolyard.upstreams.lists.records import Learnt
+from toolyard.upstreams.lists.watch import ChangeWatch
 from toolyard.upstreams.roots import settle
 from toolyard.upstreams.running import Owner, Running
 from toolyard.upstreams.session import UpstreamSession
@@ -36,10 +36,10 @@ SPARE_SECONDS = 60.0
 
 Connect: TypeAlias = Callable[[Owner, Caller, Slot], Awaitable[UpstreamSession]]
 # Makes the watch of a connection, by whose it is and what its clients can do.
-NewWatch: TypeAlias = Callable[[str, str], Watch]
+NewWatch: TypeAlias = Callable[[str, str], ChangeWatch]
 
 
-class Client(NamedTuple):
+class Downstream(NamedTuple):
     """On whose behalf an upstream is spoken to."""
 
     caller: Caller
@@ -57,11 +57,11 @@ class SharedKey(NamedTuple):
 class Lease(NamedTuple):
     session: UpstreamSession
     release: Callable[[bool], None]  # told whether the call ended in order
-    watch: Watch
+    watch: ChangeWatch
 
 
-def client_of(call: Call, session: Session | None) -> Client:
-    return Client(call.caller, guise_of(call.revision, call.client), session, call.revision)
+def client_of(call: Call, session: Session | None) -> Downstream:
+    return Downstream(call.caller, guise_of(call.revision, call.client), session, call.revision)
 
 
 def nothing(clean: bool) -> None:
@@ -114,7 +114,7 @@ class Connections:
         lease.release(False)  # it has the other era only: it need not have been opened
         return await self.shared(client)
 
-    async def to_list(self, client: Client) -> Lease:
+    async def to_list(self, client: Downstream) -> Lease:
         """One over which lists are what this client would be listed: its own, or a like one's."""
         if await self._shares(client):
             return await self.shared(client)
@@ -127,7 +127,7 @@ class Connections:
             return await self._of_session(client, client.session)
         return await self._of_call(client, None)
 
-    async def to_watch(self, client: Client) -> Lease:
+    async def to_watch(self, client: Downstream) -> Lease:
         """Where the calls of this client go; released once somebody listens."""
         if await self._shares(client):
             return await self.shared(client)
@@ -135,7 +135,7 @@ class Connections:
             return await self._of_session(client, client.session)
         return await self._of_call(client, None)
 
-    def is_up(self, client: Client) -> bool:
+    def is_up(self, client: Downstream) -> bool:
         """Can `to_list` do without opening one?"""
         modern = self._learnt.speaks_modern(client.guise.modern)
         if modern is None:
@@ -144,7 +144,7 @@ class Connections:
             return self.shared_slot(client)[1].live is not None
         return self._alike(client) is not None
 
-    async def _shares(self, client: Client) -> bool:
+    async def _shares(self, client: Downstream) -> bool:
         """May this client use a connection that others use as well?"""
         if not client.guise.can_be_asked or self._definition.share == "always":
             return True
@@ -153,7 +153,7 @@ class Connections:
             modern = (await self.shared(client)).session.modern
         return bool(modern)
 
-    def _alike(self, client: Client) -> Slot | None:
+    def _alike(self, client: Downstream) -> Slot | None:
         """The connection of another client that can do the same."""
         wanted = (self.key_of(client.caller), client.guise.key)
         own = (slot for slot in self._slots() if not slot.shared)
@@ -161,7 +161,7 @@ class Connections:
 
     # -- shared ------------------------------------------------------------------------
 
-    async def shared(self, client: Client) -> Lease:
+    async def shared(self, client: Downstream) -> Lease:
         key, slot = self.shared_slot(client)
         slot.last_used = monotonic()
         session = slot.live or await slot.get()
@@ -170,7 +170,7 @@ class Connections:
             session = slot.live or await slot.get()
         return Lease(session, nothing, slot.watch)
 
-    def shared_slot(self, client: Client) -> tuple[SharedKey, Slot]:
+    def shared_slot(self, client: Downstream) -> tuple[SharedKey, Slot]:
         modern = self._learnt.speaks_modern(client.guise.modern)
         modern = client.guise.modern if modern is None else modern
         told = {} if modern else _untold_questions(client.guise.capabilities)
@@ -209,7 +209,7 @@ class Connections:
     # -- one client's ------------------------------------------------------------------
 
     async def _of_session(
-        self, client: Client, session: Session, running: Running | None = None
+        self, client: Downstream, session: Session, running: Running | None = None
     ) -> Lease:
         key = _bound_key(client)
         slot = self._bound.get(key)
@@ -224,7 +224,9 @@ class Connections:
             return Lease(opened, lambda _clean: self._drop_bound(key), slot.watch)
         return Lease(opened, nothing, slot.watch)
 
-    def _owner(self, client: Client, session: Session | None, borrower: Running | None) -> Owner:
+    def _owner(
+        self, client: Downstream, session: Session | None, borrower: Running | None
+    ) -> Owner:
         """In the newest handshake revision that the client and the upstream have."""
         known = self._learnt.newest
         wanted = LATEST_HANDSHAKE if client.revision.modern else client.revision
@@ -234,7 +236,7 @@ class Connections:
             told = told_in(revision, told)
         return Owner(told, session, revision, borrower=borrower)
 
-    async def _of_call(self, client: Client, running: Running | None) -> Lease:
+    async def _of_call(self, client: Downstream, running: Running | None) -> Lease:
         key = (client.caller.id, client.guise.key)
         slot = self._take_spare(key)
         if slot is None:
@@ -350,7 +352,7 @@ class Connections:
         return [session for session in found if session and "roots" in session.owner.capabilities]
 
 
-def _bound_key(client: Client) -> tuple[str, str]:
+def _bound_key(client: Downstream) -> tuple[str, str]:
     return client.caller.id, client.session.key if client.session else ""
 
 

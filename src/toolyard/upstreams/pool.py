@@ -9,12 +9,12 @@ from dataclasses import replace
 from toolyard.catalog.listing import Listing
 from toolyard.protocol.call import Call, Channel, JsonObject
 from toolyard.telemetry import logger
-from toolyard.upstreams.connections import Client
+from toolyard.upstreams.connections import Downstream
 from toolyard.upstreams.definition import ServerDefinition
 from toolyard.upstreams.health import Health
 from toolyard.upstreams.link.link import Down, LinkError
 from toolyard.upstreams.setup import Setup
-from toolyard.upstreams.target import Targets
+from toolyard.upstreams.target import PoolTargets
 from toolyard.upstreams.upstream import ANYBODY, Upstream
 
 log = logger("upstreams")
@@ -56,7 +56,7 @@ class Pool:
         self._closed = False
         self.targets = self.update(definitions)
 
-    def update(self, definitions: Iterable[ServerDefinition]) -> Targets:
+    def update(self, definitions: Iterable[ServerDefinition]) -> PoolTargets:
         """The registry has changed: what is defined as before goes on undisturbed.
 
         The targets that it gives are those of these definitions, and stay so.
@@ -76,7 +76,7 @@ class Pool:
             self._closing.add(task)
             task.add_done_callback(self._closing.discard)
         peers = {name: upstream for name, (_, upstream) in by_name.items()}
-        self.targets = Targets(lambda server: peers.get(server, GONE))
+        self.targets = PoolTargets(lambda server: peers.get(server, GONE))
         return self.targets
 
     async def _retire(self, gone: Upstream) -> None:
@@ -102,7 +102,7 @@ class Pool:
         return None if found is None else found[0]
 
     async def listing(
-        self, server: str, client: Client = ANYBODY, *, anew: bool = False
+        self, server: str, client: Downstream = ANYBODY, *, anew: bool = False
     ) -> Listing:
         """What the server lists; with `error` set, what it last listed. Never raises for it.
 
@@ -114,7 +114,7 @@ class Pool:
             return Listing(server, error=str(gone))
         return replace(listed, server=server)
 
-    async def live(self, server: str, client: Client = ANYBODY) -> Listing:
+    async def live(self, server: str, client: Downstream = ANYBODY) -> Listing:
         """What the server lists on a connection that is open: another start may list otherwise."""
         try:
             await self._named(server).open(client)
@@ -122,23 +122,23 @@ class Pool:
             return Listing(server, error=str(error))
         return await self.listing(server, client)
 
-    def known_listing(self, server: str, client: Client = ANYBODY) -> Listing | None:
+    def known_listing(self, server: str, client: Downstream = ANYBODY) -> Listing | None:
         """What it last listed, from memory or disk: starts nothing, waits for nothing."""
         found = self._by_name.get(server)
         listed = found[1].known_listing(client) if found is not None else None
         return None if listed is None else replace(listed, server=server)
 
-    def lists_apart(self, server: str, client: Client) -> bool:
+    def lists_apart(self, server: str, client: Downstream) -> bool:
         """May it list something else to this client than to everybody?"""
         found = self._by_name.get(server)
         return found is not None and found[1].lists_apart(client)
 
-    def doubted(self, server: str, client: Client) -> bool:
+    def doubted(self, server: str, client: Downstream) -> bool:
         """Has something happened since it listed, that may have changed the list?"""
         found = self._by_name.get(server)
         return found is not None and found[1].doubted(client)
 
-    def is_up(self, server: str, client: Client) -> bool:
+    def is_up(self, server: str, client: Downstream) -> bool:
         """Is there a connection over which it can be asked what it lists to this client?"""
         found = self._by_name.get(server)
         return found is not None and found[1].is_up(client)

@@ -32,7 +32,7 @@ class Limits:
     told: float = TOLD  # messages a second that one call may tell its client
 
 
-class Deadline:
+class CallDeadline:
     """Cancels a task when its time is up."""
 
     __slots__ = ("_all", "_cancelling", "_idle", "_started", "_task", "expired", "when")
@@ -77,24 +77,24 @@ class Deadlines:
         self.longest = longest  # whatever signs of life there are
         # Asked for once: to find the running loop costs a system call.
         self._loop = asyncio.get_running_loop()
-        self._open: set[Deadline] = set()
+        self._open: set[CallDeadline] = set()
         self._timer: asyncio.TimerHandle | None = None
         self._next = 0.0
 
-    def start(self, seconds: float) -> Deadline:
+    def start(self, seconds: float) -> CallDeadline:
         """For the current task."""
         task = asyncio.current_task(self._loop)
         assert task is not None
-        deadline = Deadline(self, task, self._loop.time(), seconds)
+        deadline = CallDeadline(self, task, self._loop.time(), seconds)
         self._open.add(deadline)
         if self._timer is None or deadline.when < self._next:
             self._set_timer(deadline.when)
         return deadline
 
-    def stop(self, deadline: Deadline) -> None:
+    def stop(self, deadline: CallDeadline) -> None:
         self._open.discard(deadline)
 
-    def watch(self, deadline: Deadline) -> None:
+    def watch(self, deadline: CallDeadline) -> None:
         if self._timer is None or deadline.when < self._next:
             self._set_timer(deadline.when)
 
@@ -131,7 +131,7 @@ class Running:
         self.token: Json = call.meta.get("progressToken")
         self.asked = 0
         self._waiting = 0
-        self.deadline: Deadline | None = None
+        self.deadline: CallDeadline | None = None
         self.told = TOLD
         self._pace: Pace | None = None
 

@@ -28,7 +28,7 @@ from toolyard.upstreams.envelope import (
     unstamped,
     without_token,
 )
-from toolyard.upstreams.link.link import NO_HEADERS, Link, LinkError, Outgoing, Refused, TimedOut
+from toolyard.upstreams.link.link import NO_HEADERS, Link, LinkError, Outgoing, Refusal, TimedOut
 from toolyard.upstreams.running import Deadlines, Limits, Owner, Running, latest_of_one_client
 
 log = logger("upstreams")
@@ -170,7 +170,7 @@ class UpstreamSession:
             running.told = self.limits.told
         try:
             result = result_of(await self.link.exchange(out))
-        except Refused as refused:
+        except Refusal as refused:
             if refused.error is None:
                 raise
             raise protocol_error(refused.error) from None

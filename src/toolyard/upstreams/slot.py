@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from time import monotonic
 
-from toolyard.upstreams.lists.watch import Watch
+from toolyard.upstreams.lists.watch import ChangeWatch
 from toolyard.upstreams.session import UpstreamSession
 
 
@@ -16,7 +16,7 @@ class Slot:
     def __init__(
         self,
         connect: Callable[[Slot], Awaitable[UpstreamSession]],
-        watch: Watch,
+        watch: ChangeWatch,
         whose: tuple[str, str],
         *,
         shared: bool,

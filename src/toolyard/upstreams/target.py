@@ -11,7 +11,7 @@ from toolyard.protocol.call import Call, Channel, Json, JsonObject, Result, Targ
 from toolyard.upstreams.link.link import LinkError, Lost, TimedOut
 
 
-class Peer(Protocol):
+class Backend(Protocol):
     """The server behind a target. Both raise a LinkError when it cannot be reached."""
 
     def perform(
@@ -41,7 +41,7 @@ class UpstreamTarget:
         server: str,
         method: str,
         shape: Callable[[JsonObject], JsonObject],
-        peer: Peer,
+        peer: Backend,
     ) -> None:
         self._server = server
         self._method = method
@@ -77,12 +77,12 @@ class UpstreamTarget:
         return [self._cleaned(value) for value in said] if isinstance(said, list) else said
 
 
-class ResourceTarget(UpstreamTarget):
+class UpstreamResourceTarget(UpstreamTarget):
     """Reads resources, and knows when one has changed."""
 
     __slots__ = ()
 
-    def __init__(self, server: str, peer: Peer) -> None:
+    def __init__(self, server: str, peer: Backend) -> None:
         super().__init__(server, "resources/read", lambda given: {"uri": given["uri"]}, peer)
 
     async def subscribe(
@@ -100,7 +100,7 @@ class CompletionTarget(UpstreamTarget):
 
     __slots__ = ()
 
-    def __init__(self, server: str, peer: Peer) -> None:
+    def __init__(self, server: str, peer: Backend) -> None:
         super().__init__(server, "completion/complete", dict, peer)
 
     async def call(self, arguments: JsonObject, call: Call, channel: Channel) -> Result:
@@ -128,14 +128,14 @@ class UpstreamTargets(Protocol):
     def completion(self, server: str) -> Target: ...
 
 
-class Targets:
+class PoolTargets:
     """The targets of every upstream, by the name its definition gave it.
 
     `find` is asked when a target is made: it goes on with that upstream, whatever the name
     means later.
     """
 
-    def __init__(self, find: Callable[[str], Peer]) -> None:
+    def __init__(self, find: Callable[[str], Backend]) -> None:
         self._find = find
 
     def tool(self, server: str, name: str) -> Target:
@@ -151,7 +151,7 @@ class Targets:
         return UpstreamTarget(server, "prompts/get", shape, self._find(server))
 
     def resource(self, server: str) -> Target:
-        return ResourceTarget(server, self._find(server))
+        return UpstreamResourceTarget(server, self._find(server))
 
     def completion(self, server: str) -> Target:
         return CompletionTarget(server, self._find(server))

@@ -15,14 +15,14 @@ from toolyard.protocol.call import Call, Caller, Channel, JsonObject
 from toolyard.protocol.headers import parameters
 from toolyard.telemetry import logger, masked
 from toolyard.upstreams.backoff import Backoff
-from toolyard.upstreams.connections import Client, Connections, Lease, client_of
+from toolyard.upstreams.connections import Connections, Downstream, Lease, client_of
 from toolyard.upstreams.definition import ServerDefinition
 from toolyard.upstreams.health import Health, State
 from toolyard.upstreams.link.connect import CannotConnect, Connector
 from toolyard.upstreams.link.link import NO_HEADERS, Down, LinkError, Lost, NotSent, TimedOut
-from toolyard.upstreams.lists.kept import Learnt
 from toolyard.upstreams.lists.listings import Listings
-from toolyard.upstreams.lists.watch import Watch
+from toolyard.upstreams.lists.records import Learnt
+from toolyard.upstreams.lists.watch import ChangeWatch
 from toolyard.upstreams.roots import settle, wants_roots
 from toolyard.upstreams.running import Owner, Running
 from toolyard.upstreams.session import UpstreamSession
@@ -31,7 +31,7 @@ from toolyard.upstreams.slot import Slot
 
 log = logger("upstreams")
 # Who asks on nobody's behalf.
-ANYBODY = Client(Caller(id="", name=""))
+ANYBODY = Downstream(Caller(id="", name=""))
 
 
 class Upstream:
@@ -47,19 +47,19 @@ class Upstream:
         self._changed = changed
         self._opened = opened
         limits = replace(setup.limits, call=definition.timeout or setup.limits.call)
-        kept = (
+        record = (
             None
             if definition.auth == "oauth"
-            else setup.kept.load(definition.identity, definition.name)
+            else setup.records.load(definition.identity, definition.name)
         )
         self._connector = Connector(
-            definition, replace(setup, limits=limits), kept.learnt if kept else Learnt()
+            definition, replace(setup, limits=limits), record.learnt if record else Learnt()
         )
         learnt = self._connector.learnt
         self._connections = Connections(definition, self._connect, learnt, self._new_watch)
         self._listings = Listings(definition, self._connections, learnt)
-        if kept:
-            self._listings.load(kept, ANYBODY)
+        if record:
+            self._listings.load(record, ANYBODY)
         self._backoff = Backoff()
         self._down: str | None = None
         self._last_error: str | None = None
@@ -234,30 +234,30 @@ class Upstream:
 
     # -- what it lists -----------------------------------------------------------------
 
-    async def listing(self, client: Client = ANYBODY, *, anew: bool = False) -> Listing:
+    async def listing(self, client: Downstream = ANYBODY, *, anew: bool = False) -> Listing:
         """What it lists now, or what it last listed and why there is nothing newer."""
         before = self._listings.known(client)
         listed = await self._listings.of(client, self._trouble(), anew=anew)
         if listed.error is None and listed is not before:
-            self._listings.keep(self._setup.kept, ANYBODY)
+            self._listings.keep(self._setup.records, ANYBODY)
         return listed
 
-    async def open(self, client: Client) -> None:
+    async def open(self, client: Downstream) -> None:
         """Have the connection that lists; a new one makes what is known stale. Raises LinkError."""
         if self.definition.disabled is not None:
             raise Down(f"is disabled: {self.definition.disabled}")
         (await self._connections.to_list(client)).release(True)
 
-    def known_listing(self, client: Client = ANYBODY) -> Listing | None:
+    def known_listing(self, client: Downstream = ANYBODY) -> Listing | None:
         return self._listings.known(client)
 
-    def lists_apart(self, client: Client) -> bool:
+    def lists_apart(self, client: Downstream) -> bool:
         return self._listings.key(client) != self._listings.key(ANYBODY)
 
-    def doubted(self, client: Client) -> bool:
+    def doubted(self, client: Downstream) -> bool:
         return self._listings.doubted(client)
 
-    def is_up(self, client: Client) -> bool:
+    def is_up(self, client: Downstream) -> bool:
         return self._connections.is_up(client)
 
     def expire(self) -> None:
@@ -267,12 +267,12 @@ class Upstream:
 
     # -- what it announces -------------------------------------------------------------
 
-    def _new_watch(self, caller: str, client: str) -> Watch:
+    def _new_watch(self, caller: str, client: str) -> ChangeWatch:
         def lists_changed() -> None:
             self._listings.stale(caller, client)
             self._changed()
 
-        return Watch(lists_changed)
+        return ChangeWatch(lists_changed)
 
     async def subscribe(
         self, uri: str, call: Call, channel: Channel, changed: Callable[[], None]

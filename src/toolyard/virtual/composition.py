@@ -110,14 +110,14 @@ def parse_composition(spec: JsonObject, pointer: str, problem: Problem) -> Compo
         found.append(at)
         problem(at, message)
 
-    parser = _Parser(seen)
+    parser = _CompositionParser(seen)
     pattern = parser.pattern(spec, pointer)
     if parser.operations > MAX_STEPS:
         seen(pointer, f"has {parser.operations} steps, at most {MAX_STEPS}")
     return None if found else pattern
 
 
-class _Parser:
+class _CompositionParser:
     def __init__(self, problem: Problem) -> None:
         self._problem = problem
         self.operations = 0
@@ -264,10 +264,10 @@ class _Parser:
         return MapEach(inner) if inner is not None else None
 
 
-_PATTERNS: Mapping[str, Callable[[_Parser, JsonObject, str], Pattern | None]] = {
-    "pipeline": _Parser._pipeline,
-    "scatterGather": _Parser._scatter_gather,
-    "filter": _Parser._filter,
-    "schemaMap": _Parser._schema_map,
-    "mapEach": _Parser._map_each,
+_PATTERNS: Mapping[str, Callable[[_CompositionParser, JsonObject, str], Pattern | None]] = {
+    "pipeline": _CompositionParser._pipeline,
+    "scatterGather": _CompositionParser._scatter_gather,
+    "filter": _CompositionParser._filter,
+    "schemaMap": _CompositionParser._schema_map,
+    "mapEach": _CompositionParser._map_each,
 }

@@ -24,7 +24,7 @@ async def explain(
 def _noted(target: Target, stages: Stages) -> Any:
     """The target with the steps of a composition, however deep it is wrapped, taking notes."""
     if isinstance(target, ComposedTarget):
-        steps = {name: Noted(one, name, stages) for name, one in target.targets.items()}
+        steps = {name: StepRecorder(one, name, stages) for name, one in target.targets.items()}
         return replace(target, targets=steps)
     source = getattr(target, "source", None)
     if source is None or not is_dataclass(target) or isinstance(target, type):
@@ -33,7 +33,7 @@ def _noted(target: Target, stages: Stages) -> Any:
 
 
 @dataclass(frozen=True, slots=True)
-class Noted:
+class StepRecorder:
     """A step of a composition that notes what it was given and what came back."""
 
     target: Target

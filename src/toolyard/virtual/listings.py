@@ -30,7 +30,7 @@ TYPES: dict[str, Callable[[str], Json]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class _Pattern:
+class _FieldPattern:
     field: str
     search: Callable[[str], Any]
     transforms: tuple[Callable[[str], str], ...]
@@ -42,7 +42,7 @@ class _Pattern:
 class TextExtraction:
     list_field: str
     marker: Any
-    patterns: tuple[_Pattern, ...]
+    patterns: tuple[_FieldPattern, ...]
 
     def of(self, text: str) -> JsonObject:
         items = map(self._item, self._blocks(text))
@@ -87,11 +87,11 @@ def check_pattern(regex: str, multiline: bool = False) -> str | None:
     return None
 
 
-def _pattern(field: str, said: JsonObject | str) -> _Pattern:
+def _pattern(field: str, said: JsonObject | str) -> _FieldPattern:
     stated: JsonObject = {"regex": said} if isinstance(said, str) else said
     transforms = stated.get("transform") or []
     names = [transforms] if isinstance(transforms, str) else transforms
-    return _Pattern(
+    return _FieldPattern(
         field,
         _compiled(stated["regex"], bool(stated.get("multiline"))).search,
         tuple(TRANSFORMS[name] for name in names),
@@ -114,7 +114,7 @@ def _compiled(regex: str, multiline: bool) -> Any:
         raise ValueError(shown) from None
 
 
-def _value(pattern: _Pattern, block: str) -> Json:
+def _value(pattern: _FieldPattern, block: str) -> Json:
     try:
         match = pattern.search(block)
         if match is None:

@@ -28,7 +28,7 @@ def compile_mappings(
 
     `elements`: the path to the elements that the mappings are of, which a path may begin with.
     """
-    parser = _Parser(problem, elements)
+    parser = _MappingParser(problem, elements)
     made_of_elements = _made_of_elements(mappings)
     inner = {key for keys in made_of_elements.values() for key in keys}
     makes = [
@@ -117,7 +117,7 @@ def _evaluated(path: Path, document: Json) -> Json:
     return path.find(document, Budget()) if path.get is None else path.get(document)
 
 
-class _Parser:
+class _MappingParser:
     def __init__(self, problem: Problem, elements: str | None = None) -> None:
         self._problem = problem
         self._elements = elements
@@ -237,13 +237,13 @@ class _Parser:
         return (lambda document, _index: apply(document)), []
 
 
-_KINDS: Mapping[str, Callable[[_Parser, Json, str], tuple[Make, list[_Source]]]] = {
-    "path": _Parser._path,
-    "literal": _Parser._literal,
-    "coalesce": _Parser._coalesce,
-    "template": _Parser._template,
-    "concat": _Parser._concat,
-    "nested": _Parser._nested,
+_KINDS: Mapping[str, Callable[[_MappingParser, Json, str], tuple[Make, list[_Source]]]] = {
+    "path": _MappingParser._path,
+    "literal": _MappingParser._literal,
+    "coalesce": _MappingParser._coalesce,
+    "template": _MappingParser._template,
+    "concat": _MappingParser._concat,
+    "nested": _MappingParser._nested,
 }
 
 

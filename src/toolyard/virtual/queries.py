@@ -136,7 +136,7 @@ class _RelativeQuery(RelativeFilterQuery):
         return NodeList(_matches(self.path, context.current, context.root))
 
 
-class _Parser(Parser):
+class _QueryParser(Parser):
     def parse_query(self, stream: Any) -> Iterator[Any]:
         for segment in super().parse_query(stream):
             descends = isinstance(segment, JSONPathRecursiveDescentSegment)
@@ -148,7 +148,7 @@ class _Parser(Parser):
         return _RelativeQuery(query.path)
 
 
-class _Pattern(FilterFunction):
+class _RegexFunction(FilterFunction):
     arg_types = [ExpressionType.VALUE, ExpressionType.VALUE]  # noqa: RUF012 (the library's name)
     return_type = ExpressionType.LOGICAL
 
@@ -193,7 +193,7 @@ def _dots_replaced(pattern: str) -> str:
 
 
 class _Environment(JSONPathEnvironment):
-    parser_class = _Parser
+    parser_class = _QueryParser
 
     def __init__(self) -> None:
         super().__init__(strict=True)
@@ -207,8 +207,8 @@ class _Environment(JSONPathEnvironment):
 
     def setup_function_extensions(self) -> None:
         super().setup_function_extensions()
-        self.function_extensions["match"] = _Pattern(whole=True)
-        self.function_extensions["search"] = _Pattern(whole=False)
+        self.function_extensions["match"] = _RegexFunction(whole=True)
+        self.function_extensions["search"] = _RegexFunction(whole=False)
 
     def getitem(self, obj: Any, key: Any) -> Any:
         if isinstance(obj, str):

@@ -16,16 +16,16 @@ from toolyard.web.routes.calls import CallRoutes
 from toolyard.web.routes.logins import LoginRoutes
 from toolyard.web.routes.looking import LookRoutes
 from toolyard.web.routes.registry import RegistryRoutes
-from toolyard.web.routes.request import PRIVATE, SECURITY, Ask, Refused
+from toolyard.web.routes.request import PRIVATE, SECURITY, ApiRefusal, Ask
 from toolyard.web.routes.traffic import TrafficRoutes
-from toolyard.web.static import NOT_BUILT, File
+from toolyard.web.static import NOT_BUILT, Asset
 from toolyard.web.window import Window
 
 Route: TypeAlias = Callable[[Ask], Awaitable[None]]
 
 
 class Site:
-    def __init__(self, window: Window, token: str, files: Mapping[str, File]) -> None:
+    def __init__(self, window: Window, token: str, files: Mapping[str, Asset]) -> None:
         self._token = Bearers(StaticTokens([StaticToken("page", hash_of(token))]))
         self._files = files
         self._looking, self._calls = LookRoutes(window), CallRoutes(window)
@@ -85,12 +85,12 @@ class Site:
             name, rest = _parts(request.path)
             route = self._routes.get((request.method, name))
             if route is None:
-                raise Refused(*self._unknown(name))
+                raise ApiRefusal(*self._unknown(name))
             await route(Ask(request, response, rest))
         except Unauthorized as refused:
             told = encoded({"error": "the page's token is missing or wrong"})
             await response.send(401, told, (refused.header, *PRIVATE))
-        except Refused as refused:
+        except ApiRefusal as refused:
             await response.send(refused.status, encoded(refused.body), PRIVATE)
         except Disconnected:
             return

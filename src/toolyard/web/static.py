@@ -25,14 +25,14 @@ _TYPES = {
 
 
 @dataclass(frozen=True, slots=True)
-class File:
+class Asset:
     body: bytes
     content_type: bytes
     etag: bytes
     forever: bool  # its name changes with its content
 
 
-def read_static(folder: Path = FOLDER) -> dict[str, File]:
+def read_static(folder: Path = FOLDER) -> dict[str, Asset]:
     """URL path -> file; empty where the page was not built."""
     if not (folder / "index.html").is_file():
         return {}
@@ -45,7 +45,7 @@ def read_static(folder: Path = FOLDER) -> dict[str, File]:
     return files
 
 
-def _read(path: Path) -> File:
+def _read(path: Path) -> Asset:
     body = path.read_bytes()
     etag = f'"{hashlib.sha256(body).hexdigest()[:16]}"'.encode()
-    return File(body, _TYPES[path.suffix], etag, path.parent.name == "assets")
+    return Asset(body, _TYPES[path.suffix], etag, path.parent.name == "assets")

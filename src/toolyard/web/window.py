@@ -48,7 +48,7 @@ class Shown:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class Installation:
     """Where and how the server is reached, for what clients are told to paste."""
 
     project: str | None = None
@@ -68,7 +68,7 @@ class Window(Protocol):
     def announcer(self) -> Announcer: ...
 
     @property
-    def place(self) -> Place: ...
+    def place(self) -> Installation: ...
 
     @property
     def traffic(self) -> Traffic | None:

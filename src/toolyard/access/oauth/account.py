@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from toolyard.access.oauth.browser import Browser
 from toolyard.access.oauth.challenge import Wanted
 from toolyard.access.oauth.discovery import Found, discover
-from toolyard.access.oauth.errors import OAuthError, Refused
+from toolyard.access.oauth.errors import OAuthError, OAuthRefusal
 from toolyard.access.oauth.grant import Grant
 from toolyard.access.oauth.grants import Granting
 from toolyard.access.oauth.tokens import revoke
@@ -24,7 +24,7 @@ MAX_ATTEMPTS, ATTEMPTS_WITHIN = 3, 60.0
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class AccountId:
     """Which server, for whom."""
 
     server: str
@@ -39,8 +39,8 @@ class Place:
 class Account:
     """One at a time works on the grant; the others wait and find it renewed."""
 
-    def __init__(self, place: Place, granting: Granting, browser: Browser | None) -> None:
-        self._place = place
+    def __init__(self, account_id: AccountId, granting: Granting, browser: Browser | None) -> None:
+        self._id = account_id
         self._granting = granting
         self._browser = browser
         self._lock = asyncio.Lock()
@@ -48,7 +48,7 @@ class Account:
 
     @property
     def grant(self) -> Grant | None:
-        packed = self._granting.store.get(self._place.key)
+        packed = self._granting.store.get(self._id.key)
         return None if packed is None else Grant.unpack(packed)
 
     @property
@@ -60,10 +60,10 @@ class Account:
         return None if self._granting.config.interactive else "without a person"
 
     def _keep(self, grant: Grant) -> None:
-        self._granting.store.put(self._place.key, grant.pack())
+        self._granting.store.put(self._id.key, grant.pack())
 
     def forget(self) -> None:
-        self._granting.store.drop(self._place.key)
+        self._granting.store.drop(self._id.key)
 
     # -- headers -----------------------------------------------------------------------
 
@@ -85,7 +85,7 @@ class Account:
     async def _renew_alone(self, old: Grant) -> Grant | None:
         """A refresh token is good for one use: of all processes, one may use it."""
         try:
-            async with self._granting.store.alone(self._place.key):
+            async with self._granting.store.alone(self._id.key):
                 grant = self.grant
                 if grant is None or grant.access != old.access:
                     return grant  # another call, or another process, was faster
@@ -104,8 +104,8 @@ class Account:
             return grant
         try:
             renewed = await self._granting.renew(grant)
-        except Refused as refused:
-            log.info("%s: the login has ended (%s)", self._place.server, refused.code)
+        except OAuthRefusal as refused:
+            log.info("%s: the login has ended (%s)", self._id.server, refused.code)
             self.forget()
             return None
         except OAuthError as error:
@@ -135,7 +135,7 @@ class Account:
         if grant is not None and grant.given:
             self.forget()
             raise self._login_required()
-        found = await discover(self._granting.fetch, self._place.url, wanted)
+        found = await discover(self._granting.fetch, self._id.url, wanted)
         if grant is not None and grant.issuer != found.issuer.issuer:
             self.forget()  # what one issuer gave is nothing to another
             grant = None
@@ -184,7 +184,7 @@ class Account:
     async def log_in(self, wanted: Wanted, browser: Browser, scopes: tuple[str, ...] = ()) -> Grant:
         """Whatever there was before. Raises OAuthError."""
         async with self._lock:
-            found = await discover(self._granting.fetch, self._place.url, wanted)
+            found = await discover(self._granting.fetch, self._id.url, wanted)
             asked = scopes + self._scopes(found, wanted, None)
             if self._granting.config.interactive:
                 grant = await self._granting.log_in(found, tuple(dict.fromkeys(asked)), browser)
@@ -218,10 +218,10 @@ class Account:
         return True
 
     def _login_required(self, scopes: tuple[str, ...] = ()) -> LoginRequired:
-        return LoginRequired(self._place.server, self._place.url, scopes=scopes)
+        return LoginRequired(self._id.server, self._id.url, scopes=scopes)
 
     def _failed(self, error: OAuthError) -> UpstreamError:
-        return UpstreamError(self._place.server, f"no token could be had: {error}")
+        return UpstreamError(self._id.server, f"no token could be had: {error}")
 
     def _now(self) -> float:
         return self._granting.clock()

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from typing import Protocol
 
-from toolyard.access.oauth.account import Account, Place
+from toolyard.access.oauth.account import Account, AccountId
 from toolyard.access.oauth.browser import Browser
 from toolyard.access.oauth.challenge import Wanted, read_challenge
 from toolyard.access.oauth.config import Server, read_oauth
@@ -14,6 +13,7 @@ from toolyard.access.oauth.errors import OAuthError
 from toolyard.access.oauth.grants import Granting
 from toolyard.access.oauth.metadata import canonical
 from toolyard.access.oauth.store import Store
+from toolyard.http.challenge import Challenge
 from toolyard.http.fetch import Fetch, FetchError, GuardedFetch
 from toolyard.protocol.call import Caller
 
@@ -27,15 +27,6 @@ _PROBE_HEADERS = {
 
 # Who is at the page is who sits at this machine.
 SAME_PERSON = {"page": "local"}
-
-
-class Challenge(Protocol):
-    """A request was refused."""
-
-    @property
-    def status(self) -> int: ...
-    @property
-    def header(self) -> str: ...
 
 
 class Accounts:
@@ -74,7 +65,7 @@ class Accounts:
                 fetch, self._store, read_oauth(server), self._document_url, self._clock
             )
             browser = self._browser(fetch) if self._browser is not None else None
-            found = self._accounts[key] = Account(Place(*key), granting, browser)
+            found = self._accounts[key] = Account(AccountId(*key), granting, browser)
         return found
 
     async def wanted_by(self, server: Server) -> Wanted:

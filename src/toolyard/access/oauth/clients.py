@@ -8,7 +8,7 @@ from typing import Any
 import orjson
 
 from toolyard.access.oauth.config import ServerOAuth
-from toolyard.access.oauth.errors import OAuthError, Refused
+from toolyard.access.oauth.errors import OAuthError, OAuthRefusal
 from toolyard.access.oauth.metadata import AuthorizationServer
 from toolyard.http.fetch import Fetch, FetchError, is_loopback
 from toolyard.protocol.call import JsonObject
@@ -18,7 +18,7 @@ _BY_PREFERENCE = ("client_secret_basic", "client_secret_post")
 
 
 @dataclass(frozen=True, slots=True)
-class Client:
+class OAuthClient:
     """Who we are to one authorization server."""
 
     id: str
@@ -34,14 +34,14 @@ class Client:
         return {**asdict(self), "key": ""}
 
     @classmethod
-    def unpack(cls, packed: JsonObject) -> Client:
+    def unpack(cls, packed: JsonObject) -> OAuthClient:
         return cls(**packed)
 
     def __repr__(self) -> str:
-        return f"Client({self.id!r} at {self.issuer!r})"
+        return f"OAuthClient({self.id!r} at {self.issuer!r})"
 
 
-def preregistered(config: ServerOAuth, issuer: AuthorizationServer) -> Client | None:
+def preregistered(config: ServerOAuth, issuer: AuthorizationServer) -> OAuthClient | None:
     """The client that the registry names, if it does."""
     if not config.client_id:
         return None
@@ -50,7 +50,7 @@ def preregistered(config: ServerOAuth, issuer: AuthorizationServer) -> Client | 
             f"the client of the registry belongs to {config.issuer}, "
             f"and the server now names {issuer.issuer}"
         )
-    client = Client(config.client_id, issuer.issuer, config.client_secret)
+    client = OAuthClient(config.client_id, issuer.issuer, config.client_secret)
     if config.private_key:
         return replace(
             client, method="private_key_jwt", key=config.private_key, algorithm=config.algorithm
@@ -58,14 +58,14 @@ def preregistered(config: ServerOAuth, issuer: AuthorizationServer) -> Client | 
     return replace(client, method=_method(issuer, bool(config.client_secret)))
 
 
-def by_document(issuer: AuthorizationServer, document_url: str) -> Client | None:
+def by_document(issuer: AuthorizationServer, document_url: str) -> OAuthClient | None:
     """The URL of our metadata document is our client id, where that is understood."""
     if not document_url or not issuer.metadata_document_clients:
         return None
-    return Client(document_url, issuer.issuer)
+    return OAuthClient(document_url, issuer.issuer)
 
 
-async def register(fetch: Fetch, issuer: AuthorizationServer, redirect_uri: str) -> Client:
+async def register(fetch: Fetch, issuer: AuthorizationServer, redirect_uri: str) -> OAuthClient:
     """Dynamic registration. Raises OAuthError."""
     if issuer.registration_endpoint is None:
         raise OAuthError(
@@ -81,7 +81,9 @@ async def register(fetch: Fetch, issuer: AuthorizationServer, redirect_uri: str)
         raise OAuthError(f"registration failed: {error}") from None
     told = _object(answer.body)
     if answer.status not in (200, 201):
-        raise Refused(str(told.get("error", f"HTTP {answer.status}")), "registration was refused")
+        raise OAuthRefusal(
+            str(told.get("error", f"HTTP {answer.status}")), "registration was refused"
+        )
     return _registered(told, issuer, redirect_uri, wanted)
 
 
@@ -99,7 +101,7 @@ def registration(redirect_uri: str, method: str = "none") -> JsonObject:
 
 def _registered(
     told: JsonObject, issuer: AuthorizationServer, redirect_uri: str, wanted: str
-) -> Client:
+) -> OAuthClient:
     client_id, secret = told.get("client_id"), told.get("client_secret")
     if not isinstance(client_id, str) or not client_id:
         raise OAuthError("registration gave no client id")
@@ -107,7 +109,7 @@ def _registered(
     secret = secret if isinstance(secret, str) else ""
     if method not in _BY_PREFERENCE or not secret:
         method = "none"
-    return Client(client_id, issuer.issuer, secret, method, redirect_uri)
+    return OAuthClient(client_id, issuer.issuer, secret, method, redirect_uri)
 
 
 def _registered_method(issuer: AuthorizationServer) -> str:

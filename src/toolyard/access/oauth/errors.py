@@ -7,7 +7,7 @@ class OAuthError(Exception):
     """There is no token, and the text says why."""
 
 
-class Refused(OAuthError):
+class OAuthRefusal(OAuthError):
     """The authorization server said no, with an OAuth error code."""
 
     def __init__(self, code: str, description: str = "") -> None:

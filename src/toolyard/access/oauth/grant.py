@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 
-from toolyard.access.oauth.clients import Client
+from toolyard.access.oauth.clients import OAuthClient
 from toolyard.access.oauth.discovery import Found
 from toolyard.access.oauth.tokens import Tokens
 from toolyard.protocol.call import JsonObject
@@ -22,7 +22,7 @@ class Grant:
     access: str
     issuer: str
     token_endpoint: str
-    client: Client
+    client: OAuthClient
     resource: str
     obtained: float
     expires: float | None = None
@@ -38,7 +38,7 @@ class Grant:
 
     @classmethod
     def of(
-        cls, tokens: Tokens, found: Found, client: Client, asked: tuple[str, ...], now: float
+        cls, tokens: Tokens, found: Found, client: OAuthClient, asked: tuple[str, ...], now: float
     ) -> Grant:
         return cls(
             access=tokens.access,
@@ -74,5 +74,5 @@ class Grant:
 
     @classmethod
     def unpack(cls, packed: JsonObject) -> Grant:
-        client = Client.unpack(packed["client"])
+        client = OAuthClient.unpack(packed["client"])
         return cls(**{**packed, "client": client, "scopes": tuple(packed["scopes"])})

@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 from toolyard.access.oauth import clients
 from toolyard.access.oauth.browser import Browser
-from toolyard.access.oauth.clients import Client
+from toolyard.access.oauth.clients import OAuthClient
 from toolyard.access.oauth.config import GrantType, ServerOAuth
 from toolyard.access.oauth.discovery import Found
 from toolyard.access.oauth.errors import OAuthError
@@ -52,7 +52,7 @@ class Granting:
         """The grants of machines. Raises OAuthError."""
         client = clients.preregistered(self.config, found.issuer)
         if client is None:
-            client = Client("", found.issuer.issuer)
+            client = OAuthClient("", found.issuer.issuer)
         form = await _FORMS[self.config.grant](self, found, client)
         if scopes:
             form["scope"] = " ".join(scopes)
@@ -72,12 +72,12 @@ class Granting:
         return grant.renewed(tokens, self.clock())
 
     async def _granted(
-        self, found: Found, client: Client, form: Form, scopes: tuple[str, ...]
+        self, found: Found, client: OAuthClient, form: Form, scopes: tuple[str, ...]
     ) -> Grant:
         tokens = await request_tokens(self.fetch, found.issuer.token_endpoint, client, form)
         return Grant.of(tokens, found, client, scopes, self.clock())
 
-    async def _client(self, found: Found, browser: Browser) -> tuple[Client, str]:
+    async def _client(self, found: Found, browser: Browser) -> tuple[OAuthClient, str]:
         """The client to log in with, and where it may be called back. Kept by issuer."""
         issuer = found.issuer
         known = clients.preregistered(self.config, issuer) or clients.by_document(
@@ -87,7 +87,7 @@ class Granting:
             return known, await browser.ready()
         key = f"client {issuer.issuer}"
         kept = self.store.get(key)
-        registered = Client.unpack(kept) if kept is not None else None
+        registered = OAuthClient.unpack(kept) if kept is not None else None
         redirect_uri = await browser.ready(registered.redirect_uri if registered else "")
         if registered is None or registered.redirect_uri != redirect_uri:
             registered = await clients.register(self.fetch, issuer, redirect_uri)
@@ -95,11 +95,13 @@ class Granting:
         return registered, redirect_uri
 
 
-async def _client_credentials(asking: Granting, found: Found, client: Client) -> dict[str, str]:
+async def _client_credentials(
+    asking: Granting, found: Found, client: OAuthClient
+) -> dict[str, str]:
     return {"grant_type": "client_credentials", "resource": found.resource}
 
 
-async def _jwt_bearer(asking: Granting, found: Found, client: Client) -> dict[str, str]:
+async def _jwt_bearer(asking: Granting, found: Found, client: OAuthClient) -> dict[str, str]:
     """The workload's own token stands for it."""
     if not asking.config.assertion:
         raise OAuthError("the registry gives no assertion for this server")
@@ -110,7 +112,7 @@ async def _jwt_bearer(asking: Granting, found: Found, client: Client) -> dict[st
     }
 
 
-async def _enterprise(asking: Granting, found: Found, client: Client) -> dict[str, str]:
+async def _enterprise(asking: Granting, found: Found, client: OAuthClient) -> dict[str, str]:
     """The company's identity provider vouches for its user: an ID token becomes an ID-JAG."""
     config = asking.config
     form = {
@@ -121,13 +123,13 @@ async def _enterprise(asking: Granting, found: Found, client: Client) -> dict[st
         "subject_token": config.id_token,
         "subject_token_type": _ID_TOKEN,
     }
-    at_provider = Client(config.idp_client_id, "")
+    at_provider = OAuthClient(config.idp_client_id, "")
     endpoint = config.idp_token_endpoint
     assertion = await exchange(asking.fetch, endpoint, at_provider, form, _ID_JAG)
     return {"grant_type": _JWT_BEARER, "assertion": assertion, "resource": found.resource}
 
 
-_FORMS: Mapping[GrantType, Callable[[Granting, Found, Client], Awaitable[dict[str, str]]]] = {
+_FORMS: Mapping[GrantType, Callable[[Granting, Found, OAuthClient], Awaitable[dict[str, str]]]] = {
     "client_credentials": _client_credentials,
     "jwt_bearer": _jwt_bearer,
     "enterprise": _enterprise,

@@ -10,9 +10,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from urllib.parse import urlencode
 
-from toolyard.access.oauth.clients import Client
+from toolyard.access.oauth.clients import OAuthClient
 from toolyard.access.oauth.discovery import Found
-from toolyard.access.oauth.errors import OAuthError, Refused
+from toolyard.access.oauth.errors import OAuthError, OAuthRefusal
 from toolyard.access.oauth.metadata import is_web_url
 
 
@@ -21,7 +21,7 @@ class Login:
     """Made before the browser is sent away; what comes back is held against it."""
 
     found: Found
-    client: Client
+    client: OAuthClient
     redirect_uri: str
     scopes: tuple[str, ...]
     state: str = field(default_factory=lambda: secrets.token_urlsafe(32))
@@ -60,7 +60,7 @@ class Login:
             raise OAuthError("the answer belongs to another login (state)")
         self._check_issuer(answer.get("iss"))
         if "error" in answer:
-            raise Refused(answer["error"], answer.get("error_description", ""))
+            raise OAuthRefusal(answer["error"], answer.get("error_description", ""))
         code = answer.get("code", "")
         if not code:
             raise OAuthError("the answer holds no code")

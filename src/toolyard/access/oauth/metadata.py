@@ -15,7 +15,7 @@ _OPENID = f"{_WELL_KNOWN}/openid-configuration"
 
 
 @dataclass(frozen=True, slots=True)
-class ProtectedResource:
+class ResourceMetadata:
     resource: str
     issuers: tuple[str, ...]
     scopes: tuple[str, ...] | None = None
@@ -81,7 +81,7 @@ def covers(resource: str, server_url: str) -> bool:
     return same and f"{ours.path.rstrip('/')}/".startswith(f"{theirs.path.rstrip('/')}/")
 
 
-def read_resource(value: Json, server_url: str) -> ProtectedResource:
+def read_resource(value: Json, server_url: str) -> ResourceMetadata:
     if not isinstance(value, dict):
         raise OAuthError("its resource metadata is not a JSON object")
     resource, issuers = value.get("resource"), _texts(value.get("authorization_servers"))
@@ -89,7 +89,7 @@ def read_resource(value: Json, server_url: str) -> ProtectedResource:
         raise OAuthError("its resource metadata is about another resource")
     if not issuers:
         raise OAuthError("its resource metadata names no authorization server")
-    return ProtectedResource(resource, issuers, _texts(value.get("scopes_supported")))
+    return ResourceMetadata(resource, issuers, _texts(value.get("scopes_supported")))
 
 
 def read_issuer(value: Json, issuer: str) -> AuthorizationServer:

@@ -12,8 +12,8 @@ from urllib.parse import quote, urlencode
 
 import orjson
 
-from toolyard.access.oauth.clients import Client
-from toolyard.access.oauth.errors import OAuthError, Refused
+from toolyard.access.oauth.clients import OAuthClient
+from toolyard.access.oauth.errors import OAuthError, OAuthRefusal
 from toolyard.http.fetch import Fetch, FetchError
 
 _ASSERTION_TYPE = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
@@ -34,9 +34,9 @@ class Tokens:
 
 
 async def request_tokens(
-    fetch: Fetch, endpoint: str, client: Client, form: Mapping[str, str]
+    fetch: Fetch, endpoint: str, client: OAuthClient, form: Mapping[str, str]
 ) -> Tokens:
-    """Raises Refused for an OAuth error, OAuthError otherwise."""
+    """Raises OAuthRefusal for an OAuth error, OAuthError otherwise."""
     told = await post_form(fetch, endpoint, client, form)
     access, kind = told.get("access_token"), told.get("token_type")
     if not isinstance(access, str) or not _is_token(access):
@@ -53,7 +53,7 @@ async def request_tokens(
 
 
 async def exchange(
-    fetch: Fetch, endpoint: str, client: Client, form: Mapping[str, str], issued: str
+    fetch: Fetch, endpoint: str, client: OAuthClient, form: Mapping[str, str], issued: str
 ) -> str:
     """RFC 8693: one token for another of the kind `issued`, which is no access token."""
     told = await post_form(fetch, endpoint, client, form)
@@ -63,13 +63,13 @@ async def exchange(
     return token
 
 
-async def revoke(fetch: Fetch, endpoint: str, client: Client, token: str, hint: str) -> None:
+async def revoke(fetch: Fetch, endpoint: str, client: OAuthClient, token: str, hint: str) -> None:
     """RFC 7009. Raises OAuthError."""
     await post_form(fetch, endpoint, client, {"token": token, "token_type_hint": hint})
 
 
 async def post_form(
-    fetch: Fetch, endpoint: str, client: Client, form: Mapping[str, str]
+    fetch: Fetch, endpoint: str, client: OAuthClient, form: Mapping[str, str]
 ) -> dict[str, Any]:
     proof, headers = prove(client)
     body = urlencode({**form, **proof}).encode()
@@ -85,10 +85,10 @@ async def post_form(
     code = told.get("error")
     if not isinstance(code, str):
         raise OAuthError(f"the token endpoint answered HTTP {answer.status}")
-    raise Refused(code, str(told.get("error_description", "")))
+    raise OAuthRefusal(code, str(told.get("error_description", "")))
 
 
-def prove(client: Client) -> tuple[dict[str, str], dict[str, str]]:
+def prove(client: OAuthClient) -> tuple[dict[str, str], dict[str, str]]:
     """The fields and headers by which the client proves who it is."""
     if client.method == "client_secret_basic":
         pair = f"{quote(client.id, safe='')}:{quote(client.secret, safe='')}"
@@ -101,7 +101,7 @@ def prove(client: Client) -> tuple[dict[str, str], dict[str, str]]:
     return {"client_id": client.id}, {}
 
 
-def assertion(client: Client) -> str:
+def assertion(client: OAuthClient) -> str:
     """RFC 7523: signed by the client, good for one minute, for this issuer only."""
     # Only clients with a key of their own sign anything.
     import jwt  # noqa: PLC0415

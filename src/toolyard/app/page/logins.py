@@ -19,13 +19,13 @@ LINK_WITHIN = 30.0
 
 @dataclass(slots=True)
 class PageLogins:
-    """The server is named, never described: only what the registry says of it is used."""
+    """The page only names a server: what is known of it comes from the registry."""
 
     federation: Federation
     logins: Logins
     caller: Caller
     _running: dict[str, asyncio.Task[None]] = field(default_factory=dict)
-    _failed: dict[str, str] = field(default_factory=dict)
+    _errors: dict[str, str] = field(default_factory=dict)
 
     def states(self) -> list[JsonObject]:
         return [self._state(server) for server in self._servers()]
@@ -36,40 +36,40 @@ class PageLogins:
             "server": server.name,
             "url": (server.url or "").partition("?")[0],
             "pending": server.name in self._running,
-            "error": self._failed.get(server.name),
-            **_told(grant),
+            "error": self._errors.get(server.name),
+            **_grant_facts(grant),
         }
 
     async def log_in(self, name: str) -> str | None:
-        """The page to open; None where there is no such server. Raises UpstreamError."""
-        server = self._named(name)
+        """The page to open; None if there is no such server. Raises UpstreamError."""
+        server = self._server_named(name)
         if server is None:
             return None
         await self._stop(name)
-        self._failed.pop(name, None)
+        self._errors.pop(name, None)
         links: asyncio.Queue[str] = asyncio.Queue()
         task = asyncio.get_running_loop().create_task(
             self._work(server, Loopback(links.put_nowait))
         )
         self._running[name] = task
         task.add_done_callback(lambda _: self._running.pop(name, None))
-        coming = asyncio.get_running_loop().create_task(links.get())
-        await asyncio.wait({coming, task}, timeout=LINK_WITHIN, return_when=asyncio.FIRST_COMPLETED)
-        if coming.done():
-            return coming.result()
-        coming.cancel()
+        link = asyncio.get_running_loop().create_task(links.get())
+        await asyncio.wait({link, task}, timeout=LINK_WITHIN, return_when=asyncio.FIRST_COMPLETED)
+        if link.done():
+            return link.result()
+        link.cancel()
         await self._stop(name)
-        if name in self._failed:
-            raise UpstreamError(name, self._failed[name])
+        if name in self._errors:
+            raise UpstreamError(name, self._errors[name])
         return ""  # it let us in without a person
 
     async def _work(self, server: ServerDefinition, browser: Loopback) -> None:
         accounts = self.logins.accounts
         try:
-            wanted = await accounts.wanted_by(server)
-            await accounts.account(server, self.caller).log_in(wanted, browser)
+            requirement = await accounts.wanted_by(server)
+            await accounts.account(server, self.caller).log_in(requirement, browser)
         except OAuthError as error:
-            self._failed[server.name] = str(error)
+            self._errors[server.name] = str(error)
 
     async def _stop(self, name: str) -> None:
         task = self._running.get(name)
@@ -78,23 +78,23 @@ class PageLogins:
             await asyncio.gather(task, return_exceptions=True)
 
     async def log_out(self, name: str) -> bool:
-        server = self._named(name)
+        server = self._server_named(name)
         if server is None:
             return False
         await self._stop(name)
-        self._failed.pop(name, None)
+        self._errors.pop(name, None)
         await self.logins.accounts.account(server, self.caller).log_out()
         return True
 
-    def _named(self, name: str) -> ServerDefinition | None:
+    def _server_named(self, name: str) -> ServerDefinition | None:
         return next((server for server in self._servers() if server.name == name), None)
 
     def _servers(self) -> list[ServerDefinition]:
         return [server for server in self.federation.oauth_servers() if server.url]
 
 
-def _told(grant: Grant | None) -> JsonObject:
-    """What may be told of a grant: nothing of the tokens."""
+def _grant_facts(grant: Grant | None) -> JsonObject:
+    """What the page may show of a grant: nothing of its tokens."""
     if grant is None:
         return {"loggedIn": False}
     return {

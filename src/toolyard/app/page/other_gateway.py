@@ -1,7 +1,7 @@
-"""Another running gateway behind the page: ours or an agentgateway, through its own registry.
+"""Another running gateway behind the page, ours or an agentgateway, with its own registry.
 
-What it serves is asked of it over MCP; its registry, from an endpoint or a file, says what is
-made of what. Nothing here changes it.
+We ask it over MCP what it serves; its registry, from an endpoint or a file, says what is made
+from what. Nothing here changes it.
 """
 
 from __future__ import annotations
@@ -30,11 +30,13 @@ LONGEST_CHAIN = 100
 
 @dataclass(frozen=True, slots=True)
 class Other:
+    """A gateway that is not ours, as far as we know it."""
+
     url: str
     place: str  # where its registry is: a URL or a file
     native: JsonObject | None = None
     kind: str = "MCP server"
-    why: str | None = None  # there is no registry to show
+    why: str | None = None  # why there is no registry to show
 
     @property
     def shown(self) -> Shown:
@@ -49,11 +51,11 @@ class Other:
 
     def chain(self, name: str) -> Iterator[tuple[JsonObject, str]]:
         for _ in range(LONGEST_CHAIN):
-            found = self.entry(name)
-            if found is None:
+            entry_and_place = self.entry(name)
+            if entry_and_place is None:
                 return
-            yield found
-            name = str(found[0].get("source") or "")
+            yield entry_and_place
+            name = str(entry_and_place[0].get("source") or "")
 
     def annotated(self, catalog: Catalog) -> Catalog:
         """What it serves, with what its registry says of each tool."""
@@ -71,8 +73,8 @@ class Other:
             "version": chain[0].get("version"),
             "projected": any(_projects(entry) for entry in chain),
         }
-        hidden = frozenset(key for entry in chain for key in _hidden(entry))
-        return replace(tool, origin=Origin("registry", self.place), extra=extra, hidden=hidden)
+        fields = frozenset(key for entry in chain for key in _hidden_fields(entry))
+        return replace(tool, origin=Origin("registry", self.place), extra=extra, hidden=fields)
 
     def layers(self, tool: Tool) -> tuple[Layer, ...]:
         entries = tuple(
@@ -82,7 +84,7 @@ class Other:
         return (*entries, Layer("the gateway's listing", tool.definition))
 
 
-def _hidden(entry: Mapping[str, Json]) -> Iterator[str]:
+def _hidden_fields(entry: Mapping[str, Json]) -> Iterator[str]:
     yield from entry.get("defaults") or {}
     yield from entry.get("hideFields") or []
 
@@ -93,16 +95,16 @@ def _projects(entry: Mapping[str, Json]) -> bool:
 
 async def look_at(url: str, place: str | None) -> Other:
     """Read its registry; without one its tools are shown as it lists them."""
-    other = Other(url, place or _beside(url))
+    gateway = Other(url, place or _beside(url))
     try:
-        raw = parse(await _read(other.place))
+        raw = parse(await _read(gateway.place))
         if not isinstance(raw, dict):
             raise ValueError("is not a JSON object")
-        converted = to_native(raw, os.getcwd())
+        conversion = to_native(raw, os.getcwd())
     except (ValueError, OSError, FetchError) as error:
-        return replace(other, why=f"its registry cannot be read from {other.place}: {error}")
-    kind = KINDS.get(converted.format, converted.format)
-    return replace(other, native=masked(converted.native), kind=kind)
+        return replace(gateway, why=f"its registry cannot be read from {gateway.place}: {error}")
+    kind = KINDS.get(conversion.format, conversion.format)
+    return replace(gateway, native=masked(conversion.native), kind=kind)
 
 
 def _beside(url: str) -> str:
@@ -127,17 +129,17 @@ async def _read(place: str) -> bytes:
 
 @dataclass(frozen=True, slots=True)
 class OtherFile:
-    """Its registry as the page shows it: for reading."""
+    """The registry of another gateway as the page shows it: read-only."""
 
-    other: Other
+    gateway: Other
     catalog: Catalog
 
     @property
     def path(self) -> str:
-        return self.other.place
+        return self.gateway.place
 
     def read(self) -> str:
-        return dumps(self.other.native)
+        return dumps(self.gateway.native)
 
     def save(self, text: str, seen: str) -> None:
         raise PermissionError("the registry of another gateway is not ours to change")
@@ -146,9 +148,9 @@ class OtherFile:
         return parse(text.encode())
 
     def described(self) -> JsonObject:
-        native = self.other.native or {}
+        native = self.gateway.native or {}
         return {
-            "format": self.other.kind,
+            "format": self.gateway.kind,
             "servers": native.get("servers") or [],
             "lost": [],
             "native": native,

@@ -22,10 +22,12 @@ from toolyard.web.views.owners import PROJECT
 
 
 class Page:
-    def __init__(self, plan: Plan, *, needs_token: bool, other: Other | None = None) -> None:
-        """`other`: the gateway that is shown in place of ours."""
+    """The page of one server: its token, its static files, what it records."""
+
+    def __init__(self, plan: Plan, *, needs_token: bool, gateway: Other | None = None) -> None:
+        """`gateway`: the one that is shown in place of ours."""
         self._plan = plan
-        self._other = other
+        self._gateway = gateway
         self._needs_token = needs_token
         self._token = secrets.token_urlsafe(24)
         self._traffic = Traffic() if plan.settings.page_traffic else None
@@ -47,8 +49,8 @@ class Page:
 
     def site(self, app: App) -> Site:
         window = AppWindow(self._plan, app, self._traffic, needs_token=self._needs_token)
-        shown = window if self._other is None else OtherWindow(window, self._other)
-        return Site(shown, self._token, self._files)
+        view = window if self._gateway is None else OtherWindow(window, self._gateway)
+        return Site(view, self._token, self._files)
 
 
 class PageTaps:

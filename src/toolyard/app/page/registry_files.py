@@ -19,11 +19,13 @@ from toolyard.web.editing.registries import Stale, stamp
 
 def registry_files(app: App) -> tuple[OnDisk, ...]:
     federation = app.federation
-    return tuple(OnDisk(federation, one.file) for one in federation.registries.files)
+    return tuple(OnDisk(federation, registry.file) for registry in federation.registries.files)
 
 
 @dataclass(frozen=True, slots=True)
 class OnDisk:
+    """One registry file that is served, and can be edited."""
+
     federation: Federation
     path: str
 
@@ -43,7 +45,7 @@ class OnDisk:
         return parse(text.encode("utf-8", "surrogateescape"))
 
     def described(self) -> JsonObject:
-        registry = self._loaded()
+        registry = self._registry()
         native = masking.shown(registry)
         return {
             "format": registry.format,
@@ -55,9 +57,11 @@ class OnDisk:
     def would_be(self, text: str) -> tuple[Catalog, list[Problem]]:
         data = text.encode("utf-8", "surrogateescape")
         entries, registries = self.federation.would_read({self.path: data})
-        mistakes = [one for registry in registries.files for one in registry.problems]
+        mistakes = [problem for registry in registries.files for problem in registry.problems]
         return assemble([entries]), mistakes
 
-    def _loaded(self) -> Registry:
+    def _registry(self) -> Registry:
         files = self.federation.registries.files
-        return next((one for one in files if one.file == self.path), Registry(self.path))
+        return next(
+            (registry for registry in files if registry.file == self.path), Registry(self.path)
+        )

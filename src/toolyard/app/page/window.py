@@ -26,23 +26,25 @@ from toolyard.protocol.guise import guise_of
 from toolyard.protocol.identity import Identity
 from toolyard.protocol.revisions import LATEST
 from toolyard.transports.answer import in_rounds
-from toolyard.upstreams.connections import Client as Person
+from toolyard.upstreams.connections import Downstream
 from toolyard.upstreams.health import Health
 from toolyard.web.editing.registries import RegistryFile
 from toolyard.web.recording.traffic import Traffic
-from toolyard.web.window import Layer, Place, ServerLogins, Window
+from toolyard.web.window import Installation, Layer, ServerLogins, Window
 
 # The person at the page can be asked anything that a client can.
 CLIENT = ABLE._replace(info={"name": "toolyard-page", "version": __version__})
 CALLER = Caller(id="page", name="page")
-PERSON = Person(CALLER, guise_of(LATEST, CLIENT))
+PERSON = Downstream(CALLER, guise_of(LATEST, CLIENT))
 
 
 class AppWindow:
+    """The window on our own app."""
+
     def __init__(self, plan: Plan, app: App, traffic: Traffic | None, *, needs_token: bool) -> None:
         self._app = app
         self._lineage = Lineage(app)
-        self._looking = Looking(app)
+        self._view = Looking(app)
         self.identity: Identity = plan.identity
         self.announcer: Announcer = app.keeper.announcer
         self.place = _place(plan, needs_token)
@@ -51,7 +53,7 @@ class AppWindow:
         self.read_only: bool = plan.settings.page_read_only
 
     def catalog(self) -> Catalog:
-        return self._looking.catalog()
+        return self._view.catalog()
 
     def health(self) -> tuple[Health, ...]:
         return self._app.federation.health()
@@ -75,30 +77,30 @@ class AppWindow:
 class OtherWindow:
     """The window on another gateway: what ours serves is all that it serves."""
 
-    def __init__(self, window: Window, other: Other) -> None:
+    def __init__(self, window: Window, gateway: Other) -> None:
         self._window = window
-        self._other = other
-        # Ours, and the same with what the other gateway's registry says; made once for each.
-        self._annotated: tuple[Catalog, Catalog] | None = None
+        self._gateway = gateway
+        # Ours, and the same annotated from the other gateway's registry; made once for each.
+        self._catalogs: tuple[Catalog, Catalog] | None = None
         self.identity: Identity = window.identity
         self.announcer: Announcer = window.announcer
-        self.place = replace(window.place, gateway=other.shown)
+        self.place = replace(window.place, gateway=gateway.shown)
         self.traffic = window.traffic
         self.logins: ServerLogins = window.logins
         self.read_only: bool = window.read_only
-        self._files = (OtherFile(other, self.catalog()),) if other.native is not None else ()
+        self._files = (OtherFile(gateway, self.catalog()),) if gateway.native is not None else ()
 
     def catalog(self) -> Catalog:
         current = self._window.catalog()
-        if self._annotated is None or self._annotated[0] is not current:
-            self._annotated = (current, self._other.annotated(current))
-        return self._annotated[1]
+        if self._catalogs is None or self._catalogs[0] is not current:
+            self._catalogs = (current, self._gateway.annotated(current))
+        return self._catalogs[1]
 
     def health(self) -> tuple[Health, ...]:
         return self._window.health()
 
     def layers(self, tool: Tool) -> tuple[Layer, ...]:
-        return self._other.layers(tool)
+        return self._gateway.layers(tool)
 
     def secrets(self) -> frozenset[str]:
         return self._window.secrets()
@@ -111,33 +113,37 @@ class OtherWindow:
 
 
 class Looking:
-    """The catalog of the person at the page: at once, while what is not known yet is asked for."""
+    """The catalog of the person at the page: given at once, while what is missing is asked for."""
 
     def __init__(self, app: App) -> None:
         self._app = app
-        self._settling: asyncio.Task[Catalog] | None = None
-        self._asking: asyncio.Task[None] | None = None
-        # Everybody's, and what this person sees in its place.
-        self._mine: tuple[Catalog, Catalog] | None = None
+        self._settle_task: asyncio.Task[Catalog] | None = None
+        self._ask_task: asyncio.Task[None] | None = None
+        # The one that everybody sees, and what this person sees instead.
+        self._catalogs: tuple[Catalog, Catalog] | None = None
 
     def catalog(self) -> Catalog:
         loop = asyncio.get_running_loop()
-        if self._settling is None:
-            self._settling = loop.create_task(self._app.keeper.catalog())
+        if self._settle_task is None:
+            self._settle_task = loop.create_task(self._app.keeper.catalog())
         current = self._app.keeper.current
-        if self._asking is None:
-            self._asking = loop.create_task(self._ask(current))
-        return self._mine[1] if self._mine is not None and self._mine[0] is current else current
+        if self._ask_task is None:
+            self._ask_task = loop.create_task(self._ask(current))
+        return (
+            self._catalogs[1]
+            if self._catalogs is not None and self._catalogs[0] is current
+            else current
+        )
 
     async def _ask(self, current: Catalog) -> None:
         try:
-            self._mine = (current, await self._app.federation.catalog(current, PERSON))
+            self._catalogs = (current, await self._app.federation.catalog(current, PERSON))
         finally:
-            self._asking = None
+            self._ask_task = None
 
 
-def _place(plan: Plan, needs_token: bool) -> Place:
-    return Place(
+def _place(plan: Plan, needs_token: bool) -> Installation:
+    return Installation(
         project=os.path.abspath(plan.project.root) if plan.project else None,
         registries=tuple(map(os.path.abspath, plan.registry_paths)),
         program=_program(),

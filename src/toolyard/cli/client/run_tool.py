@@ -74,12 +74,12 @@ def run(options: Namespace) -> int:
     options.project_root = project_of(before).root
     chosen = chosen_by(options)
     plan = plan_of(options, chosen, _settings(options, chosen.settings))
-    plan = replace(plan, server_env=not options.print_env, sourced=sourced)
-    return asyncio.run(_run(Request(options, plan, arguments)))
+    plan = replace(plan, server_env=not options.print_env, exports=sourced)
+    return asyncio.run(_run(ToolRun(options, plan, arguments)))
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class ToolRun:
     """What the command line asks for."""
 
     options: Namespace
@@ -131,7 +131,7 @@ def _settings(options: Namespace, settings: Settings) -> Settings:
     return settings.replace(**changes) if changes else settings
 
 
-async def _run(request: Request) -> int:
+async def _run(request: ToolRun) -> int:
     app = build(request.plan)
     try:
         if request.plan.settings.force_minimal:
@@ -151,7 +151,7 @@ async def _run(request: Request) -> int:
         await app.close()
 
 
-async def _look_or_call(app: App, request: Request) -> int:
+async def _look_or_call(app: App, request: ToolRun) -> int:
     catalog = await app.catalog()
     tool = catalog.tools.get(request.tool)
     if tool is None:
@@ -168,7 +168,7 @@ async def _look_or_call(app: App, request: Request) -> int:
     return await _call(app, request)
 
 
-def _hinted(error: ProtocolError, request: Request) -> ProtocolError:
+def _hinted(error: ProtocolError, request: ToolRun) -> ProtocolError:
     """A tool that the allowlist refuses: here it takes a flag, not a client's settings."""
     if "MCPBASH_TOOL_ALLOWLIST" not in error.message:
         return error
@@ -186,7 +186,7 @@ def _print_env(app: App, tool: Tool) -> int:
     return 0
 
 
-def _report(tool: Tool, wrong: str | None, request: Request) -> int:
+def _report(tool: Tool, wrong: str | None, request: ToolRun) -> int:
     limit = request.options.timeout or tool.extra.get("timeoutSecs")
     _print(
         {
@@ -202,7 +202,7 @@ def _report(tool: Tool, wrong: str | None, request: Request) -> int:
     return 1 if wrong else 0
 
 
-async def _call(app: App, request: Request) -> int:
+async def _call(app: App, request: ToolRun) -> int:
     verbose = request.options.verbose
     channel = TerminalChannel(level="debug" if verbose else "info", chatty=verbose)
     params: JsonObject = {"name": request.tool, "arguments": request.arguments}

@@ -35,7 +35,7 @@ _PROGRAMS = {
 }
 
 
-class Finding(NamedTuple):
+class Diagnosis(NamedTuple):
     id: str
     severity: Severity
     message: str
@@ -85,41 +85,41 @@ def _fixes(options: Namespace, chosen: Chosen) -> dict[str, list[str]]:
     return {**actions, key: [f"permissions of {one.place} ({one.what})" for one in found]}
 
 
-def _new_enough(options: Namespace) -> Iterator[Finding]:
+def _new_enough(options: Namespace) -> Iterator[Diagnosis]:
     if options.min_version is None:
         return
     version = MCP_BASH_VERSION if options.like_mcp_bash else __version__
     text = f"{options.program} is {version}, {options.min_version} is asked for"
     enough = _numbers(version) >= _numbers(options.min_version)
-    yield Finding("min-version", "ok" if enough else "error", text)
+    yield Diagnosis("min-version", "ok" if enough else "error", text)
 
 
 def _numbers(version: str) -> list[int]:
     return [int(part) for part in re.findall(r"\d+", version.partition("-")[0])]
 
 
-def _machine() -> Iterator[Finding]:
-    yield Finding("toolyard", "ok", f"Toolyard {__version__} on Python {sys.version.split()[0]}")
+def _machine() -> Iterator[Diagnosis]:
+    yield Diagnosis("toolyard", "ok", f"Toolyard {__version__} on Python {sys.version.split()[0]}")
     yield _bash()
     for program, without in _PROGRAMS.items():
         found = shutil.which(program) or (shutil.which("gojq") if program == "jq" else None)
         if found:
-            yield Finding(program, "ok", f"{program} is {found}")
+            yield Diagnosis(program, "ok", f"{program} is {found}")
         else:
-            yield Finding(program, "info", f"{program} is not installed: {without}")
+            yield Diagnosis(program, "info", f"{program} is not installed: {without}")
     if not pidfd.AVAILABLE:
         text = "this system has no pidfd: ended scripts are noticed a little later"
-        yield Finding("pidfd", "info", text)
+        yield Diagnosis("pidfd", "info", text)
 
 
-def _bash() -> Finding:
+def _bash() -> Diagnosis:
     found = shutil.which("bash")
     if found is None:
-        return Finding("bash", "error", "bash is not installed", "install bash 3.2 or newer")
+        return Diagnosis("bash", "error", "bash is not installed", "install bash 3.2 or newer")
     version = bash_version(found)
     if version < _OLDEST_BASH:
-        return Finding("bash", "error", f"{found} is too old", "install bash 3.2 or newer")
-    return Finding("bash", "ok", f"bash is {found}, {'.'.join(map(str, version))}")
+        return Diagnosis("bash", "error", f"{found} is too old", "install bash 3.2 or newer")
+    return Diagnosis("bash", "ok", f"bash is {found}, {'.'.join(map(str, version))}")
 
 
 def bash_version(program: str) -> tuple[int, ...]:
@@ -131,15 +131,15 @@ def bash_version(program: str) -> tuple[int, ...]:
     return tuple(map(int, found.groups())) if found else (0,)
 
 
-def _temporary(chosen: Chosen) -> Iterator[Finding]:
+def _temporary(chosen: Chosen) -> Iterator[Diagnosis]:
     root = chosen.settings.tmp_root or tempfile.gettempdir()
     try:
         # What is missing is made by whoever serves; the doctor changes nothing.
         with tempfile.TemporaryDirectory(dir=_nearest(root)):
-            yield Finding("tmp", "ok", f"{root} takes the folders that scripts and server share")
+            yield Diagnosis("tmp", "ok", f"{root} takes the folders that scripts and server share")
     except OSError as error:
         text = f"{root} cannot hold temporary folders: {error.strerror}"
-        yield Finding("tmp", "error", text, "set MCPBASH_TMP_ROOT to a folder of yours")
+        yield Diagnosis("tmp", "error", text, "set MCPBASH_TMP_ROOT to a folder of yours")
 
 
 def _nearest(folder: str) -> str:
@@ -149,10 +149,10 @@ def _nearest(folder: str) -> str:
     return folder
 
 
-def _project(chosen: Chosen, options: Namespace) -> Iterator[Finding]:
+def _project(chosen: Chosen, options: Namespace) -> Iterator[Diagnosis]:
     program = options.program
     if chosen.project is None:
-        yield Finding("project", "info", "there is no project here", f"{program} new NAME")
+        yield Diagnosis("project", "info", "there is no project here", f"{program} new NAME")
         return
     found = list(examine(chosen.project, chosen.settings))
     errors = sum(finding.level == "error" for finding in found)
@@ -160,15 +160,15 @@ def _project(chosen: Chosen, options: Namespace) -> Iterator[Finding]:
     text = f"{chosen.project.root}: {errors} errors, {warnings} warnings"
     if errors or warnings:
         severity: Severity = "error" if errors else "warning"
-        yield Finding("project", severity, text, f"{program} validate")
+        yield Diagnosis("project", severity, text, f"{program} validate")
     else:
-        yield Finding("project", "ok", text)
+        yield Diagnosis("project", "ok", text)
     if options.like_mcp_bash and not chosen.settings.tool_allowlist:
         text = "MCPBASH_TOOL_ALLOWLIST is not set: every call is denied under this name"
-        yield Finding("allowlist", "warning", text, "MCPBASH_TOOL_ALLOWLIST='*'")
+        yield Diagnosis("allowlist", "warning", text, "MCPBASH_TOOL_ALLOWLIST='*'")
 
 
-def report_of(findings: list[Finding], chosen: Chosen, options: Namespace) -> JsonObject:
+def report_of(findings: list[Diagnosis], chosen: Chosen, options: Namespace) -> JsonObject:
     errors = sum(finding.severity == "error" for finding in findings)
     warnings = sum(finding.severity == "warning" for finding in findings)
     return {

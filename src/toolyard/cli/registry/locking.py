@@ -19,7 +19,7 @@ from toolyard.protocol.client import ABLE
 from toolyard.protocol.guise import guise_of
 from toolyard.protocol.revisions import LATEST
 from toolyard.sources.registry.lock.lock import Lock, lock, read_lock, verify
-from toolyard.upstreams.connections import Client
+from toolyard.upstreams.connections import Downstream
 
 
 def add(parser: ArgumentParser) -> None:
@@ -71,8 +71,8 @@ def _unseen(app: App) -> list[str]:
 async def _entries(app: App) -> Entries:
     """Those of everybody, and those that are listed only to clients that can be asked."""
     everybody = await app.catalog()
-    await app.federation.list_to(Client(LOCAL, guise_of(LATEST, ABLE)))
-    return entries_in(everybody, await app.catalog(program=ABLE))
+    await app.federation.list_to(Downstream(LOCAL, guise_of(LATEST, ABLE)))
+    return entries_in(everybody, await app.catalog(client=ABLE))
 
 
 def entries_in(everybody: Catalog, able: Catalog) -> Entries:

@@ -27,27 +27,27 @@ _TIME = re.compile(
 _DAYS = (31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
 
 
-class Verdict(NamedTuple):
+class CheckedAnswer(NamedTuple):
     answer: Json  # without the fields that were left empty
     wrong: str | None  # what is wrong with it, in one line
 
 
-def judged(question: JsonObject, answer: Json) -> Verdict:
+def judged(question: JsonObject, answer: Json) -> CheckedAnswer:
     """An answer to a question, by what was asked; only forms have rules."""
     if question.get("method") != ELICIT:
-        return Verdict(answer, None)
+        return CheckedAnswer(answer, None)
     if not isinstance(answer, dict) or answer.get("action") not in _ACTIONS:
-        return Verdict(answer, f"the action must be one of {', '.join(_ACTIONS)}")
+        return CheckedAnswer(answer, f"the action must be one of {', '.join(_ACTIONS)}")
     params = question.get("params")
     schema = params.get("requestedSchema") if isinstance(params, dict) else None
     if answer["action"] != "accept" or not isinstance(schema, dict):
-        return Verdict(answer, None)
+        return CheckedAnswer(answer, None)
     content = answer.get("content")
     if content is not None and not isinstance(content, dict):
-        return Verdict(answer, "the content must be an object")
+        return CheckedAnswer(answer, "the content must be an object")
     given = _without_empty(content or {}, schema)
     wrong = complaint(given, schema)
-    return Verdict(answer if given == content else {**answer, "content": given}, wrong)
+    return CheckedAnswer(answer if given == content else {**answer, "content": given}, wrong)
 
 
 def asked_again(question: JsonObject, wrong: str) -> JsonObject:

@@ -21,7 +21,7 @@ class Named(NamedTuple):
     uri: str | None = None
 
 
-class Refused(Exception):
+class EmbeddingRefusal(Exception):
     """Why a named file is not embedded."""
 
 
@@ -49,13 +49,13 @@ def embed(named: Named, folder: str, roots: Sequence[str], limit: int) -> JsonOb
     A relative path starts where the script did, in `folder`.
     """
     if "\0" in named.path:
-        raise Refused("a path with a NUL in it names no file")
+        raise EmbeddingRefusal("a path with a NUL in it names no file")
     try:
         real = os.path.realpath(os.path.join(folder, named.path))
     except OSError as error:  # a link was taken away while it was followed
-        raise Refused(f"{named.path} cannot be read: {error.strerror}") from error
+        raise EmbeddingRefusal(f"{named.path} cannot be read: {error.strerror}") from error
     if not any(is_below(real, os.path.realpath(root)) for root in roots):
-        raise Refused(f"{named.path} is outside the allowed roots")
+        raise EmbeddingRefusal(f"{named.path} is outside the allowed roots")
     data = read_plain_file(real, limit)
     resource: JsonObject = {
         "uri": named.uri or file_uri(real),
@@ -73,12 +73,12 @@ def read_plain_file(path: str, limit: int) -> bytes:
         with open(path, "rb", opener=_opened) as file:
             status = os.fstat(file.fileno())
             if not stat.S_ISREG(status.st_mode):
-                raise Refused(f"{path} is not a plain file")
+                raise EmbeddingRefusal(f"{path} is not a plain file")
             if status.st_size > limit:
-                raise Refused(f"{path} is larger than {limit} bytes")
+                raise EmbeddingRefusal(f"{path} is larger than {limit} bytes")
             return file.read(limit)
     except OSError as error:
-        raise Refused(f"{path} cannot be read: {error.strerror}") from error
+        raise EmbeddingRefusal(f"{path} cannot be read: {error.strerror}") from error
 
 
 def _opened(path: str, flags: int) -> int:

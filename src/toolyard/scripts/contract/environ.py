@@ -48,7 +48,7 @@ def sounds_secret(name: str) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class VariableFilter:
     """Which variables of the server's own environment a script gets to see."""
 
     names: frozenset[str]
@@ -62,8 +62,8 @@ class Kept:
         return name.startswith(self.prefixes) and not sounds_secret(name)
 
 
-MINIMAL = Kept(frozenset({"PATH", "HOME", "TMPDIR", "LANG"}), ("MCP_", "MCPBASH_"))
-ISOLATED = Kept(  # resource providers
+MINIMAL = VariableFilter(frozenset({"PATH", "HOME", "TMPDIR", "LANG"}), ("MCP_", "MCPBASH_"))
+ISOLATED = VariableFilter(  # resource providers
     frozenset({"PATH", "HOME", "TMPDIR", "TMP", "TEMP", "LANG"})
     | {f"MCPBASH_{name}" for name in ("HOME", "PROJECT_ROOT", "RESOURCES_DIR", "PROMPTS_DIR")}
     | {"MCPBASH_ENABLE_GIT_PROVIDER"},
@@ -138,7 +138,7 @@ NEVER_KEPT = frozenset(
 
 
 def kept(
-    environ: Mapping[str, str], policy: Kept, withheld: frozenset[str] = frozenset()
+    environ: Mapping[str, str], policy: VariableFilter, withheld: frozenset[str] = frozenset()
 ) -> Environ:
     """The server's own variables that pass on to a script; never a secret."""
     return {
@@ -150,17 +150,17 @@ def kept(
     }
 
 
-def tool_policy(settings: RunnerSettings) -> Kept:
+def tool_policy(settings: RunnerSettings) -> VariableFilter:
     if settings.env_mode == "minimal":
         return MINIMAL
     if settings.env_mode == "allowlist":
-        return Kept(MINIMAL.names | set(settings.env_allowlist), MINIMAL.prefixes)
+        return VariableFilter(MINIMAL.names | set(settings.env_allowlist), MINIMAL.prefixes)
     if not settings.env_inherit_allowed:
         raise ProtocolError(
             INVALID_PARAMS,
             "MCPBASH_TOOL_ENV_MODE=inherit needs MCPBASH_TOOL_ENV_INHERIT_ALLOW=true",
         )
-    return Kept(frozenset(), (), everything=True)
+    return VariableFilter(frozenset(), (), everything=True)
 
 
 def project_environ(
@@ -170,7 +170,7 @@ def project_environ(
     server_env: Mapping[str, str] | None = None,
 ) -> Environ:
     """What all scripts of a project share. What its env.sh exports is meant for them."""
-    meant = Kept(frozenset(server_env or ()), ())
+    meant = VariableFilter(frozenset(server_env or ()), ())
     own = kept(environ, tool_policy(settings), settings.withheld)
     return (
         own

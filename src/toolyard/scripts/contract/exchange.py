@@ -41,7 +41,7 @@ VARIABLES = {
 }
 
 
-class Exchange:
+class ExchangeFolder:
     """One folder, for one call at a time."""
 
     __slots__ = (
@@ -204,34 +204,34 @@ class ExchangePool:
     def __init__(self, root: str, loop: asyncio.AbstractEventLoop) -> None:
         self._loop = loop
         self._root = root
-        self._free: list[Exchange] = []
-        self._all: set[Exchange] = set()
+        self._free: list[ExchangeFolder] = []
+        self._all: set[ExchangeFolder] = set()
         self._made = 0
 
-    def take(self) -> Exchange:
+    def take(self) -> ExchangeFolder:
         exchange = self._free.pop() if self._free else self._make()
         exchange.take()
         return exchange
 
-    def _make(self) -> Exchange:
+    def _make(self) -> ExchangeFolder:
         self._made += 1
         path = f"{self._root}/{self._made}"
         try:
-            exchange = Exchange(path, self._loop)
+            exchange = ExchangeFolder(path, self._loop)
         except OSError:
             remove_unfinished(path, STREAM, ERROR, RESOURCES)
             raise
         self._all.add(exchange)
         return exchange
 
-    def give_back(self, exchange: Exchange) -> None:
+    def give_back(self, exchange: ExchangeFolder) -> None:
         """Only when the process group that used it is gone."""
         if exchange.reset() and len(self._free) < MAX_POOLED:
             self._free.append(exchange)
         else:
             self.discard(exchange)
 
-    def discard(self, exchange: Exchange) -> None:
+    def discard(self, exchange: ExchangeFolder) -> None:
         self._all.discard(exchange)
         exchange.close()
 

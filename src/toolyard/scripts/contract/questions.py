@@ -18,7 +18,7 @@ from toolyard.errors import INTERNAL_ERROR, MISSING_CAPABILITY, ProtocolError, T
 from toolyard.protocol.call import Call, Channel, Json, JsonObject
 from toolyard.protocol.client import ELICIT, ROOTS, SAMPLE
 from toolyard.scripts.contract.environ import compact
-from toolyard.scripts.contract.exchange import Exchange
+from toolyard.scripts.contract.exchange import ExchangeFolder
 
 log = telemetry.logger("runners")
 MAX_REQUEST = 4 * 1024 * 1024
@@ -35,7 +35,7 @@ class Hold(Protocol):
     async def take_up(self) -> None: ...
 
 
-class Kind(NamedTuple):
+class QuestionKind(NamedTuple):
     name: str
     method: str
     params: Callable[[JsonObject], JsonObject]
@@ -61,9 +61,9 @@ def error(code: int, message: str) -> Json:
 
 
 KINDS = (
-    Kind("elicit", ELICIT, elicitation, declined),
-    Kind("sample", SAMPLE, lambda request: request, error),
-    Kind("roots", ROOTS, lambda request: {}, error, needs_body=False),
+    QuestionKind("elicit", ELICIT, elicitation, declined),
+    QuestionKind("sample", SAMPLE, lambda request: request, error),
+    QuestionKind("roots", ROOTS, lambda request: {}, error, needs_body=False),
 )
 NO_ANSWER = -32000
 
@@ -75,7 +75,7 @@ class Questions:
 
     def __init__(
         self,
-        exchange: Exchange,
+        exchange: ExchangeFolder,
         call: Call,
         channel: Channel,
         hold: Hold,
@@ -101,7 +101,7 @@ class Questions:
         for task in self._tasks.values():
             task.cancel()
 
-    def _look_for(self, kind: Kind) -> None:
+    def _look_for(self, kind: QuestionKind) -> None:
         raw = self._exchange.read(f"{kind.name}.request", MAX_REQUEST)
         if raw is None:
             return
@@ -116,7 +116,7 @@ class Questions:
         self._tasks[kind.name] = task
         task.add_done_callback(lambda _: self._tasks.pop(kind.name, None))
 
-    async def _answer(self, kind: Kind, request: JsonObject | None) -> None:
+    async def _answer(self, kind: QuestionKind, request: JsonObject | None) -> None:
         self._hold.lay_down()
         try:
             answer = await self._ask(kind, request)
@@ -129,7 +129,7 @@ class Questions:
         except OSError:  # the script took its folder away
             pass
 
-    async def _ask(self, kind: Kind, request: JsonObject | None) -> Json:
+    async def _ask(self, kind: QuestionKind, request: JsonObject | None) -> Json:
         if request is None and kind.needs_body:
             return kind.failed(NO_ANSWER, f"the {kind.name} request is not a JSON object")
         params = kind.params(request or {})
@@ -147,7 +147,7 @@ class Questions:
             return kind.failed(NO_ANSWER, unanswered.message)
         return answers[kind.name]
 
-    def _can_ask(self, kind: Kind, params: JsonObject) -> bool:
+    def _can_ask(self, kind: QuestionKind, params: JsonObject) -> bool:
         if kind.method != ELICIT:
             return self._call.client.supports(kind.method)
         return params["mode"] in self._call.client.modes_in(self._call.revision)

@@ -20,7 +20,7 @@ from toolyard.scripts.contract.environ import encoded
 from toolyard.scripts.limits import complaint, run_script
 from toolyard.scripts.resources.contents import Body, not_found, unreadable
 from toolyard.scripts.resources.providers import provider_environ
-from toolyard.scripts.running.deadline import Limit
+from toolyard.scripts.running.deadline import TimeLimit
 from toolyard.scripts.running.run import Finished, ScriptSpec
 from toolyard.scripts.running.runner import Runner
 
@@ -151,7 +151,7 @@ class _Fetched:
                 **encoded({**_QUIET, **trust, "GIT_DIR": self.folder}),
             },
             cwd=self.folder,
-            timeout=Limit(min(self.provider.limits.seconds, MOST_SECONDS)),
+            timeout=TimeLimit(min(self.provider.limits.seconds, MOST_SECONDS)),
             max_output=self.provider.limits.max_bytes,
         )
         finished = await run_script(self.provider.runner, spec, None, None, "git")

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 
 from toolyard.errors import INVALID_PARAMS, ProtocolError
 from toolyard.protocol.call import Call, Channel, JsonObject
-from toolyard.scripts.contract.environ import ISOLATED, Environ, Kept, encoded, kept
+from toolyard.scripts.contract.environ import ISOLATED, Environ, VariableFilter, encoded, kept
 from toolyard.scripts.limits import complaint, limit_for, run_script
 from toolyard.scripts.resources.contents import Body, not_found, unreadable
 from toolyard.scripts.running.run import Finished, ScriptSpec
@@ -70,17 +70,19 @@ def provider_environ(name: str, settings: RunnerSettings) -> Environ:
     return {**kept(os.environ, provider_policy(settings), settings.withheld), **encoded(also)}
 
 
-def provider_policy(settings: RunnerSettings) -> Kept:
+def provider_policy(settings: RunnerSettings) -> VariableFilter:
     if settings.provider_env_mode == "isolate":
         return ISOLATED
     if settings.provider_env_mode == "allowlist":
-        return Kept(ISOLATED.names | set(settings.provider_env_allowlist), ISOLATED.prefixes)
+        return VariableFilter(
+            ISOLATED.names | set(settings.provider_env_allowlist), ISOLATED.prefixes
+        )
     if not settings.provider_env_inherit_allowed:
         raise ProtocolError(
             INVALID_PARAMS,
             "MCPBASH_PROVIDER_ENV_MODE=inherit needs MCPBASH_PROVIDER_ENV_INHERIT_ALLOW=true",
         )
-    return Kept(frozenset(), (), everything=True)
+    return VariableFilter(frozenset(), (), everything=True)
 
 
 _OUTSIDE, _MISSING, _BAD_URI = 2, 3, 4

@@ -99,7 +99,7 @@ def _stamp(path: str) -> str:
         return "missing"
 
 
-class Program:
+class ProgramReader:
     """An executable whose output is the content.
 
     A template's variables reach it as MCP_TEMPLATE_ARGS_JSON.

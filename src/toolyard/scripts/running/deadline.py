@@ -7,7 +7,7 @@ from typing import Literal, NamedTuple, TypeAlias
 Expiry: TypeAlias = Literal["fixed", "idle", "max_exceeded"]
 
 
-class Limit(NamedTuple):
+class TimeLimit(NamedTuple):
     """`seconds` in all; with `extends`, `seconds` since the last progress and `maximum` in all."""
 
     seconds: float
@@ -20,7 +20,7 @@ class Deadline:
 
     __slots__ = ("_idle_since", "_limit", "_paused_at", "_started")
 
-    def __init__(self, limit: Limit, now: float) -> None:
+    def __init__(self, limit: TimeLimit, now: float) -> None:
         self._limit = limit
         self._started = now
         self._idle_since = now

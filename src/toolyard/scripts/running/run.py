@@ -48,10 +48,10 @@ from toolyard.processes.marks import Marks
 from toolyard.processes.once import Exit, Process
 from toolyard.processes.watcher import Watcher
 from toolyard.protocol.call import Call, Channel
-from toolyard.scripts.contract.exchange import ERROR, RESOURCES, Exchange, ExchangePool
+from toolyard.scripts.contract.exchange import ERROR, RESOURCES, ExchangeFolder, ExchangePool
 from toolyard.scripts.contract.questions import Questions
 from toolyard.scripts.contract.stream import Allowance, Announce, Reporter
-from toolyard.scripts.running.deadline import Deadline, Expiry, Limit
+from toolyard.scripts.running.deadline import Deadline, Expiry, TimeLimit
 from toolyard.scripts.running.gate import Gate
 from toolyard.scripts.settings import RunnerSettings
 
@@ -70,7 +70,7 @@ class ScriptSpec(NamedTuple):
     # JSON texts by name: each is passed as NAME_JSON, or by file as NAME_FILE when large.
     payloads: Mapping[bytes, bytes] = MappingProxyType({})
     cwd: str | None = None
-    timeout: Limit | None = None
+    timeout: TimeLimit | None = None
     max_output: int | None = None
     stdin: bytes | None = None  # None: /dev/null
     folder: str | None = None  # where `path` must lie
@@ -168,12 +168,12 @@ class Run:
 
     process: Process
 
-    def __init__(self, shared: Shared, limit: Limit) -> None:
+    def __init__(self, shared: Shared, limit: TimeLimit) -> None:
         """The caller has a place at the gate; it passes to the run."""
         self._shared = shared
         self._state = State.STARTING
         self.number = next(shared.numbers)
-        self._exchange: Exchange | None = None
+        self._exchange: ExchangeFolder | None = None
         now = shared.loop.time()
         self._settled_at = now + BRIEF
         self._deadline = Deadline(limit, now)
@@ -196,7 +196,7 @@ class Run:
         """What all that it starts carries in its environment."""
         return self._shared.marks.mark_of(self.number)
 
-    def take_exchange(self) -> Exchange:
+    def take_exchange(self) -> ExchangeFolder:
         self._exchange = self._shared.pool.take()
         return self._exchange
 
@@ -282,7 +282,7 @@ class Run:
             self._has_place = False
             self._shared.gate.leave()
 
-    def _give_back(self, exchange: Exchange) -> None:
+    def _give_back(self, exchange: ExchangeFolder) -> None:
         """Others may use the folder only if nobody of the group can still have it open."""
         if self._state is State.FINISHED and self.process.group_gone:
             self._shared.pool.give_back(exchange)

@@ -11,7 +11,7 @@ resources, providers, hooks) is run with
             extra_env={"MCP_COMPLETION_NAME": name},
             payloads={b"MCP_COMPLETION_ARGS": compact(arguments)},
             cwd=runner.paths.root,
-            timeout=Limit(5.0),
+            timeout=TimeLimit(5.0),
         ),
         call, channel,                        # leave out where nobody listens
     )
@@ -49,8 +49,8 @@ from toolyard.scripts.contract.environ import (
     encoded,
     project_environ,
 )
-from toolyard.scripts.contract.exchange import Exchange, ExchangePool
-from toolyard.scripts.running.deadline import Limit
+from toolyard.scripts.contract.exchange import ExchangeFolder, ExchangePool
+from toolyard.scripts.running.deadline import TimeLimit
 from toolyard.scripts.running.gate import Gate
 from toolyard.scripts.running.launch import check_script, launch
 from toolyard.scripts.running.run import Finished, Run, ScriptSpec, Shared
@@ -156,7 +156,7 @@ class Runner:
         call: Call | None,
         channel: Channel | None,
     ) -> Run:
-        run = Run(shared, spec.timeout or Limit(self.settings.default_timeout))
+        run = Run(shared, spec.timeout or TimeLimit(self.settings.default_timeout))
         try:
             exchange = run.take_exchange() if channel is not None or spec.payloads else None
             env = self._environ(run.mark, spec, exchange, call, channel)
@@ -194,7 +194,7 @@ class Runner:
         self,
         mark: bytes,
         spec: ScriptSpec,
-        exchange: Exchange | None,
+        exchange: ExchangeFolder | None,
         call: Call | None,
         channel: Channel | None,
     ) -> Environ:

@@ -33,7 +33,7 @@ class FailureNotes:
         self._write(SNAPSHOT, os.O_TRUNC, orjson.dumps(snapshot(settings)))
 
     def of(self, name: str, target: Target) -> Target:
-        return Noted(name, target, self)
+        return FailureRecorder(name, target, self)
 
     def failed(self, tool: str, arguments: JsonObject, meta: JsonObject, why: str) -> None:
         given = compact(arguments)
@@ -66,7 +66,7 @@ class FailureNotes:
             log.warning("%s is not written: %s", name, error)
 
 
-class Noted:
+class FailureRecorder:
     """A tool whose failures are written down."""
 
     __slots__ = ("_name", "_notes", "_target")

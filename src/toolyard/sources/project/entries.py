@@ -20,7 +20,7 @@ from toolyard.sources.project.layout import Project
 
 if TYPE_CHECKING:
     from toolyard.scripts.resources.target import ResourceTarget
-    from toolyard.sources.project.targets import Targets
+    from toolyard.sources.project.targets import ProjectTargets
 
 
 # path, name, the registry item -> what runs it
@@ -28,7 +28,7 @@ MakeToolTarget: TypeAlias = Callable[[str, str, JsonObject], Target]
 _Entry = TypeVar("_Entry", Tool, Resource)
 
 
-class Builder:
+class EntryBuilder:
     """Makes the entries of one project."""
 
     def __init__(
@@ -45,7 +45,7 @@ class Builder:
         self._runner = runner
         self._changes = changes
         self._make_tool_target = make_tool_target
-        self._made: Targets | None = None
+        self._made: ProjectTargets | None = None
         # What of a resource's item a client sees.
         self._resource_fields = resource_fields
         self._tools_known: dict[str, tuple[JsonObject, Tool]] = {}
@@ -74,13 +74,13 @@ class Builder:
         resources = self._resources_known = _kept(items, self._resources_known, self._resource)
         return tuple([resource for _, resource in resources.values()])
 
-    def _targets(self) -> Targets:
+    def _targets(self) -> ProjectTargets:
         if self._made is None:
             # Half of what serves a project is only needed when something of it is called:
             # the first list does not wait for it.
-            from toolyard.sources.project.targets import Targets  # noqa: PLC0415
+            from toolyard.sources.project.targets import ProjectTargets  # noqa: PLC0415
 
-            self._made = Targets(self._project, self._settings, self._runner, self._changes)
+            self._made = ProjectTargets(self._project, self._settings, self._runner, self._changes)
         return self._made
 
     def _resource(self, item: JsonObject) -> Resource:

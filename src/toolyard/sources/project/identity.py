@@ -16,13 +16,13 @@ from toolyard.sources.project.layout import Project
 DEFAULT_VERSION = "0.0.0"
 
 
-class Identity(NamedTuple):
+class ProjectIdentity(NamedTuple):
     info: dict[str, Any]  # serverInfo in the newest revision's form
     instructions: str | None
     warnings: tuple[str, ...]
 
 
-def read_identity(project: Project, settings: Settings) -> Identity:
+def read_identity(project: Project, settings: Settings) -> ProjectIdentity:
     """The metadata decides; what it leaves out the settings say, and then the defaults."""
     warnings: list[str] = []
     path = os.path.join(project.server, "server.meta.json")
@@ -47,7 +47,7 @@ def read_identity(project: Project, settings: Settings) -> Identity:
     if icons:
         info["icons"] = icons
     instructions = _instructions(project.server) or settings.server_instructions or None
-    return Identity(info, instructions, tuple(warnings))
+    return ProjectIdentity(info, instructions, tuple(warnings))
 
 
 def _object(path: str, warnings: list[str]) -> dict[str, Any]:

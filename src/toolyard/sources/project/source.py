@@ -30,7 +30,7 @@ from toolyard.sources.project.discover.scan import (
     scan,
     unscanned,
 )
-from toolyard.sources.project.entries import Builder, MakeToolTarget
+from toolyard.sources.project.entries import EntryBuilder, MakeToolTarget
 from toolyard.sources.project.layout import Project
 from toolyard.sources.project.register.file import RegistrationError, has_active_script
 from toolyard.sources.project.watching import Watching
@@ -41,7 +41,7 @@ log = logger("project")
 WRITE_AFTER = 0.3
 
 
-class _Known(NamedTuple):
+class _Snapshot(NamedTuple):
     scan: Scan
     entries: Entries
     at: float
@@ -70,12 +70,12 @@ class ProjectSource:
         self._changes = FileChanges()
         make_target = make_tool_target or _scripts_of(runner)
         fields = FIELDS | {"provider"} if like_mcp_bash else FIELDS
-        self._builder = Builder(project, settings, runner, self._changes, make_target, fields)
+        self._builder = EntryBuilder(project, settings, runner, self._changes, make_target, fields)
         self._metadata = Metadata()
-        self._kept = Kept(project)
+        self._kept = CacheWriter(project)
         self._scanning = threading.Lock()
         self._scanned = scanned
-        self._known: _Known | None = None
+        self._known: _Snapshot | None = None
         self._noticed: set[str] = set()  # folders whose contents have changed
         self._unseen: frozenset[Kind] | None = None if like_mcp_bash else frozenset()
         self._short = False  # the last scan could not be made
@@ -90,7 +90,7 @@ class ProjectSource:
             noticed, self._noticed = self._noticed, set()
             if self._known is None or noticed or self.may_have_changed():
                 scanned = self._scan_or_keep(noticed)
-                self._known = _Known(scanned, self._builder.entries(scanned), time.monotonic())
+                self._known = _Snapshot(scanned, self._builder.entries(scanned), time.monotonic())
                 self._keep(scanned)
             return self._known.entries
 
@@ -189,7 +189,7 @@ def _real(path: str) -> str:
         return path
 
 
-class Kept:
+class CacheWriter:
     """Writes the cache a moment later, so that no answer waits for it, or at the latest at exit."""
 
     def __init__(self, project: Project) -> None:

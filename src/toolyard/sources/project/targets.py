@@ -20,7 +20,7 @@ from toolyard.scripts.resources.contents import About
 from toolyard.scripts.resources.files import DataFile
 from toolyard.scripts.resources.pages import StaticPage, TemplatePage
 from toolyard.scripts.resources.providers import Refusing
-from toolyard.scripts.resources.target import ByScheme, Program, Reader, ResourceTarget
+from toolyard.scripts.resources.target import ByScheme, ProgramReader, Reader, ResourceTarget
 from toolyard.scripts.running.runner import Runner
 from toolyard.settings import Settings
 from toolyard.sources.project.discover.unlisted import UnlistedFiles
@@ -28,7 +28,7 @@ from toolyard.sources.project.layout import Project
 from toolyard.sources.project.readers import Readers, roots_of
 
 
-class Targets:
+class ProjectTargets:
     """Makes the targets of one project."""
 
     def __init__(
@@ -49,7 +49,7 @@ class Targets:
         readers = self._readers()
         reader: Reader
         if item.get("path"):
-            reader = Program(self._place(self._project.resources, item), item, self._runner)
+            reader = ProgramReader(self._place(self._project.resources, item), item, self._runner)
         elif item.get("provider"):
             reader = readers.named(str(item["provider"]), item)
         else:
@@ -106,7 +106,7 @@ class Targets:
         if isinstance(item.get("page"), str):
             return self._page(item)
         if item.get("executable"):
-            return Program(place, item, self._runner)
+            return ProgramReader(place, item, self._runner)
         if item["provider"] == "file" and item.get("path"):
             return DataFile(place, self._project.resources, self._settings.max_resource_bytes)
         return self._readers().named(str(item["provider"]), item)

@@ -9,25 +9,23 @@ from dataclasses import dataclass, field
 from toolyard.access.callers import Anyone, Authenticator, Unauthorized
 from toolyard.errors import INVALID_REQUEST, ProtocolError
 from toolyard.http.headers import TEXT_TYPE, Header
-from toolyard.http.request import BodyTooLarge, Disconnected
-from toolyard.http.request import Request as HttpRequest
+from toolyard.http.request import BodyTooLarge, Disconnected, Request
 from toolyard.http.request_heads import Head
-from toolyard.http.response import Responder
-from toolyard.http.response import Response as HttpResponse
-from toolyard.protocol.jsonrpc import Message, Request
+from toolyard.http.response import Responder, Response
+from toolyard.protocol.jsonrpc import Message, RpcRequest
 from toolyard.protocol.modern import is_modern
 from toolyard.protocol.revisions import HANDSHAKE, MODERN
 from toolyard.telemetry import logger
 from toolyard.transports.answer import Edge
 from toolyard.transports.endpoint.exchange import Exchange
-from toolyard.transports.endpoint.guard import Guard
+from toolyard.transports.endpoint.guard import OriginGuard
 from toolyard.transports.endpoint.modern import ModernEndpoint
 from toolyard.transports.endpoint.pair import PairEndpoint
 from toolyard.transports.endpoint.sessions import HttpSessions, Most
 from toolyard.transports.endpoint.streamable import LegacyEndpoint
 
 log = logger("http")
-HEALTH = "/healthz"  # says that the process lives, and nothing else, to everybody
+HEALTH = "/healthz"  # tells everybody that the process lives, and nothing else
 MESSAGES = "/messages"  # the POST half of the older pair
 JSON = "application/json"
 Route = Callable[[Exchange], Awaitable[None]]
@@ -36,7 +34,7 @@ Route = Callable[[Exchange], Awaitable[None]]
 @dataclass(frozen=True, slots=True)
 class HttpSettings:
     max_body: int = 16 * 1024 * 1024
-    guard: Guard = field(default_factory=Guard)
+    guard: OriginGuard = field(default_factory=OriginGuard)
     authenticator: Authenticator = field(default_factory=Anyone)
     max_sessions: int = 10_000
     max_sessions_per_caller: int = 1_000
@@ -45,7 +43,7 @@ class HttpSettings:
 class HttpTransport:
     """A Responder. Extra routes pass the same guard; a path that ends in / is a prefix.
 
-    Those in `extra` know themselves whom they answer (the page); those in `private` answer
+    Those in `extra` decide themselves whom they answer (the page); those in `private` answer
     whoever may use /mcp (/status).
     """
 
@@ -78,15 +76,15 @@ class HttpTransport:
         """Every route there is."""
         return frozenset({HEALTH, *self._routes, *self._extra})
 
-    def __call__(self, request: HttpRequest, response: HttpResponse) -> Awaitable[None]:
+    def __call__(self, request: Request, response: Response) -> Awaitable[None]:
         head = request.head
         if head.route is None:
             twice = not _ONLY_ONCE.isdisjoint(head.repeated)
             head.route = _TWICE if twice else self._route(head)
-        answered: Awaitable[None] = head.route(Exchange(request, response, head.headers))
-        return answered
+        work: Awaitable[None] = head.route(Exchange(request, response, head.headers))
+        return work
 
-    # -- where a request goes: path, method and headers decide, and who is calling -------
+    # -- where a request goes: decided by path, method, headers and caller --------------
 
     def _route(self, head: Head) -> Route:
         guard, headers = self._settings.guard, head.headers
@@ -109,10 +107,10 @@ class HttpTransport:
         route = methods.get(method)
         if route is None:
             return _always(405, b"", ((b"allow", ", ".join(methods).encode()),))
-        refused = _refusal(head.headers) if method == "POST" else None
-        return self._admitted(route if refused is None else _refusing(*refused))
+        refusal = _refusal(head.headers) if method == "POST" else None
+        return self._authenticated(route if refusal is None else _refusal_route(*refusal))
 
-    def _admitted(self, route: Route) -> Route:
+    def _authenticated(self, route: Route) -> Route:
         everybody = self._settings.authenticator.everybody
 
         def for_everybody(exchange: Exchange) -> Awaitable[None]:
@@ -120,11 +118,11 @@ class HttpTransport:
             exchange.caller = everybody
             return route(exchange)
 
-        async def for_those_we_know(exchange: Exchange) -> None:
+        async def for_known_callers(exchange: Exchange) -> None:
             if await self._admit(exchange):
                 await route(exchange)
 
-        return for_those_we_know if everybody is None else for_everybody
+        return for_known_callers if everybody is None else for_everybody
 
     async def _route_extra(self, exchange: Exchange) -> None:
         request, response = exchange.request, exchange.response
@@ -145,7 +143,7 @@ class HttpTransport:
         return None
 
     async def _admit(self, exchange: Exchange) -> bool:
-        """Find out who is calling; 401 for everyone that we do not know."""
+        """Find out who is calling; 401 for everyone we do not know."""
         authorization = exchange.request.authorization
         try:
             exchange.caller = await self._settings.authenticator.caller(authorization)
@@ -208,13 +206,13 @@ class HttpTransport:
 
 def _speaks_modern(exchange: Exchange, message: Message | list[Message]) -> bool:
     """Body first: the envelope decides, then `initialize`, then the headers."""
-    params = getattr(message, "params", None)  # which responses and batches have not
+    params = getattr(message, "params", None)  # responses and batches have none
     if params is not None and is_modern(params):
         return True
     version = exchange.headers.get("mcp-protocol-version")
     if version is None or version in HANDSHAKE or isinstance(message, list):
         return False
-    if isinstance(message, Request) and message.method == "initialize":
+    if isinstance(message, RpcRequest) and message.method == "initialize":
         return version in MODERN
     return "mcp-session-id" not in exchange.headers
 
@@ -226,8 +224,8 @@ def _refusal(headers: Mapping[str, str]) -> tuple[int, ProtocolError] | None:
         return 415, ProtocolError(INVALID_REQUEST, "Content-Type must be application/json")
     accept = headers.get("accept", "*/*").lower()
     if not ("*/*" in accept or "application/" in accept or "text/event-stream" in accept):
-        wanted = "Accept must list application/json and text/event-stream"
-        return 406, ProtocolError(INVALID_REQUEST, wanted)
+        why = "Accept must list application/json and text/event-stream"
+        return 406, ProtocolError(INVALID_REQUEST, why)
     return None
 
 
@@ -235,12 +233,12 @@ def _always(status: int, body: bytes, headers: tuple[Header, ...]) -> Route:
     return lambda exchange: exchange.response.send(status, body, headers)
 
 
-# Which of them would be meant? Whoever stands before us may have read the other one.
+# Which one would count? A proxy in front of us may have read the other one.
 _ONLY_ONCE = frozenset({"host", "origin", "content-type", "mcp-session-id"})
 _TWICE = _always(400, b"A header may not be repeated\n", (TEXT_TYPE,))
 
 
-def _refusing(status: int, error: ProtocolError) -> Route:
+def _refusal_route(status: int, error: ProtocolError) -> Route:
     return lambda exchange: exchange.refuse(status, error)
 
 

@@ -19,7 +19,7 @@ _ALLOWED_HEADERS = (
 
 
 @dataclass(frozen=True, slots=True)
-class Guard:
+class OriginGuard:
     """Refuses foreign Host and Origin headers: the defence against DNS rebinding."""
 
     hosts: frozenset[str] = LOOPBACK
@@ -55,22 +55,22 @@ class Guard:
         )
 
     def preflight(self, headers: Mapping[str, str]) -> tuple[Header, ...]:
-        asked = headers.get("access-control-request-headers", "")
-        extra = [h.strip() for h in asked.split(",") if h.strip().lower().startswith("mcp-param-")]
-        allowed = b", ".join((_ALLOWED_HEADERS, *(name.encode("latin-1") for name in extra)))
+        names = headers.get("access-control-request-headers", "")
+        extra = [h.strip() for h in names.split(",") if h.strip().lower().startswith("mcp-param-")]
+        allow = b", ".join((_ALLOWED_HEADERS, *(name.encode("latin-1") for name in extra)))
         return (
             *self.cors(headers),
             (b"access-control-allow-methods", b"GET, POST, DELETE, OPTIONS"),
-            (b"access-control-allow-headers", allowed),
+            (b"access-control-allow-headers", allow),
             (b"access-control-max-age", b"600"),
         )
 
 
 @lru_cache(maxsize=256)
 def host_name(authority: str) -> str:
-    """The host in `host`, `host:port` or `[v6]:port`; empty when it is none of them."""
-    found = _AUTHORITY.fullmatch(authority)
-    return (found["v6"] or found["name"]).lower() if found else ""
+    """The host in `host`, `host:port` or `[v6]:port`; empty for anything else."""
+    match = _AUTHORITY.fullmatch(authority)
+    return (match["v6"] or match["name"]).lower() if match else ""
 
 
 def _host_of_origin(origin: str) -> str:

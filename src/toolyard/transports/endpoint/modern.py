@@ -11,7 +11,7 @@ from toolyard.protocol.jsonrpc import (
     Malformed,
     Message,
     Notification,
-    Request,
+    RpcRequest,
     encode_error,
 )
 from toolyard.protocol.modern import Envelope, open_envelope
@@ -30,7 +30,7 @@ class ModernEndpoint:
     edge: Edge
 
     def post(self, exchange: Exchange, message: Message | list[Message]) -> Awaitable[None]:
-        if isinstance(message, Request):
+        if isinstance(message, RpcRequest):
             return self._request(exchange, message)
         if isinstance(message, Notification):
             return exchange.accepted()
@@ -39,7 +39,7 @@ class ModernEndpoint:
         error = ProtocolError(INVALID_REQUEST, "Invalid Request", "one request a POST")
         return exchange.refuse(400, error)
 
-    async def _request(self, exchange: Exchange, request: Request) -> None:
+    async def _request(self, exchange: Exchange, request: RpcRequest) -> None:
         try:
             envelope = _checked_envelope(exchange, request)
         except ProtocolError as error:
@@ -54,19 +54,19 @@ class ModernEndpoint:
             answer = encode(self.edge, call, await answer_modern(self.edge, call, wire))
             status = 200
         except Exception as raised:
-            known = raised if isinstance(raised, ProtocolError) else bug(call.method)
-            told = shape_error(known, call.revision)
-            answer, status = encode_error(call.id, told), MODERN_STATUS.get(told.code, 200)
-        written = reply.finish(answer, status)
-        if written is not None:
-            await written
+            cause = raised if isinstance(raised, ProtocolError) else bug(call.method)
+            failure = shape_error(cause, call.revision)
+            answer, status = encode_error(call.id, failure), MODERN_STATUS.get(failure.code, 200)
+        delivery = reply.finish(answer, status)
+        if delivery is not None:
+            await delivery
 
 
-def _checked_envelope(exchange: Exchange, request: Request) -> Envelope:
+def _checked_envelope(exchange: Exchange, request: RpcRequest) -> Envelope:
     """The ladder: repeated headers, the envelope, headers against body, the version."""
-    repeated = exchange.request.head.repeated
-    if repeated:
-        _refuse_repeated(repeated)
+    names = exchange.request.head.repeated
+    if names:
+        _refuse_repeated(names)
     envelope = open_envelope(request.params)
     check_routing(exchange.headers, request.method, request.params, envelope.version)
     if envelope.revision is not LATEST:  # raises for a version that we do not have

@@ -1,11 +1,11 @@
-"""Server-sent events: the messages of one stream in order, kept for who comes back."""
+"""The messages of one event stream, in order, kept for a client that comes back."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable
 
-# How much a client that does not read makes us hold of what can be done without.
+# How many bytes we hold for a client that does not read before notifications are dropped.
 MAX_UNREAD = 1024 * 1024
 _NOTIFICATION = b'{"jsonrpc":"2.0","method":'
 _MOST_DIGITS = 18
@@ -17,9 +17,9 @@ def priming(event_id: str, retry_ms: int) -> bytes:
 
 
 class Outbox:
-    """The messages of one stream. Numbered from 1; kept for replay up to a bound.
+    """The messages of one stream, numbered from 1 and kept for replay up to a bound.
 
-    Where nobody reads, notifications are dropped and counted; answers and questions never.
+    If nobody reads, notifications are dropped and counted; answers and questions never are.
     """
 
     def __init__(
@@ -28,17 +28,17 @@ class Outbox:
         self.stream = stream
         self.closed = False
         self.size = 0
-        self.unsaid = 0  # notifications that were dropped
+        self.unsaid = 0  # the number of notifications dropped
         self.grew: Callable[[int], None] | None = None
         self._keep = keep
         self._keep_bytes = keep_bytes
         self._messages: list[bytes] = []
         self._dropped = 0
-        self._read = 0  # the last one that somebody has taken
-        self._unread = 0  # bytes of those that nobody has
+        self._read = 0  # the number of the last message somebody has taken
+        self._unread = 0  # bytes of the messages nobody has taken
         self._wake: asyncio.Future[None] | None = None
         self._followers: list[object] = []
-        self.delivered = 0  # the last one that went to somebody
+        self.delivered = 0  # the number of the last message sent to anybody
 
     def put(self, message: bytes) -> None:
         if self._unread > MAX_UNREAD and message.startswith(_NOTIFICATION):
@@ -61,13 +61,13 @@ class Outbox:
         return most is not None and self.size > most and len(self._messages) > 1
 
     def forget(self, through: int) -> None:
-        """Let go of what was delivered and will not be asked for again."""
+        """Drop what was delivered and will not be asked for again."""
         count = through - self._dropped
         if count > 0:
             self._drop(count)
 
     def trim(self, most: int) -> int:
-        """Let go of the oldest that were read until no more than this is left; their bytes."""
+        """Drop the oldest messages that were read, down to `most` bytes; gives the bytes freed."""
         before = self.size
         while self.size > most and self._dropped < self._read and len(self._messages) > 1:
             self._drop(1)
@@ -90,7 +90,7 @@ class Outbox:
         self.rouse()
 
     def rouse(self) -> None:
-        """Have followers look up, whether or not there is something new."""
+        """Wake the followers, whether or not there is something new."""
         if self._wake is not None and not self._wake.done():
             self._wake.set_result(None)
 
@@ -100,10 +100,10 @@ class Outbox:
     async def follow(
         self, after: int = 0, idle: float | None = None
     ) -> AsyncGenerator[tuple[int, bytes] | None, None]:
-        """Every message after a number, as they come; None when roused or idle with nothing new.
+        """Every message after a number, as it comes; None if woken or idle with nothing new.
 
         A message goes to one follower, the newest: it may be the same client on its way back.
-        What went to others before is only told to who asks for it by its number.
+        What went to others before is sent only to a follower that asks for it by its number.
         """
         number, again, me = after, self.delivered, object()
         self._followers.append(me)
@@ -120,8 +120,8 @@ class Outbox:
                     yield number, message
                 if self.closed:
                     return
-                roused = await self._wait(idle)
-                if not roused or number == self._dropped + len(self._messages):
+                awake = await self._wait(idle)
+                if not awake or number == self._dropped + len(self._messages):
                     yield None
         finally:
             self._followers.remove(me)
@@ -130,12 +130,12 @@ class Outbox:
     async def _wait(self, idle: float | None) -> bool:
         if self._wake is None or self._wake.done():
             self._wake = asyncio.get_running_loop().create_future()
-        done, _ = await asyncio.wait([self._wake], timeout=idle)
-        return bool(done)
+        ready, _ = await asyncio.wait([self._wake], timeout=idle)
+        return bool(ready)
 
 
 def parse_event_id(event_id: str) -> tuple[str, int] | None:
-    """The stream and the number in an id of ours."""
+    """The stream and the number in an event id of ours; None for any other text."""
     stream, _, number = event_id.rpartition(".")
-    known = stream and number.isascii() and number.isdecimal() and len(number) <= _MOST_DIGITS
-    return (stream, int(number)) if known else None
+    is_ours = stream and number.isascii() and number.isdecimal() and len(number) <= _MOST_DIGITS
+    return (stream, int(number)) if is_ours else None

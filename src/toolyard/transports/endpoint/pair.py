@@ -7,13 +7,13 @@ from dataclasses import dataclass
 
 from toolyard.errors import INVALID_REQUEST, RATE_LIMITED, ProtocolError
 from toolyard.http.events import EVENT_HEADERS, KEEP_ALIVE, event
-from toolyard.http.response import Response as HttpResponse
+from toolyard.http.response import Response
 from toolyard.protocol.jsonrpc import (
     Malformed,
     Message,
     Notification,
-    Request,
-    Response,
+    RpcRequest,
+    RpcResponse,
     encode_batch,
     encode_error,
 )
@@ -24,7 +24,7 @@ from toolyard.transports.endpoint.sessions import HttpSession, HttpSessions
 from toolyard.transports.endpoint.streamable import opening
 from toolyard.transports.sessions import answer_batch
 
-# A POST is accepted before it is answered: nothing else would stop whoever sends on and on.
+# A POST is accepted before it is answered: nothing else would stop a client that keeps sending.
 MOST_WAITING = 1000
 
 
@@ -52,7 +52,7 @@ class PairEndpoint:
             self.sessions.end(session)
         await response.end()
 
-    async def _events(self, response: HttpResponse, session: HttpSession) -> None:
+    async def _events(self, response: Response, session: HttpSession) -> None:
         async for item in session.general.follow(idle=KEEP_ALIVE_AFTER):
             if item is None:
                 await response.write(KEEP_ALIVE)
@@ -68,7 +68,7 @@ class PairEndpoint:
             await exchange.refuse(404, ProtocolError(INVALID_REQUEST, "Session not found"))
             return
         if len(self.tasks) >= MOST_WAITING:
-            why = "Too many requests wait for their answers"
+            why = "Too many requests are waiting for their answers"
             await exchange.refuse(503, ProtocolError(RATE_LIMITED, why))
             return
         task = asyncio.get_running_loop().create_task(self._deliver(session, message))
@@ -80,11 +80,11 @@ class PairEndpoint:
         answer: bytes | None = None
         if isinstance(message, list):
             answer = await self._batch(session, message)
-        elif isinstance(message, Request):
+        elif isinstance(message, RpcRequest):
             answer = await session.handshake.answer(message)
         elif isinstance(message, Notification):
             await session.handshake.hear(message)
-        elif isinstance(message, Response):
+        elif isinstance(message, RpcResponse):
             session.handshake.settle(message)
         elif isinstance(message, Malformed):
             answer = encode_error(message.id, message.error)

@@ -1,4 +1,4 @@
-"""What is kept for clients that come back: bounded for a session and in all, oldest go first."""
+"""What is kept for clients that come back: bounded per session and in all, oldest dropped first."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _MOST_STREAMS = 64
 
 
 class Ledger:
-    """All sessions together."""
+    """What all sessions together keep, and which stream is the oldest."""
 
     def __init__(self, bounds: Bounds) -> None:
         self.bounds = bounds
@@ -25,7 +25,7 @@ class Ledger:
         del self._owners[outbox]
 
     def grew(self, size: int) -> None:
-        """The last one stays, however large: its client may be on its way back."""
+        """Drop the oldest streams, but never the last: its client may be on its way back."""
         self.size += size
         while self.size > self.bounds.replay_all and len(self._owners) > 1:
             outbox, owner = next(iter(self._owners.items()))
@@ -33,7 +33,7 @@ class Ledger:
 
 
 class Replay:
-    """The streams of one session that can be taken up again."""
+    """The streams of one session that a client can resume."""
 
     def __init__(self, ledger: Ledger) -> None:
         self._ledger = ledger
@@ -57,11 +57,11 @@ class Replay:
             self._trim()
 
     def _trim(self) -> None:
-        """One stream alone is too long: what was read of it goes."""
+        """One stream alone is too long: drop what was read of it."""
         for outbox in self._streams.values():
-            gone = outbox.trim(self._ledger.bounds.replay_session)
-            self._size -= gone
-            self._ledger.size -= gone
+            size = outbox.trim(self._ledger.bounds.replay_session)
+            self._size -= size
+            self._ledger.size -= size
 
     def _too_much(self) -> bool:
         return self._size > self._ledger.bounds.replay_session or len(self._streams) > _MOST_STREAMS

@@ -1,4 +1,4 @@
-"""The HTTP response to one POST: plain JSON, or an event stream once something must go first."""
+"""The HTTP response to one POST: plain JSON, or an event stream if messages come before it."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Reply:
 
     @cached_property
     def outbox(self) -> Outbox:
-        """Made when it is needed: most calls say nothing before their answer."""
+        """Made at first use: most calls say nothing before their answer."""
         return Outbox("" if self._number is None else f"r{self._number}")
 
     @property
@@ -52,9 +52,9 @@ class Reply:
             self._pump = asyncio.get_running_loop().create_task(self._stream())
 
     def finish(self, answer: bytes | None, status: int = 200) -> Awaitable[None] | None:
-        """The answer itself; None when the request was cancelled and gets none.
+        """Send the answer; None: the request was cancelled and gets none.
 
-        What there is to be awaited, if anything.
+        Gives what is left to await, if anything.
         """
         if self._pump is None and answer is not None:
             return self._response.send_at_once(status, answer, _JSON)

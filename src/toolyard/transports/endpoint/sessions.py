@@ -22,7 +22,7 @@ GENERAL = "g"
 
 
 class HttpSession:
-    """One session and its streams: one a request, and a general one for all else."""
+    """A session and its streams: one per request, and a general one for everything else."""
 
     def __init__(self, edge: Edge, caller: Caller, ledger: Ledger) -> None:
         self.id = secrets.token_urlsafe(24)
@@ -44,7 +44,7 @@ class HttpSession:
         if self._replies.get(request_id) is reply:
             del self._replies[request_id]
 
-    # What a handshake session needs of its transport.
+    # -- the Outlet of its handshake session
     def send(self, message: bytes, related: RequestId | None) -> None:
         reply = self._replies.get(related) if related is not None else None
         if reply is None:
@@ -61,10 +61,10 @@ class HttpSession:
 
     def resume(self, event_id: str) -> tuple[Outbox, int] | None:
         """The stream that an event id belongs to, and the number to go on after."""
-        parsed = parse_event_id(event_id)
-        if parsed is None:
+        position = parse_event_id(event_id)
+        if position is None:
             return None
-        stream, number = parsed
+        stream, number = position
         outbox = self.general if stream == GENERAL else self._replay.find(stream)
         return (outbox, number) if outbox is not None else None
 
@@ -79,7 +79,7 @@ class HttpSession:
 
 
 class Most(NamedTuple):
-    """How many sessions there may be."""
+    """How many sessions there may be, in all and per caller."""
 
     in_all: int = 10_000
     per_caller: int = 1_000
@@ -89,7 +89,7 @@ MOST = Most()
 
 
 class HttpSessions:
-    """All sessions, by id; a session is found by the caller that opened it and nobody else."""
+    """All sessions, by id; only the caller that opened a session can find it."""
 
     def __init__(self, edge: Edge, most: Most = MOST, idle_limit: float = 3600) -> None:
         self._edge = edge
@@ -97,7 +97,7 @@ class HttpSessions:
         self._most = most
         self._ledger = Ledger(edge.bounds)
         self._sessions: dict[str, HttpSession] = {}
-        # By caller, the one that was used least recently first.
+        # By caller, the least recently used first.
         self._of: dict[str, OrderedDict[str, HttpSession]] = {}
 
     def __len__(self) -> int:
@@ -128,7 +128,10 @@ class HttpSessions:
         session.close()
 
     def _make_room(self, caller: Caller) -> None:
-        """End what nobody has used for long; then his own oldest, or that of who has most."""
+        """End sessions that have been idle for long; then, if there are still too many, one more.
+
+        The caller's own oldest, or the oldest of whoever has most.
+        """
         oldest = monotonic() - self._idle_limit
         for own in tuple(self._of.values()):
             for session in _unused(own, oldest):
@@ -140,7 +143,7 @@ class HttpSessions:
             self._end_oldest(max(self._of.values(), key=len))
 
     def _end_oldest(self, own: OrderedDict[str, HttpSession]) -> None:
-        """The one that has been without use for longest; if all are in use, the oldest."""
+        """End the one that has been idle for longest; if all are in use, the oldest."""
         idle = next((session for session in own.values() if not session.in_use), None)
         self.end(idle or next(iter(own.values())))
 
@@ -155,5 +158,5 @@ class HttpSessions:
 
 
 def _unused(own: OrderedDict[str, HttpSession], oldest: float) -> list[HttpSession]:
-    waiting = takewhile(lambda session: session.last_used < oldest, own.values())
-    return [session for session in waiting if not session.in_use]
+    stale = takewhile(lambda session: session.last_used < oldest, own.values())
+    return [session for session in stale if not session.in_use]

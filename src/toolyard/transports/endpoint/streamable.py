@@ -9,14 +9,14 @@ from dataclasses import dataclass
 from toolyard.errors import INVALID_REQUEST, ProtocolError
 from toolyard.http.events import EVENT_HEADERS, KEEP_ALIVE, event
 from toolyard.http.headers import JSON_TYPE
-from toolyard.http.response import Response as HttpResponse
+from toolyard.http.response import Response
 from toolyard.protocol.call import Call, JsonObject
 from toolyard.protocol.jsonrpc import (
     Malformed,
     Message,
     Notification,
-    Request,
-    Response,
+    RpcRequest,
+    RpcResponse,
     encode_batch,
 )
 from toolyard.protocol.revisions import HANDSHAKE, LATEST_HANDSHAKE
@@ -29,7 +29,7 @@ from toolyard.transports.sessions import answer_batch
 
 
 class NoSession(Exception):
-    """The request belongs to no session that we have."""
+    """The request does not belong to any session we have."""
 
     def __init__(self, status: int, why: str) -> None:
         super().__init__(why)
@@ -45,20 +45,20 @@ class LegacyEndpoint:
     def post(self, exchange: Exchange, message: Message | list[Message]) -> Awaitable[None]:
         if isinstance(message, Malformed):
             return exchange.refuse(400, message.error, message.id)
-        if isinstance(message, Request) and message.method == "initialize":
+        if isinstance(message, RpcRequest) and message.method == "initialize":
             return self._initialize(exchange, message)
         try:
             session = self._session(exchange)
         except NoSession as no:
-            request_id = message.id if isinstance(message, Request) else None
+            request_id = message.id if isinstance(message, RpcRequest) else None
             return exchange.refuse(no.status, no.error, request_id)
-        if isinstance(message, Request):
+        if isinstance(message, RpcRequest):
             return self._request(exchange, session, message)
         if isinstance(message, list):
             return self._batch(exchange, session, message)
         return self._hear(exchange, session, message)
 
-    async def _initialize(self, exchange: Exchange, request: Request) -> None:
+    async def _initialize(self, exchange: Exchange, request: RpcRequest) -> None:
         try:
             self.edge.count(opening(exchange, request.params))
         except ProtocolError as error:
@@ -66,7 +66,7 @@ class LegacyEndpoint:
             return
         session = self.sessions.open(exchange.caller)
         answer = await session.handshake.answer(request)
-        if not session.handshake.greeted.done:
+        if not session.handshake.is_greeted:
             self.sessions.end(session)
             await exchange.response.send(200, answer or b"", (JSON_TYPE,))
             return
@@ -87,7 +87,7 @@ class LegacyEndpoint:
         return session
 
     async def _hear(
-        self, exchange: Exchange, session: HttpSession, message: Notification | Response
+        self, exchange: Exchange, session: HttpSession, message: Notification | RpcResponse
     ) -> None:
         if isinstance(message, Notification):
             await session.handshake.hear(message)
@@ -95,19 +95,19 @@ class LegacyEndpoint:
             session.handshake.settle(message)
         await exchange.accepted()
 
-    async def _request(self, exchange: Exchange, session: HttpSession, request: Request) -> None:
+    async def _request(self, exchange: Exchange, session: HttpSession, request: RpcRequest) -> None:
         """A client that is cut off has not cancelled: the call goes on and can be resumed."""
         reply = session.open_reply(request.id, exchange.response)
         try:
             answer = await session.handshake.answer(request)
         finally:
             session.close_reply(request.id, reply)
-        if answer is None and session.handshake.closed and not reply.streaming:
+        if answer is None and session.handshake.is_closed and not reply.streaming:
             await exchange.refuse(404, ProtocolError(INVALID_REQUEST, "Session ended"), request.id)
             return
-        written = reply.finish(answer)
-        if written is not None:
-            await written
+        delivery = reply.finish(answer)
+        if delivery is not None:
+            await delivery
 
     async def _batch(
         self, exchange: Exchange, session: HttpSession, messages: list[Message]
@@ -124,20 +124,22 @@ class LegacyEndpoint:
             await exchange.accepted()
 
     async def get(self, exchange: Exchange) -> None:
-        """A stream for what belongs to no request, or the rest of one that broke off."""
+        """A stream for messages that belong to no request, or the rest of one that broke off."""
         try:
             session = self._session(exchange)
         except NoSession as no:
             await exchange.refuse(no.status, no.error)
             return
-        last = exchange.headers.get("last-event-id")
+        event_id = exchange.headers.get("last-event-id")
         general = session.general
-        resumed = session.resume(last) if last is not None else (general, general.delivered)
-        if resumed is None:
-            why = "Last-Event-ID names no stream of this session"
+        position = (
+            session.resume(event_id) if event_id is not None else (general, general.delivered)
+        )
+        if position is None:
+            why = "Last-Event-ID does not name a stream of this session"
             await exchange.refuse(404, ProtocolError(INVALID_REQUEST, why))
             return
-        outbox, after = resumed
+        outbox, after = position
         session.followers += 1
         try:
             await stream(
@@ -157,7 +159,7 @@ class LegacyEndpoint:
 
 
 def opening(exchange: Exchange, params: JsonObject) -> Call:
-    """What opens a session, as a call that can be counted."""
+    """The opening of a session, as a call that can be counted."""
     return Call("initialize", params, LATEST_HANDSHAKE, caller=exchange.caller)
 
 
@@ -171,7 +173,7 @@ async def stream(exchange: Exchange, outbox: Outbox, after: int, *, primed: bool
     await response.end()
 
 
-async def _events(response: HttpResponse, outbox: Outbox, after: int) -> None:
+async def _events(response: Response, outbox: Outbox, after: int) -> None:
     async with aclosing(outbox.follow(after, idle=KEEP_ALIVE_AFTER)) as items:
         async for item in items:
             if item is None:

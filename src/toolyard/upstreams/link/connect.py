@@ -15,11 +15,11 @@ from toolyard.upstreams.auth import Credentials
 from toolyard.upstreams.definition import ServerDefinition
 from toolyard.upstreams.link.greeting import Era, greet
 from toolyard.upstreams.link.http import StreamableLink
-from toolyard.upstreams.link.link import Link, LinkError, Lost, Refused, TimedOut
+from toolyard.upstreams.link.link import Link, LinkError, Lost, Refusal, TimedOut
 from toolyard.upstreams.link.post import Requester
 from toolyard.upstreams.link.sse import SseLink
 from toolyard.upstreams.link.stdio import StdioLink
-from toolyard.upstreams.lists.kept import Learnt
+from toolyard.upstreams.lists.records import Learnt
 from toolyard.upstreams.running import Owner
 from toolyard.upstreams.session import UpstreamSession
 from toolyard.upstreams.setup import Setup
@@ -83,7 +83,7 @@ class Connector:
             try:
                 return await self._greeted(attempt, owner, caller, heard)
             except CannotConnect as other:
-                if not isinstance(other.cause, Refused):
+                if not isinstance(other.cause, Refusal):
                     raise
         raise error
 
@@ -92,9 +92,9 @@ class Connector:
             if isinstance(error.cause, Lost) and failed.era != "handshake":
                 # Some servers of the handshake era exit when anything precedes `initialize`.
                 return [Attempt("stdio", "handshake")]
-            changed = isinstance(error.cause, Refused) and failed.era == "handshake"
+            changed = isinstance(error.cause, Refusal) and failed.era == "handshake"
             return [Attempt("stdio", None)] if changed else []
-        if not isinstance(error.cause, Refused) or error.cause.status not in _UNKNOWN_TRANSPORT:
+        if not isinstance(error.cause, Refusal) or error.cause.status not in _UNKNOWN_TRANSPORT:
             return []
         # Another version may run there now: what worked before does not bind us.
         return [

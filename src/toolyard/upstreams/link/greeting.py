@@ -18,7 +18,7 @@ from toolyard.protocol.call import Json, JsonObject
 from toolyard.protocol.keys import SERVER_INFO
 from toolyard.protocol.revisions import HANDSHAKE, LATEST, LATEST_HANDSHAKE, MODERN, Revision
 from toolyard.upstreams.envelope import OUR_INFO, envelope, protocol_error
-from toolyard.upstreams.link.link import LinkError, Refused
+from toolyard.upstreams.link.link import LinkError, Refusal
 from toolyard.upstreams.session import Peer, UpstreamSession
 
 Era: TypeAlias = Literal["modern", "handshake"]
@@ -66,11 +66,11 @@ async def _probe_handshake(session: UpstreamSession) -> Peer:
     """For a client of the handshake era: another one only where it does not have that."""
     try:
         return await _initialize(session)
-    except (Mismatch, Refused) as error:
+    except (Mismatch, Refusal) as error:
         refused = error
     try:
         return await _discover(session)
-    except (NotModern, ProtocolError, Refused):
+    except (NotModern, ProtocolError, Refusal):
         raise refused from None
 
 
@@ -150,7 +150,7 @@ async def _ask_discover(session: UpstreamSession) -> Peer:
         result = await session.greet("server/discover", params, LATEST.date)
     except ProtocolError as error:
         named = _supported(error)
-    except Refused as refused:
+    except Refusal as refused:
         if _utters_modern(refused):
             return Peer(LATEST, UNTOLD)
         named = _supported(protocol_error(refused.error))
@@ -167,7 +167,7 @@ async def _discover_again(session: UpstreamSession, version: str) -> Peer:
     try:
         result = await session.greet("server/discover", {"_meta": envelope(version)}, version)
     except ProtocolError as error:
-        raise Refused(200, f"server/discover: {error.message}") from None
+        raise Refusal(200, f"server/discover: {error.message}") from None
     return _discovered(result)
 
 
@@ -177,7 +177,7 @@ def _supported(error: ProtocolError) -> frozenset[str]:
     return _dates(error.data.get("supported"))
 
 
-def _utters_modern(refused: Refused) -> bool:
+def _utters_modern(refused: Refusal) -> bool:
     """Some refusals only a modern server utters; the others are an old server's surprise."""
     if refused.error is None:
         if refused.status in _DOWN:
@@ -210,7 +210,7 @@ async def _initialize(session: UpstreamSession, named: frozenset[str] = frozense
         data = error.data if isinstance(error.data, dict) else {}
         other = _latest(_dates(data.get("supported")), HANDSHAKE)
         if other is None or other is asked:
-            raise Refused(200, f"initialize: {error.message}") from None
+            raise Refusal(200, f"initialize: {error.message}") from None
         result = await _say_hello(session, other)
     revision = HANDSHAKE.get(str(result.get("protocolVersion")))
     if revision is None:

@@ -15,7 +15,7 @@ from toolyard.protocol.headers import MCP_NAME, encode_value
 from toolyard.protocol.kinds import LISTS
 from toolyard.protocol.revisions import HANDSHAKE
 from toolyard.telemetry import logger
-from toolyard.upstreams.link.link import Link, LinkError, Lost, Outgoing, Refused, SessionGone
+from toolyard.upstreams.link.link import Link, LinkError, Lost, Outgoing, Refusal, SessionGone
 from toolyard.upstreams.link.post import Requester, refusal
 from toolyard.upstreams.link.streams import ACCEPT_EVENTS, events_of, messages_from, messages_of
 
@@ -173,7 +173,7 @@ class StreamableLink(Link):
             except SessionGone as error:
                 self.lose(error)
                 return
-            except Refused:
+            except Refusal:
                 return
             except LinkError as error:
                 log.debug("the stream of unasked messages failed: %s", error)
@@ -191,7 +191,7 @@ class StreamableLink(Link):
             if response.status == 404 and self._session_id is not None:
                 raise SessionGone("forgot our session")
             if response.status != 200 or response.content_type != ACCEPT_EVENTS:
-                raise Refused(response.status, "")
+                raise Refusal(response.status, "")
             async with aclosing(events_of(response, self._http.max_message)) as events:
                 async for event in events:
                     heard = True
@@ -257,7 +257,7 @@ def _routing(out: Outgoing, name: str | None) -> dict[str, str]:
     return {"Mcp-Method": out.method, **named}
 
 
-def _forgot(refused: Refused) -> bool:
+def _forgot(refused: Refusal) -> bool:
     """Does it say that it does not know our session? Some do so with 400 in place of 404."""
     if refused.status == 404:
         return True

@@ -41,7 +41,7 @@ class SessionGone(NotSent):
     """The upstream refused the message because it does not know our session any more."""
 
 
-class Refused(LinkError):
+class Refusal(LinkError):
     """An HTTP status other than success; `error` is the JSON-RPC error in its body, if any."""
 
     def __init__(self, status: int, text: str, error: JsonObject | None = None) -> None:
@@ -50,7 +50,7 @@ class Refused(LinkError):
         self.error = error
 
 
-class Unauthorized(LinkError):
+class CredentialsError(LinkError):
     """The upstream wants credentials, or other ones."""
 
 

@@ -6,11 +6,12 @@ from collections.abc import Mapping
 
 import orjson
 
+from toolyard.http.challenge import Challenge
 from toolyard.http.client import CannotReach, ClientResponse, HttpClient, Url
 from toolyard.http.client_connection import Broken, HttpError
 from toolyard.protocol.call import JsonObject
-from toolyard.upstreams.auth import Challenge, Credentials
-from toolyard.upstreams.link.link import MAX_MESSAGE, Lost, NotSent, Refused, Unauthorized
+from toolyard.upstreams.auth import Credentials
+from toolyard.upstreams.link.link import MAX_MESSAGE, CredentialsError, Lost, NotSent, Refusal
 
 MAX_TRIES = 4
 MAX_ERROR_BODY = 1024 * 1024
@@ -60,7 +61,7 @@ class Requester:
             elif response.status not in (401, 403) or not await self._challenged(response, target):
                 return response
             response.close()
-        raise Refused(response.status, "after several attempts")
+        raise Refusal(response.status, "after several attempts")
 
     async def _authorized(self, headers: Mapping[str, str]) -> Mapping[str, str]:
         return {**await self._credentials.headers(), **headers}
@@ -79,10 +80,10 @@ class Requester:
         try:
             target = url.join(location)
         except ValueError:
-            raise Refused(response.status, "it redirects to nowhere") from None
+            raise Refusal(response.status, "it redirects to nowhere") from None
         # Credentials and arguments go to no other origin than the registry names.
         if target.origin != url.origin:
-            raise Refused(response.status, "it redirects to another origin")
+            raise Refusal(response.status, "it redirects to another origin")
         return target
 
     async def _challenged(self, response: ClientResponse, url: Url) -> bool:
@@ -95,10 +96,10 @@ class Requester:
                 return True
         finally:
             response.close()
-        raise Unauthorized(f"answered HTTP {response.status}: it wants other credentials")
+        raise CredentialsError(f"answered HTTP {response.status}: it wants other credentials")
 
 
-async def refusal(response: ClientResponse) -> Refused:
+async def refusal(response: ClientResponse) -> Refusal:
     """What a status other than success means, with the error in its body."""
     try:
         body = bytes(await response.read(MAX_ERROR_BODY))
@@ -106,10 +107,10 @@ async def refusal(response: ClientResponse) -> Refused:
         body = b""
     error = _error_in(body)
     if error is not None:
-        return Refused(response.status, str(error.get("message", "")), error)
+        return Refusal(response.status, str(error.get("message", "")), error)
     html = response.content_type == "text/html"
     text = "" if html else body[:SHOWN_ERROR].decode("utf-8", "replace").strip()
-    return Refused(response.status, text)
+    return Refusal(response.status, text)
 
 
 def _error_in(body: bytes) -> JsonObject | None:

@@ -15,7 +15,7 @@ from toolyard.upstreams.link.link import (
     Lost,
     Outgoing,
     Pending,
-    Refused,
+    Refusal,
     SessionGone,
 )
 from toolyard.upstreams.link.post import Requester, refusal
@@ -38,7 +38,7 @@ class SseLink(Link):
         if response.status != 200:
             raise await refusal(response)
         if response.content_type != ACCEPT_EVENTS:
-            raise Refused(response.status, "it is no event stream")
+            raise Refusal(response.status, "it is no event stream")
         events = events_of(response, self._http.max_message)
         self._endpoint = await self._first(events)
         self._reading = asyncio.get_running_loop().create_task(self._read(events))

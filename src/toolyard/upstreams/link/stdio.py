@@ -7,7 +7,7 @@ from collections.abc import Awaitable
 from typing import NoReturn
 
 from toolyard.errors import ProtocolError
-from toolyard.processes.lasting import EXIT_GRACE, Child, Guard, Program
+from toolyard.processes.lasting import EXIT_GRACE, Child, GroupGuard, Program
 from toolyard.processes.pacing import units_of
 from toolyard.protocol.call import JsonObject
 from toolyard.protocol.codec import dumps, loads
@@ -33,7 +33,9 @@ _ID_LAST = re.compile(rb',\s*"id"\s*:\s*(\d{1,18})\s*(?:,\s*"jsonrpc"\s*:\s*"2\.
 class StdioLink(Link):
     transport = "stdio"
 
-    def __init__(self, program: Program, *, max_message: int = MAX_MESSAGE, guard: Guard) -> None:
+    def __init__(
+        self, program: Program, *, max_message: int = MAX_MESSAGE, guard: GroupGuard
+    ) -> None:
         super().__init__()
         self._program = program
         self._pending = Pending()

@@ -15,11 +15,11 @@ from toolyard.protocol.client import ASKED
 from toolyard.protocol.client import key_of as client_key
 from toolyard.protocol.headers import header_parameters
 from toolyard.telemetry import masked
-from toolyard.upstreams.connections import Client, Connections, Lease
+from toolyard.upstreams.connections import Connections, Downstream, Lease
 from toolyard.upstreams.definition import ServerDefinition
 from toolyard.upstreams.link.link import LinkError
 from toolyard.upstreams.lists import asking as lists
-from toolyard.upstreams.lists.kept import Kept, KeptListings, Learnt
+from toolyard.upstreams.lists.records import Learnt, RecordFolder, UpstreamRecord
 
 # Callers with a login of their own are counted as well.
 MOST_LISTINGS = 256
@@ -54,13 +54,13 @@ class Listings:
         self._finding_out = asyncio.Lock()
         self._headers: dict[tuple[str, str], Headers] = {}
 
-    def load(self, kept: Kept, plain: Client) -> None:
+    def load(self, record: UpstreamRecord, plain: Downstream) -> None:
         """What was kept is believed until the server is used."""
-        self._at(self.key(plain)).listing = kept.listing
-        for (modern, client), listing in kept.others.items():
+        self._at(self.key(plain)).listing = record.listing
+        for (modern, client), listing in record.others.items():
             self._at(Key("", modern, client)).listing = listing
 
-    def key(self, client: Client) -> Key:
+    def key(self, client: Downstream) -> Key:
         modern = self._learnt.speaks_modern(client.guise.modern)
         modern = client.guise.modern if modern is None else modern
         told = client.guise.key
@@ -78,22 +78,22 @@ class Listings:
 
     # -- asking ------------------------------------------------------------------------
 
-    def known(self, client: Client) -> Listing | None:
+    def known(self, client: Downstream) -> Listing | None:
         found = self._known.get(self.key(client))
         return found.listing if found is not None else None
 
-    def doubted(self, client: Client) -> bool:
+    def doubted(self, client: Downstream) -> bool:
         found = self._known.get(self.key(client))
         return found is None or found.doubted
 
-    async def of(self, client: Client, trouble: str | None, *, anew: bool = False) -> Listing:
+    async def of(self, client: Downstream, trouble: str | None, *, anew: bool = False) -> Listing:
         """What it lists now, or what it last listed and why there is nothing newer."""
         if self._learnt.speaks_modern(client.guise.modern) is None:
             async with self._finding_out:  # before that, nobody knows who is alike
                 return await self._of(client, trouble, anew)
         return await self._of(client, trouble, anew)
 
-    async def _of(self, client: Client, trouble: str | None, anew: bool) -> Listing:
+    async def _of(self, client: Downstream, trouble: str | None, anew: bool) -> Listing:
         known = self._at(self.key(client))
         # In the lock also to look: while it is being asked, what it lists is not known yet.
         async with known.asking:
@@ -109,7 +109,7 @@ class Listings:
             except (LinkError, UpstreamError) as error:
                 return replace(before, error=masked(str(error), self._definition.secrets))
 
-    async def _fetch(self, client: Client, known: Known) -> Listing:
+    async def _fetch(self, client: Downstream, known: Known) -> Listing:
         lease = await self._connections.to_list(client)
         actual = self._at(self.key(client))  # which era it has may be known only now
         if actual is known:
@@ -117,7 +117,7 @@ class Listings:
         async with actual.asking:
             return await self._ask(client, actual, lease)
 
-    async def _ask(self, client: Client, known: Known, lease: Lease) -> Listing:
+    async def _ask(self, client: Downstream, known: Known, lease: Lease) -> Listing:
         clean = False
         known.fresh = True  # before asking: a change announced meanwhile makes it stale again
         try:
@@ -155,7 +155,7 @@ class Listings:
             known.old_at, known.fresh = None, False
         return bool(old)
 
-    def keep(self, kept: KeptListings, plain: Client) -> None:
+    def keep(self, records: RecordFolder, plain: Downstream) -> None:
         """Write down what is known, for the next start."""
         base = self.key(plain)
         listing = self.known(plain)
@@ -166,7 +166,7 @@ class Listings:
             for key, known in list(self._known.items())[-MOST_KEPT:]
             if known.listing is not None and key != base
         }
-        kept.save(self._definition.identity, Kept(listing, self._learnt, others))
+        records.save(self._definition.identity, UpstreamRecord(listing, self._learnt, others))
 
     # -- arguments that travel in headers ----------------------------------------------
 

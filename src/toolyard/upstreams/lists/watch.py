@@ -13,7 +13,7 @@ from toolyard.errors import METHOD_NOT_FOUND, ProtocolError
 from toolyard.protocol.call import JsonObject
 from toolyard.protocol.kinds import SPELLED
 from toolyard.telemetry import logger
-from toolyard.upstreams.link.link import LinkError, Refused
+from toolyard.upstreams.link.link import LinkError, Refusal
 from toolyard.upstreams.session import UpstreamSession
 
 log = logger("upstreams")
@@ -23,7 +23,7 @@ FIRST_WAIT, MOST_WAIT = 1.0, 30.0
 ACKNOWLEDGED_WITHIN = 5.0
 
 
-class Watch:
+class ChangeWatch:
     """`changed` is called when any list may have changed."""
 
     def __init__(self, changed: Changed) -> None:
@@ -143,7 +143,7 @@ class Watch:
         while session.link.lost is None:
             try:
                 await session.listen(wanted)
-            except (ProtocolError, Refused) as error:
+            except (ProtocolError, Refusal) as error:
                 log.debug("%s: subscriptions/listen: %s", session.server, error)
                 self._acknowledged.set()
                 return

@@ -2,49 +2,49 @@
 
 from __future__ import annotations
 
-from toolyard.web.routes.request import SECURITY, Ask, Refused
+from toolyard.web.routes.request import SECURITY, ApiRefusal, Ask
 from toolyard.web.stream import stream
 from toolyard.web.trying.channel import WrongAnswers
-from toolyard.web.trying.runs import METHODS, Run, Runs
+from toolyard.web.trying.trials import METHODS, Trial, Trials
 from toolyard.web.window import Window
 
 
 class CallRoutes:
     def __init__(self, window: Window) -> None:
-        self._runs = Runs(window)
+        self._trials = Trials(window)
 
     async def start(self, ask: Ask) -> None:
         """Answered with the call's events; a browser that leaves cancels the call."""
         body = await ask.json()
         method, params = body.get("method"), body.get("params", {})
         if method not in METHODS or not isinstance(params, dict):
-            raise Refused(400, "a call has a method that the page may use, and params")
-        run = self._runs.start(method, params)
+            raise ApiRefusal(400, "a call has a method that the page may use, and params")
+        trial = self._trials.start(method, params)
         try:
-            await stream(run.events, ask.request, ask.response, SECURITY)
+            await stream(trial.events, ask.request, ask.response, SECURITY)
         finally:
-            run.cancel()
+            trial.cancel()
 
     async def answers(self, ask: Ask) -> None:
-        run = self._run(ask)
+        trial = self._trial(ask)
         try:
-            taken = run.channel.answer(await ask.json())
+            taken = trial.channel.answer(await ask.json())
         except WrongAnswers as refused:
             said = f"the answer does not fit what was asked: {refused}"
-            raise Refused(422, said, wrong=dict(refused.wrong)) from None
+            raise ApiRefusal(422, said, wrong=dict(refused.wrong)) from None
         if not taken:
-            raise Refused(409, "the call is not asking anything")
+            raise ApiRefusal(409, "the call is not asking anything")
         await ask.answer({})
 
     async def cancel(self, ask: Ask) -> None:
-        self._run(ask).cancel()
+        self._trial(ask).cancel()
         await ask.answer({})
 
-    def _run(self, ask: Ask) -> Run:
-        run = self._runs.find(ask.rest[0]) if ask.rest else None
-        if run is None:
-            raise Refused(404, "no such call is running")
-        return run
+    def _trial(self, ask: Ask) -> Trial:
+        trial = self._trials.find(ask.rest[0]) if ask.rest else None
+        if trial is None:
+            raise ApiRefusal(404, "no such call is running")
+        return trial
 
     async def close(self) -> None:
-        await self._runs.close()
+        await self._trials.close()

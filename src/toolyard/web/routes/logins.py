@@ -5,7 +5,7 @@ from __future__ import annotations
 from urllib.parse import unquote
 
 from toolyard.errors import UpstreamError
-from toolyard.web.routes.request import Ask, Refused
+from toolyard.web.routes.request import ApiRefusal, Ask
 from toolyard.web.window import Window
 
 
@@ -21,14 +21,14 @@ class LoginRoutes:
         try:
             link = await self._window.logins.log_in(_name(ask))
         except UpstreamError as error:
-            raise Refused(502, error.message) from None
+            raise ApiRefusal(502, error.message) from None
         if link is None:
-            raise Refused(404, "the registry has no such OAuth server")
+            raise ApiRefusal(404, "the registry has no such OAuth server")
         await ask.answer({"link": link})
 
     async def end(self, ask: Ask) -> None:
         if not await self._window.logins.log_out(_name(ask)):
-            raise Refused(404, "the registry has no such OAuth server")
+            raise ApiRefusal(404, "the registry has no such OAuth server")
         await ask.answer({})
 
 

@@ -6,10 +6,10 @@ import asyncio
 from time import monotonic
 
 from toolyard.web.live import Live
-from toolyard.web.routes.request import PRIVATE, SECURITY, Ask, Refused
+from toolyard.web.routes.request import PRIVATE, SECURITY, ApiRefusal, Ask
 from toolyard.web.stream import stream
+from toolyard.web.views.catalog import CatalogListing
 from toolyard.web.views.detail import detail
-from toolyard.web.views.listing import Listed
 from toolyard.web.views.overview import overview
 from toolyard.web.window import Window
 
@@ -17,7 +17,7 @@ from toolyard.web.window import Window
 class LookRoutes:
     def __init__(self, window: Window) -> None:
         self._window = window
-        self._listed: Listed | None = None
+        self._listed: CatalogListing | None = None
         self._started = monotonic()
         self._open: set[Live] = set()
 
@@ -29,10 +29,10 @@ class LookRoutes:
         listed = await self._current()
         await ask.response.send(200, listed.body, PRIVATE)
 
-    async def _current(self) -> Listed:
+    async def _current(self) -> CatalogListing:
         catalog = self._window.catalog()
         if self._listed is None or self._listed.catalog is not catalog:
-            self._listed = await asyncio.to_thread(Listed, catalog)
+            self._listed = await asyncio.to_thread(CatalogListing, catalog)
         return self._listed
 
     async def entry(self, ask: Ask) -> None:
@@ -40,7 +40,7 @@ class LookRoutes:
         kind, name = query.get("kind", "tools"), query.get("name", "")
         found = detail(self._window, self._window.catalog(), kind, name)
         if found is None:
-            raise Refused(404, f"there is no such entry among the {kind} (any more)")
+            raise ApiRefusal(404, f"there is no such entry among the {kind} (any more)")
         await ask.answer(found)
 
     async def events(self, ask: Ask) -> None:

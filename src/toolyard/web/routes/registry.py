@@ -16,7 +16,7 @@ from toolyard.web.editing.registries import (
     stamp,
 )
 from toolyard.web.editing.sections import SECTIONS, RefusedEdit
-from toolyard.web.routes.request import Ask, Refused
+from toolyard.web.routes.request import ApiRefusal, Ask
 from toolyard.web.window import Window
 
 STALE = "the file has changed since it was read: look at it again"
@@ -32,7 +32,7 @@ class RegistryRoutes:
         try:
             told = [await asyncio.to_thread(shown, file, read_only) for file in files]
         except OSError as error:
-            raise Refused(500, f"the file cannot be read: {error.strerror}") from None
+            raise ApiRefusal(500, f"the file cannot be read: {error.strerror}") from None
         await ask.answer({"files": told})
 
     async def check(self, ask: Ask) -> None:
@@ -43,39 +43,39 @@ class RegistryRoutes:
 
     async def save(self, ask: Ask) -> None:
         if self._window.read_only:
-            raise Refused(403, "the page is read-only (the setting page_read_only is on)")
+            raise ApiRefusal(403, "the page is read-only (the setting page_read_only is on)")
         body = await ask.json()
         file = self._file(body)
         seen = str(body.get("stamp"))
         if stamp(await asyncio.to_thread(file.read)) != seen:
-            raise Refused(409, STALE)
+            raise ApiRefusal(409, STALE)
         draft = await self._draft(file, body)
         if draft.spoils:
-            raise Refused(422, "the change has a mistake in it: nothing was saved")
+            raise ApiRefusal(422, "the change has a mistake in it: nothing was saved")
         try:
             await asyncio.to_thread(file.save, draft.text, seen)
         except Stale:
-            raise Refused(409, STALE) from None
+            raise ApiRefusal(409, STALE) from None
         except OSError as error:
-            raise Refused(500, f"the file cannot be written: {error.strerror}") from None
+            raise ApiRefusal(500, f"the file cannot be written: {error.strerror}") from None
         await ask.answer({"stamp": stamp(draft.text)})
 
     def _file(self, body: JsonObject) -> RegistryFile:
         file = find(self._window.registries(), body.get("path"))
         if file is None:
-            raise Refused(404, "no such registry file is served")
+            raise ApiRefusal(404, "no such registry file is served")
         return file
 
     async def _draft(self, file: RegistryFile, body: JsonObject) -> Draft:
         parts = body.get("sections")
         if not isinstance(parts, dict) or not all(map(_is_part, parts.items())):
-            raise Refused(400, "sections are the texts of tools and schemas")
+            raise ApiRefusal(400, "sections are the texts of tools and schemas")
         try:
             return await asyncio.to_thread(changed, file, parts)
         except RefusedEdit as refused:
-            raise Refused(422, refused.message, section=refused.section) from None
+            raise ApiRefusal(422, refused.message, section=refused.section) from None
         except ValueError as error:
-            raise Refused(422, f"the file is not JSON: {error}") from None
+            raise ApiRefusal(422, f"the file is not JSON: {error}") from None
 
     def _told(self, draft: Draft) -> JsonObject:
         if draft.catalog is None:

@@ -29,7 +29,7 @@ SECURITY: tuple[Header, ...] = (
 PRIVATE: tuple[Header, ...] = (JSON_TYPE, (b"cache-control", b"no-store"), *SECURITY)
 
 
-class Refused(Exception):
+class ApiRefusal(Exception):
     """The status and the words of a refusal."""
 
     def __init__(self, status: int, message: str, **more: Json) -> None:
@@ -48,11 +48,11 @@ class Ask:
         try:
             body = orjson.loads(await self.request.read(MAX_BODY))
         except BodyTooLarge:
-            raise Refused(413, f"a body may have {MAX_BODY} bytes") from None
+            raise ApiRefusal(413, f"a body may have {MAX_BODY} bytes") from None
         except ValueError:
-            raise Refused(400, "the body is not JSON") from None
+            raise ApiRefusal(400, "the body is not JSON") from None
         if not isinstance(body, dict):
-            raise Refused(400, "the body is not an object")
+            raise ApiRefusal(400, "the body is not an object")
         return body
 
     async def answer(self, value: Json) -> None:

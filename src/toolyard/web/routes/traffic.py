@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from toolyard.web.recording.traffic import Traffic
-from toolyard.web.routes.request import Ask, Refused
+from toolyard.web.routes.request import ApiRefusal, Ask
 from toolyard.web.views.records import full, line
 from toolyard.web.window import Window
 
@@ -20,7 +20,7 @@ class TrafficRoutes:
             return
         record = traffic.find(int(ask.rest[0])) if ask.rest[0].isdecimal() else None
         if record is None:
-            raise Refused(404, "this call is not kept any more")
+            raise ApiRefusal(404, "this call is not kept any more")
         await ask.answer(full(record, self._window.catalog(), secrets))
 
     async def forget(self, ask: Ask) -> None:
@@ -29,5 +29,5 @@ class TrafficRoutes:
 
     def _traffic(self) -> Traffic:
         if self._window.traffic is None:
-            raise Refused(404, "traffic is not recorded (the setting page_traffic is off)")
+            raise ApiRefusal(404, "traffic is not recorded (the setting page_traffic is off)")
         return self._window.traffic

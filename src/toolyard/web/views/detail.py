@@ -9,7 +9,7 @@ from toolyard.catalog.entries import Tool
 from toolyard.catalog.snapshot import Catalog, Listed
 from toolyard.protocol.call import JsonObject
 from toolyard.protocol.kinds import KINDS, Kind
-from toolyard.web.views.listing import is_projected
+from toolyard.web.views.catalog import is_projected
 from toolyard.web.views.owners import owner_named, owner_of, source_of
 from toolyard.web.views.sizes import tokens_in
 from toolyard.web.window import Layer, Window

@@ -13,7 +13,7 @@ from toolyard.protocol.kinds import KINDS
 from toolyard.protocol.revisions import ALL
 from toolyard.upstreams.health import Health
 from toolyard.web.recording.traffic import Traffic
-from toolyard.web.views.listing import Listed
+from toolyard.web.views.catalog import CatalogListing
 from toolyard.web.views.owners import PROJECT, REGISTRY, owner_of
 from toolyard.web.window import Window
 
@@ -29,7 +29,7 @@ class Sum:
     seconds: list[float] = field(default_factory=list)
 
 
-def overview(window: Window, listed: Listed, uptime: float) -> JsonObject:
+def overview(window: Window, listed: CatalogListing, uptime: float) -> JsonObject:
     catalog = listed.catalog
     sums = _sums(listed, window.traffic)
     tools = sum(listed.tokens.values())
@@ -58,7 +58,7 @@ def _counts(catalog: Catalog) -> JsonObject:
     return {kind: len(getattr(catalog, kind)) for kind in kinds}
 
 
-def _sums(listed: Listed, traffic: Traffic | None) -> dict[str, Sum]:
+def _sums(listed: CatalogListing, traffic: Traffic | None) -> dict[str, Sum]:
     sums: dict[str, Sum] = defaultdict(Sum)
     for tool in listed.catalog.tools.values():
         one = sums[owner_of(tool, listed.catalog.tools)]

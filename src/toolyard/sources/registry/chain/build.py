@@ -25,7 +25,7 @@ VERSION_KEY = "toolyard/version"
 
 
 @dataclass(frozen=True, slots=True)
-class Builder:
+class ChainBuilder:
     connect: UpstreamTargets
     # The entry of that name, whichever source it is from; None where there is none.
     find: Callable[[str], Tool | None]

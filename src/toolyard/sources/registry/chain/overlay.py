@@ -9,7 +9,7 @@ from fnmatch import fnmatchcase
 from toolyard.catalog.costs import why_costly
 from toolyard.catalog.entries import Entries, Tool
 from toolyard.catalog.listing import Listing
-from toolyard.sources.registry.chain.build import Builder
+from toolyard.sources.registry.chain.build import ChainBuilder
 from toolyard.sources.registry.chain.chains import Chain, Chains
 from toolyard.sources.registry.chain.exposed import Exposed
 from toolyard.sources.registry.format.model import Expose, Registry, ToolDefinition
@@ -92,12 +92,12 @@ class _Overlay:
                 built[name] = self._built(definitions[name], chains, builder)
             return built[name]
 
-        builder = Builder(self.connect, find, self.registry.file)
+        builder = ChainBuilder(self.connect, find, self.registry.file)
         for name in definitions:
             find(name)
         return built
 
-    def _built(self, tool: ToolDefinition, chains: Chains, builder: Builder) -> Tool:
+    def _built(self, tool: ToolDefinition, chains: Chains, builder: ChainBuilder) -> Tool:
         chain = chains.of(tool)
         reason = _why_costly(chain) or chains.why_disabled(chain) or builder.missing_tool(chain)
         if reason is None:

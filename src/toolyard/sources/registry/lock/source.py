@@ -30,13 +30,13 @@ from toolyard.sources.registry.lock.lock import (
     why_held,
 )
 from toolyard.telemetry import logger
-from toolyard.upstreams.connections import Client, client_of
-from toolyard.upstreams.target import ResourceTarget
+from toolyard.upstreams.connections import Downstream, client_of
+from toolyard.upstreams.target import UpstreamResourceTarget
 
 log = logger("lock")
 Hold: TypeAlias = Callable[[Lock, Entries], Entries]
 # What a server lists on a connection that is open, to this client.
-Live: TypeAlias = Callable[[str, Client], Awaitable[Listing]]
+Live: TypeAlias = Callable[[str, Downstream], Awaitable[Listing]]
 Other = TypeVar("Other", Prompt, Resource, Template)
 
 
@@ -120,7 +120,7 @@ def _compared(tool: Tool, live: Live | None) -> Tool:
         return tool
     underlying = tool.extra.get("underlying", tool.definition)
     assert isinstance(underlying, dict)
-    listed = Listed(server, "tools", original, _hash_of("tools", underlying))
+    listed = ApprovedEntry(server, "tools", original, _hash_of("tools", underlying))
     return replace(tool, target=LockedUpstream(tool.target, listed, live))
 
 
@@ -160,9 +160,9 @@ def _compared_other(entry: Other, kind: Kind, live: Live | None) -> Other:
     if live is None or entry.origin.source != "upstream":
         return entry
     known = _hash_of(kind, entry.definition)
-    listed = Listed(entry.origin.owner, kind, entry.origin.place, known)
+    listed = ApprovedEntry(entry.origin.owner, kind, entry.origin.place, known)
     target = entry.target
-    kept = LockedResource if isinstance(target, ResourceTarget) else LockedUpstream
+    kept = LockedResource if isinstance(target, UpstreamResourceTarget) else LockedUpstream
     return replace(entry, target=kept(target, listed, live))
 
 
@@ -180,7 +180,7 @@ def _disabled(tool: Tool, reason: str) -> Tool:
     return replace(tool, target=Unavailable(said), unavailable=said, listed=False)
 
 
-class Listed(NamedTuple):
+class ApprovedEntry(NamedTuple):
     """An entry of a server, and the hash of what was approved of it."""
 
     server: str
@@ -205,7 +205,7 @@ class LockedUpstream:
     """Looks at what the server lists before each call: it may be another one since it started."""
 
     source: Target
-    listed: Listed
+    listed: ApprovedEntry
     live: Live
 
     async def call(self, arguments: JsonObject, call: Call, channel: Channel) -> Result:
@@ -227,7 +227,7 @@ class LockedResource(LockedUpstream):
     async def subscribe(
         self, arguments: JsonObject, call: Call, channel: Channel, changed: Callable[[], None]
     ) -> Callable[[], None]:
-        assert isinstance(self.source, ResourceTarget)
+        assert isinstance(self.source, UpstreamResourceTarget)
         return await self.source.subscribe(arguments, call, channel, changed)
 
 

@@ -58,13 +58,13 @@ Others: TypeAlias = Mapping[tuple[bool, str], Listing]
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class UpstreamRecord:
     listing: Listing  # to clients that can do nothing special
     learnt: Learnt
     others: Others = field(default_factory=dict)
 
 
-def kept_folder(registry: str) -> Path:
+def record_folder(registry: str) -> Path:
     """Where listings of upstreams are kept: beside the file, else in the user's cache."""
     folder = Path(registry).resolve().parent
     if os.access(folder, os.W_OK):
@@ -73,13 +73,13 @@ def kept_folder(registry: str) -> Path:
     return Path(cache) / "toolyard" / "upstreams"
 
 
-class KeptListings:
+class RecordFolder:
     """A folder with a file for each definition. Without a folder nothing is kept."""
 
     def __init__(self, folder: Path | None) -> None:
         self._folder = folder
 
-    def load(self, identity: str, server: str) -> Kept | None:
+    def load(self, identity: str, server: str) -> UpstreamRecord | None:
         if self._folder is None:
             return None
         try:
@@ -88,32 +88,32 @@ class KeptListings:
             return None
         return _read(value, server)
 
-    def save(self, identity: str, kept: Kept) -> None:
+    def save(self, identity: str, record: UpstreamRecord) -> None:
         if self._folder is None:
             return
         path = self._folder / f"{identity}.json"
         try:
             self._folder.mkdir(parents=True, exist_ok=True)
-            write_whole(str(path), _written(kept), sync=False)
+            write_whole(str(path), _written(record), sync=False)
         except (OSError, TypeError) as error:
-            log.warning("the listing of %s was not kept: %s", kept.listing.server, error)
+            log.warning("the listing of %s was not kept: %s", record.listing.server, error)
 
 
-def _written(kept: Kept) -> bytes:
-    learnt = kept.learnt
+def _written(record: UpstreamRecord) -> bytes:
+    learnt = record.learnt
     others = [
         {"modern": modern, "client": client, **_listed(listing)}
-        for (modern, client), listing in kept.others.items()
+        for (modern, client), listing in record.others.items()
     ]
     return dumps(
         {
             "format": FORMAT,
-            "server": kept.listing.server,
+            "server": record.listing.server,
             "era": None if learnt.modern is None else "modern" if learnt.modern else "handshake",
             "handshake": learnt.handshake,
             "transport": learnt.transport,
             "newest": learnt.newest.date if learnt.newest is not None else None,
-            **_listed(kept.listing),
+            **_listed(record.listing),
             "others": others,
         },
         orjson.OPT_INDENT_2,
@@ -128,10 +128,12 @@ def _listed(listing: Listing) -> JsonObject:
     }
 
 
-def _read(value: Json, server: str) -> Kept | None:
+def _read(value: Json, server: str) -> UpstreamRecord | None:
     if not isinstance(value, dict) or value.get("format") != FORMAT:
         return None
-    return Kept(_read_listing(value, server), _read_learnt(value), _read_others(value, server))
+    return UpstreamRecord(
+        _read_listing(value, server), _read_learnt(value), _read_others(value, server)
+    )
 
 
 def _read_listing(value: JsonObject, server: str) -> Listing:

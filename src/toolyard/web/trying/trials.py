@@ -23,7 +23,7 @@ METHODS = SERVER_METHODS
 
 
 @dataclass(slots=True)
-class Run:
+class Trial:
     id: str
     events: Events
     channel: PageChannel
@@ -35,45 +35,45 @@ class Run:
             self.task.cancel()
 
 
-class Runs:
+class Trials:
     def __init__(self, window: Window) -> None:
         self._window = window
-        self._running: dict[str, Run] = {}
+        self._running: dict[str, Trial] = {}
 
-    def find(self, run_id: str) -> Run | None:
-        return self._running.get(run_id)
+    def find(self, trial_id: str) -> Trial | None:
+        return self._running.get(trial_id)
 
-    def start(self, method: str, params: JsonObject) -> Run:
+    def start(self, method: str, params: JsonObject) -> Trial:
         events = Events()
-        run = Run(secrets.token_hex(8), events, PageChannel(events))
-        self._running[run.id] = run
-        events.push("started", {"id": run.id})
-        run.task = asyncio.get_running_loop().create_task(self._perform(run, method, params))
-        run.task.add_done_callback(lambda _: self._ended(run))
-        return run
+        trial = Trial(secrets.token_hex(8), events, PageChannel(events))
+        self._running[trial.id] = trial
+        events.push("started", {"id": trial.id})
+        trial.task = asyncio.get_running_loop().create_task(self._perform(trial, method, params))
+        trial.task.add_done_callback(lambda _: self._ended(trial))
+        return trial
 
-    def _ended(self, run: Run) -> None:
-        self._running.pop(run.id, None)
-        run.events.end()
+    def _ended(self, trial: Trial) -> None:
+        self._running.pop(trial.id, None)
+        trial.events.end()
 
-    async def _perform(self, run: Run, method: str, params: JsonObject) -> None:
-        observers.set((run.hops,))
+    async def _perform(self, trial: Trial, method: str, params: JsonObject) -> None:
+        observers.set((trial.hops,))
         began = perf_counter()
         try:
-            result = decoded(await self._window.call(method, params, run.channel))
+            result = decoded(await self._window.call(method, params, trial.channel))
         except ProtocolError as error:
             said = {"code": error.code, "message": error.message, "data": error.data}
-            run.events.push("failed", {**said, "ms": _ms_since(began)})
+            trial.events.push("failed", {**said, "ms": _ms_since(began)})
             return
         except asyncio.CancelledError:
-            run.events.push("cancelled", {"ms": _ms_since(began)})
+            trial.events.push("cancelled", {"ms": _ms_since(began)})
             raise
         ended = Clocked(began, perf_counter())
-        run.events.push("result", self._told(run, params, result, ended))
+        trial.events.push("result", self._told(trial, params, result, ended))
 
-    def _told(self, run: Run, params: JsonObject, result: JsonObject, clocked: Clocked) -> Json:
+    def _told(self, trial: Trial, params: JsonObject, result: JsonObject, clocked: Clocked) -> Json:
         given = params.get("arguments", params)
-        taken = stages(given, run.hops, result, clocked)
+        taken = stages(given, trial.hops, result, clocked)
         for stage in taken[1:-1]:
             if stage["value"] in (given, result):
                 stage["same"] = True
@@ -87,7 +87,7 @@ class Runs:
         return {"result": result, "stages": taken, "ms": ms}
 
     async def close(self) -> None:
-        running = [run.task for run in self._running.values() if run.task is not None]
+        running = [trial.task for trial in self._running.values() if trial.task is not None]
         for task in running:
             task.cancel()
         await asyncio.gather(*running, return_exceptions=True)

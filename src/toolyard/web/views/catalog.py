@@ -13,7 +13,7 @@ from toolyard.web.views.sizes import tokens_in
 LONGEST = 200
 
 
-class Listed:
+class CatalogListing:
     """A catalog, measured and encoded once."""
 
     def __init__(self, catalog: Catalog) -> None:
