@@ -74,8 +74,8 @@ class Knob(Generic[T]):
 
     @property
     def file_key(self) -> str:
-        first, *rest = self.name.split("_")
-        return first + "".join(word.capitalize() for word in rest)
+        first_word, *other_words = self.name.split("_")
+        return first_word + "".join(word.capitalize() for word in other_words)
 
 
 def _text(value: object) -> str:

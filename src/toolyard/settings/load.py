@@ -39,8 +39,8 @@ def load(
             try:
                 values[knob.name] = knob.kind.parse(raw)
             except ValueError as error:
-                shown = "" if knob.secret else f", not {raw!r}"
-                problems.append(Problem(place, pointer, f"{error}{shown}"))
+                instead = "" if knob.secret else f", not {raw!r}"
+                problems.append(Problem(place, pointer, f"{error}{instead}"))
     if problems:
         raise ConfigError(problems)
     if "log_level" not in values and project and os.path.exists(os.path.join(project, DEBUG_MARK)):
@@ -54,13 +54,15 @@ def _from_flags(flags: Mapping[str, object]) -> Iterator[_Row]:
 
 
 def _from_environment(environ: Mapping[str, str]) -> Iterator[_Row]:
-    given = {name: value for name, value in environ.items() if value and name.startswith(_PREFIXES)}
-    if not given:
+    variables = {
+        name: value for name, value in environ.items() if value and name.startswith(_PREFIXES)
+    }
+    if not variables:
         return
     for knob in knobs():
-        variable = knob.own_variable if knob.own_variable in given else knob.variable
-        if variable in given:
-            yield variable, "", knob, given[variable]
+        variable = knob.own_variable if knob.own_variable in variables else knob.variable
+        if variable in variables:
+            yield variable, "", knob, variables[variable]
 
 
 def _from_file(file: str | None, project: str | None) -> Iterator[_Row]:
@@ -75,9 +77,9 @@ def _from_file(file: str | None, project: str | None) -> Iterator[_Row]:
 
 
 def _knob_named(key: str, place: str, pointer: str) -> Knob[Any]:
-    wanted = _folded(key)
+    folded_key = _folded(key)
     for knob in knobs():
-        if _folded(knob.name) == wanted:
+        if _folded(knob.name) == folded_key:
             return knob
     near = did_you_mean(key, (knob.file_key for knob in knobs()), quote="'")
     raise ConfigError.at(place, f"no setting named {key!r}{near}", pointer)

@@ -146,7 +146,7 @@ class Settings:
     # What one caller may take
     max_subscriptions = Knob(WHOLE, 1000, "Subscriptions of one caller at the same time.")
     max_sessions = Knob(WHOLE, 10000, "Sessions over HTTP at the same time.")
-    max_sessions_per_caller = Knob(WHOLE, 1000, "Those of one caller; his oldest end first.")
+    max_sessions_per_caller = Knob(WHOLE, 1000, "Those of one caller; the oldest end first.")
     # Connections over HTTP
     max_connections = Knob(WHOLE, 4096, "Connections at the same time.")
     max_connections_per_address = Knob(WHOLE, 256, "From one address, but for this machine's own.")
@@ -180,14 +180,14 @@ class Settings:
     trace_ps4 = Knob(TEXT, "", "The prefix of trace lines.")
 
     def __init__(self, **values: object) -> None:
-        given = dict(values)
-        chosen = {knob.name: given.pop(knob.name, knob.default) for knob in knobs()}
-        if given:
-            raise TypeError(f"no such setting: {', '.join(given)}")
+        extra = dict(values)
+        all_values = {knob.name: extra.pop(knob.name, knob.default) for knob in knobs()}
+        if extra:
+            raise TypeError(f"no such setting: {', '.join(extra)}")
         for knob in knobs():
             if knob.follows and knob.name not in values:
-                chosen[knob.name] = chosen[knob.follows]
-        object.__setattr__(self, "_values", chosen)
+                all_values[knob.name] = all_values[knob.follows]
+        object.__setattr__(self, "_values", all_values)
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"settings are frozen: {name}")
@@ -230,5 +230,7 @@ def knobs() -> tuple[Knob[Any], ...]:
 
 def secret_variables() -> frozenset[str]:
     """Variables that never reach a child process."""
-    ours = {v for knob in _KNOBS if knob.secret for v in (knob.variable, knob.own_variable)}
-    return frozenset(ours | {"TOOLYARD_TOKEN", "MCP_REGISTRY_TOKEN", "TOOLYARD_REGISTRY_TOKEN"})
+    variables = {v for knob in _KNOBS if knob.secret for v in (knob.variable, knob.own_variable)}
+    return frozenset(
+        variables | {"TOOLYARD_TOKEN", "MCP_REGISTRY_TOKEN", "TOOLYARD_REGISTRY_TOKEN"}
+    )

@@ -37,8 +37,8 @@ class Report(Findings):
         if entry is None:
             self.refuse(pointer, message)
         elif self._add(pointer, message):
-            said = message if pointer == entry[1] else f"{message} ({self.place(pointer)})"
-            self._entries.setdefault(entry[1], []).append(said)
+            reason = message if pointer == entry[1] else f"{message} ({self.place(pointer)})"
+            self._entries.setdefault(entry[1], []).append(reason)
 
     def refuse(self, pointer: str, message: str) -> None:
         """The file cannot be meant, whatever else is in it."""
@@ -60,7 +60,7 @@ class Report(Findings):
     @property
     def entries(self) -> Mapping[str, str]:
         """Each entry that cannot be used, and why."""
-        return {entry: "; ".join(said) for entry, said in self._entries.items()}
+        return {entry: "; ".join(reasons) for entry, reasons in self._entries.items()}
 
     def warn(self, pointer: str, message: str) -> None:
         self.warnings.append(f"{self.file}#{self.place(pointer)}: {message}")
