@@ -83,7 +83,7 @@ async def test_a_flood_of_events_is_read_no_faster_than_it_may_come(make_pool: M
         request.event({"jsonrpc": "2.0", "id": request.json["id"], "result": answer})
         request.close_events()
 
-    limits = replace(QUICK, unasked=100.0, told=20.0)
+    limits = replace(QUICK, unrequested_rate=100.0, message_rate=20.0)
     async with fake_http(modern(on_call=flood)) as server:
         pool = make_pool(at(server), limits=limits)
         channel = RecordingChannel()

@@ -54,7 +54,7 @@ async def test_a_line_that_does_not_fit_is_asked_for_again_with_what_is_wrong() 
         "mail": "me@here",
     }
     for said in (
-        *("please give an answer", "must have at least 2 characters", "must be at most 8"),
+        *("an answer is needed", "must have at least 2 characters", "must be at most 8"),
         *("a whole number", "a number", "y or n", "must be one of s, l"),
         *("must have at most 1 choices", "must be an e-mail address"),
     ):

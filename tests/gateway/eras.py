@@ -15,7 +15,7 @@ from mcp.client import Client
 from tests.peers import sdk_conformance_server as sdk
 from tests.peers.serving import Listening, environment, serving
 from toolyard.sources.registry.format.load import load_registry
-from toolyard.upstreams.lists.records import RecordFolder
+from toolyard.upstreams.lists.disk import RecordFolder
 from toolyard.upstreams.pool import Pool
 from toolyard.upstreams.setup import Setup
 
@@ -43,7 +43,7 @@ async def remember(registry: Path, era: str) -> None:
     """What a gateway keeps of a server, but with that era alone: this SDK has both."""
     (definition,) = load_registry(str(registry), os.environ).servers
     folder = registry.parent / ".registry" / "upstreams"
-    pool = Pool([definition], Setup(records=RecordFolder(folder)))
+    pool = Pool([definition], Setup(listing_cache=RecordFolder(folder)))
     listing = await pool.listing(definition.name)
     await pool.close()
     assert listing.error is None

@@ -19,7 +19,8 @@ import uvloop
 from toolyard.catalog.entries import Entries, Origin, Prompt, Resource, Tool
 from toolyard.catalog.keeper import Keeper
 from toolyard.errors import ProtocolError, ToolError
-from toolyard.http.server import listen, serve
+from toolyard.http.listening import listen
+from toolyard.http.server import serve
 from toolyard.methods.offer import Offer
 from toolyard.methods.table import Methods, methods_of
 from toolyard.protocol.call import Call, Channel, JsonObject, Result

@@ -63,7 +63,7 @@ CASES = [
         },
         problems=[
             ("/tools/0/outputTransform/mappings/a", "must have one of path"),
-            ("/tools/0/outputTransform/mappings/b[", "a key is a, a.b or a[*].b"),
+            ("/tools/0/outputTransform/mappings/b[", "a key has the form a, a.b or a[*].b"),
             ("/tools/0/outputTransform/mappings/c/path", "starts with $"),
         ],
         serves=["ok"],

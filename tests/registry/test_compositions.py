@@ -356,11 +356,11 @@ def test_a_composition_over_a_disabled_tool_is_disabled() -> None:
         ({"pipeline": {"steps": []}}, "/pipeline/steps", "at least one step"),
         ({"router": {}}, "", "router cannot be run"),
         (pipeline({"id": "a"}), "/pipeline/steps/0/operation", "cannot be run"),
-        (pipeline(step("a", "t"), step("a", "t")), "/pipeline/steps/1/id", "no step before has"),
+        (pipeline(step("a", "t"), step("a", "t")), "/pipeline/steps/1/id", "no earlier step has"),
         (
             pipeline(step("a", "t", {"step": {"stepId": "b"}})),
             "/pipeline/steps/0/input/step/stepId",
-            "no step 'b' before this one",
+            "no earlier step 'b'",
         ),
         (
             pipeline(step("a", "t", {"input": {"path": "x"}})),

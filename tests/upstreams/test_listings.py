@@ -15,7 +15,7 @@ from tests.upstreams.seam import call_tool, fake
 from toolyard.errors import UpstreamError
 from toolyard.sources import upstream
 from toolyard.sources.upstream import UpstreamListings
-from toolyard.upstreams.lists.records import RecordFolder, record_folder
+from toolyard.upstreams.lists.disk import RecordFolder, record_folder
 
 
 @asynccontextmanager
@@ -62,8 +62,8 @@ async def test_a_kept_listing_is_there_at_once_and_a_newer_one_replaces_it(
     make_pool: MakePool, tmp_path: Path
 ) -> None:
     records = RecordFolder(tmp_path)
-    await UpstreamListings(make_pool(fake(), records=records), ["fake"]).settle()
-    pool = make_pool(fake(), records=records)
+    await UpstreamListings(make_pool(fake(), listing_cache=records), ["fake"]).settle()
+    pool = make_pool(fake(), listing_cache=records)
     listings = UpstreamListings(pool, ["fake"])
     await listings.settle(within=0)
     assert "echo" in names(listings)

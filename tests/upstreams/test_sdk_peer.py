@@ -27,7 +27,7 @@ from tests.upstreams.seam import (
 from toolyard.errors import ProtocolError
 from toolyard.protocol.call import Call, JsonObject
 from toolyard.upstreams.definition import ServerDefinition
-from toolyard.upstreams.lists.records import RecordFolder
+from toolyard.upstreams.lists.disk import RecordFolder
 from toolyard.upstreams.pool import Pool
 from toolyard.upstreams.target import UpstreamResourceTarget
 
@@ -59,13 +59,14 @@ async def peer(
     transport, era = request.param.split("-")
     if transport == "stdio":
         yield Peer(
-            make_pool(remembering(ON_STDIO, era, tmp_path), records=RecordFolder(tmp_path)), era
+            make_pool(remembering(ON_STDIO, era, tmp_path), listing_cache=RecordFolder(tmp_path)),
+            era,
         )
         return
     async with listening(HTTP) as server:
         url = f"{server.origin}/sse" if transport == "sse" else server.url
         definition = remembering(ServerDefinition(name="sdk", url=url), era, tmp_path)
-        pool = make_pool(definition, records=RecordFolder(tmp_path))
+        pool = make_pool(definition, listing_cache=RecordFolder(tmp_path))
         yield Peer(pool, era)
         await pool.close()
 

@@ -23,7 +23,7 @@ from tests.upstreams.seam import (
 )
 from toolyard.errors import ProtocolError
 from toolyard.protocol.call import JsonObject
-from toolyard.upstreams.lists.records import RecordFolder
+from toolyard.upstreams.lists.disk import RecordFolder
 
 PREFIX = "io.modelcontextprotocol/"
 
@@ -308,13 +308,13 @@ async def test_all_pages_of_a_list_are_fetched_and_kept_on_disk(
 ) -> None:
     tools = [{"name": f"t{n}", "inputSchema": {"type": "object"}, "x-new": n} for n in range(25)]
     definition = fake(tools=tools, page=10)
-    records = RecordFolder(tmp_path / "kept")
-    pool = make_pool(definition, records=records)
+    records = RecordFolder(tmp_path / "records")
+    pool = make_pool(definition, listing_cache=records)
     assert pool.known_listing("fake") is None
     listing = await pool.listing("fake")
     assert list(listing.tools) == tools
     assert listing.error is None
-    later = make_pool(definition, records=records)
+    later = make_pool(definition, listing_cache=records)
     known = later.known_listing("fake")
     assert known is not None
     assert list(known.tools) == tools

@@ -136,7 +136,7 @@ async def test_each_stage_of_a_call_can_be_recorded() -> None:
     stages = Stages(lambda: float(next(ticks)))
     target = VirtualTarget(Answers(text('{"count": 2}')), {"d": 1}, output())
     assert await target.explain({"q": 1}, CALL, Keeps(), stages) == PROJECTED
-    assert [(stage.name, stage.value, stage.size) for stage in stages.taken] == [
+    assert [(stage.name, stage.value, stage.size) for stage in stages.marks] == [
         ("arguments", {"q": 1}, 7),
         ("with defaults", {"q": 1, "d": 1}, 13),
         ("result", text('{"count": 2}'), 53),
@@ -144,7 +144,7 @@ async def test_each_stage_of_a_call_can_be_recorded() -> None:
         ("projection", {"total": 2}, 11),
         ("shaped", PROJECTED, 84),
     ]
-    assert {stage.seconds for stage in stages.taken} == {1.0}
+    assert {stage.seconds for stage in stages.marks} == {1.0}
 
 
 @pytest.mark.parametrize(

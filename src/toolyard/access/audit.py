@@ -1,4 +1,4 @@
-"""The audit log: who called what, when, for how long and with which outcome; a line a call."""
+"""The audit log: who called what, when, for how long and with which outcome; a line for each."""
 
 from __future__ import annotations
 
@@ -30,20 +30,20 @@ class JsonLog:
 
         self._left: deque[bytes] = deque(maxlen=MOST_LEFT)  # what could not be written yet
 
-    def write(self, said: JsonObject) -> None:
-        line = {"time": datetime.now(UTC).isoformat(timespec="milliseconds"), **said}
+    def write(self, fields: JsonObject) -> None:
+        line = {"time": datetime.now(UTC).isoformat(timespec="milliseconds"), **fields}
         self._left.append(dumps(line) + b"\n")
         self.flush()
 
     def flush(self) -> bool:
-        """Is everything written that was said so far?"""
+        """Has everything been written so far?"""
         try:
             while self._left:
                 # One write of a whole line: lines of several writers do not mix.
-                written = os.write(self._file, self._left[0])
+                size = os.write(self._file, self._left[0])
                 line = self._left.popleft()
-                if written < len(line):
-                    self._left.appendleft(line[written:])
+                if size < len(line):
+                    self._left.appendleft(line[size:])
         except OSError as error:
             log.error("the audit log cannot be written: %s", error.strerror)
         return not self._left
@@ -53,7 +53,7 @@ class JsonLog:
 
 
 class Audit:
-    """The calls. Arguments are written only when asked for."""
+    """Writes a line for each call. Arguments are written only when asked for."""
 
     def __init__(self, lines: JsonLog, *, arguments: bool = False) -> None:
         self._lines = lines
@@ -85,7 +85,7 @@ class Audit:
 def audited(handler: Handler, audit: Audit) -> Handler:
     async def handle(call: Call, channel: Channel) -> Result:
         audit.check()
-        started = time.perf_counter()
+        start = time.perf_counter()
         outcome, code = "failed", None
         try:
             result = await handler(call, channel)
@@ -98,7 +98,7 @@ def audited(handler: Handler, audit: Audit) -> Handler:
             outcome = "cancelled"
             raise
         finally:
-            audit.write(call, time.perf_counter() - started, outcome, code)
+            audit.write(call, time.perf_counter() - start, outcome, code)
 
     return handle
 

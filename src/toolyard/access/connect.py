@@ -38,9 +38,9 @@ class Connect:
     async def __call__(self, request: Request, response: Response) -> None:
         try:
             caller = await self._authenticator.caller(request.authorization)
-        except Unauthorized as refused:
-            headers = (JSON_TYPE, refused.header)
-            await response.send(refused.status, _error("Unauthorized"), headers)
+        except Unauthorized as refusal:
+            headers = (JSON_TYPE, refusal.header)
+            await response.send(refusal.status, _error("Unauthorized"), headers)
             return
         if request.method != "POST":
             await response.send(405, b"", ((b"allow", b"POST"),))
@@ -66,13 +66,16 @@ class Connect:
             return 400, "token is malformed"
         server = self._named(url)
         if server is None:
-            return 404, "server_url is not that of an OAuth server of the registry"
+            return 404, "server_url is not the URL of an OAuth server in the registry"
         self._accounts.account(server, caller).give(_given(token, canonical(url)))
         return 200, ""
 
     def _named(self, url: str) -> Server | None:
-        wanted = canonical(url)
-        return next((one for one in self._servers() if canonical(one.url or "") == wanted), None)
+        address = canonical(url)
+        for server in self._servers():
+            if canonical(server.url or "") == address:
+                return server
+        return None
 
 
 def _fields(request: Request, body: bytes) -> Json:

@@ -12,10 +12,10 @@ Matches: TypeAlias = Callable[[str], bool]
 
 def globs(patterns: Iterable[str]) -> Matches:
     """Does a name fit one of these patterns? None of them: no name does."""
-    listed = tuple(patterns)
-    if not listed:
+    texts = tuple(patterns)
+    if not texts:
         return lambda name: False
-    if "*" in listed:
+    if "*" in texts:
         return lambda name: True
-    match = re.compile("|".join(translate(pattern) for pattern in listed)).match
+    match = re.compile("|".join(translate(pattern) for pattern in texts)).match
     return lambda name: match(name) is not None

@@ -16,25 +16,25 @@ class Bearers:
     everybody = None
 
     def __init__(
-        self, static: StaticTokens, issued: JwtTokens | None = None, hint: str = ""
+        self, static: StaticTokens, jwt_tokens: JwtTokens | None = None, hint: str = ""
     ) -> None:
         self._static = static
-        self._issued = issued
+        self._jwt_tokens = jwt_tokens
         self._hint = hint
 
     async def caller(self, authorization: Sequence[str]) -> Caller:
         try:
             return await self._caller(bearer(authorization))
-        except Unauthorized as refused:
-            raise Unauthorized(self._hinted(refused.challenge), refused.status) from None
+        except Unauthorized as refusal:
+            raise Unauthorized(self._hinted(refusal.challenge), refusal.status) from None
 
     async def _caller(self, token: str) -> Caller:
         caller = self._static.caller(token)
         if caller is not None:
             return caller
-        if self._issued is None or token.count(".") != 2:
+        if self._jwt_tokens is None or token.count(".") != 2:
             raise Unauthorized
-        return await self._issued.caller(token)
+        return await self._jwt_tokens.caller(token)
 
     def _hinted(self, challenge: str) -> str:
         if not self._hint:

@@ -24,10 +24,12 @@ PAUSE = 30.0
 
 
 class NoKeys(Exception):
-    """The issuer's keys cannot be had at present."""
+    """The issuer's keys cannot be fetched at present."""
 
 
 class KeySet:
+    """The signing keys of one issuer, by their ids."""
+
     def __init__(
         self,
         issuer: str,
@@ -46,9 +48,9 @@ class KeySet:
 
     async def find(self, kid: str | None) -> PyJWK | None:
         """The key of that id, or the only one where no id is given. Raises NoKeys."""
-        found = self._known(kid)
-        if found is not None and self._clock() - self._fetched < FRESH:
-            return found
+        key = self._known(kid)
+        if key is not None and self._clock() - self._fetched < FRESH:
+            return key
         await self._refresh()
         return self._known(kid)
 
@@ -76,33 +78,33 @@ class KeySet:
         if self._jwks_uri:
             return self._jwks_uri
         for url in issuer_urls(self._issuer):
-            fetched = await self._fetch("GET", url, {"Accept": "application/json"}, follow=True)
-            if fetched.status != 200:
+            response = await self._fetch("GET", url, {"Accept": "application/json"}, follow=True)
+            if response.status != 200:
                 continue
-            metadata = orjson.loads(fetched.body)
+            metadata = orjson.loads(response.body)
             if not isinstance(metadata, dict) or metadata.get("issuer") != self._issuer:
-                raise ValueError("its metadata is of another issuer")
+                raise ValueError("its metadata belongs to another issuer")
             uri = metadata.get("jwks_uri")
             if isinstance(uri, str) and is_web_url(uri):
                 return uri
         raise ValueError("its metadata names no key set")
 
     async def _document(self, uri: str) -> Json:
-        fetched = await self._fetch("GET", uri, {"Accept": "application/json"}, follow=True)
-        if fetched.status != 200:
-            raise ValueError(f"{uri} answered HTTP {fetched.status}")
-        return orjson.loads(fetched.body)
+        response = await self._fetch("GET", uri, {"Accept": "application/json"}, follow=True)
+        if response.status != 200:
+            raise ValueError(f"{uri} answered HTTP {response.status}")
+        return orjson.loads(response.body)
 
 
 def _signing_keys(document: Json) -> dict[str, PyJWK]:
     # 50 ms, and only servers that accept tokens of an issuer need it.
     from jwt import PyJWK, PyJWTError  # noqa: PLC0415
 
-    listed = document.get("keys") if isinstance(document, dict) else None
-    if not isinstance(listed, list):
-        raise ValueError("it is no key set")
+    items = document.get("keys") if isinstance(document, dict) else None
+    if not isinstance(items, list):
+        raise ValueError("it is not a key set")
     keys: dict[str, PyJWK] = {}
-    for item in listed:
+    for item in items:
         # A shared secret in a public document would let anybody sign.
         if not isinstance(item, dict) or item.get("kty") == "oct" or item.get("use") == "enc":
             continue

@@ -23,11 +23,11 @@ class RateLimit:
 
     calls: int
     seconds: float
-    who: Who
+    callers: Who
     over: dict[str, Matches] | None = None
 
     def concerns(self, call: Call, subject: Subject) -> bool:
-        if not self.who.includes(call.caller):
+        if not self.callers.includes(call.caller):
             return False
         if self.over is None:
             return True
@@ -37,13 +37,15 @@ class RateLimit:
 
 @dataclass(slots=True)
 class Bucket:
-    """Fills evenly, a call empties it by one."""
+    """Fills evenly; each call takes one out of it."""
 
-    left: float
+    level: float
     at: float
 
 
 class RateLimits:
+    """Counts calls: a bucket for each limit and each caller that it concerns."""
+
     def __init__(
         self, limits: Sequence[RateLimit], clock: Callable[[], float] = time.monotonic
     ) -> None:
@@ -64,15 +66,15 @@ class RateLimits:
     def wait(self, call: Call) -> float:
         """Seconds until this call would be allowed; 0 when it is, and then it counts."""
         subject, now = subject_of(call), self._clock()
-        concerned = [
+        buckets = [
             self._bucket(i, limit, call.caller.id, now)
             for i, limit in enumerate(self._limits)
             if limit.concerns(call, subject)
         ]
-        wait = max((_wait(bucket, limit) for bucket, limit in concerned), default=0.0)
+        wait = max((_wait(bucket, limit) for bucket, limit in buckets), default=0.0)
         if wait == 0:
-            for bucket, _ in concerned:
-                bucket.left -= 1
+            for bucket, _ in buckets:
+                bucket.level -= 1
         return wait
 
     def _bucket(
@@ -84,8 +86,8 @@ class RateLimits:
             if len(self._buckets) >= MAX_BUCKETS:
                 self._forget_full(now)
             bucket = self._buckets[key] = Bucket(float(limit.calls), now)
-        gained = (now - bucket.at) * limit.calls / limit.seconds
-        bucket.left, bucket.at = min(float(limit.calls), bucket.left + gained), now
+        refill = (now - bucket.at) * limit.calls / limit.seconds
+        bucket.level, bucket.at = min(float(limit.calls), bucket.level + refill), now
         return bucket, limit
 
     def _forget_full(self, now: float) -> None:
@@ -94,7 +96,7 @@ class RateLimits:
 
 
 def _wait(bucket: Bucket, limit: RateLimit) -> float:
-    return 0.0 if bucket.left >= 1 else (1 - bucket.left) * limit.seconds / limit.calls
+    return 0.0 if bucket.level >= 1 else (1 - bucket.level) * limit.seconds / limit.calls
 
 
 def limited(handler: Handler, limits: RateLimits) -> Handler:
@@ -120,5 +122,5 @@ def _read(entry: JsonObject, place: str, pointer: str) -> RateLimit:
     if not isinstance(seconds, int | float) or seconds <= 0:
         raise ConfigError.at(place, "expected a number of seconds", f"{pointer}/seconds")
     over: dict[str, Matches] = {kind: globs(entry[kind]) for kind in FAMILIES if kind in entry}
-    who = read_who(entry.get("for", {}), place, f"{pointer}/for")
-    return RateLimit(calls, float(seconds), who, over or None)
+    callers = read_who(entry.get("for", {}), place, f"{pointer}/for")
+    return RateLimit(calls, float(seconds), callers, over or None)

@@ -60,8 +60,8 @@ class Refusals:
             return
         self._more += 1
         if self._timer is None:
-            left = self._since + WITHIN - now
-            self._timer = asyncio.get_running_loop().call_later(left, self._sum_up)
+            delay = self._since + WITHIN - now
+            self._timer = asyncio.get_running_loop().call_later(delay, self._sum_up)
 
     def _sum_up(self) -> None:
         if self._timer is not None:

@@ -18,31 +18,33 @@ def _nothing() -> None: ...
 
 
 class RemoteToken:
+    """Checks every request for the token, and takes it out."""
+
     def __init__(
         self,
         token: str,
         keys: tuple[str, ...],
         max_failures: int = 10,
         clock: Callable[[], float] = time.monotonic,
-        refused: Callable[[], None] = _nothing,
+        on_refusal: Callable[[], None] = _nothing,
     ) -> None:
-        """`refused` is called for each request that is."""
+        """`on_refusal` is called for each request that is refused."""
         self._token = token.encode()
         self._keys = keys
         self._clock = clock
-        self._refused = refused
+        self._on_refusal = on_refusal
         self._failures: deque[float] = deque(maxlen=max(1, max_failures))
 
     def __call__(self, message: Message) -> Message:
-        """The message without the token; what lacks it becomes an error and nothing else."""
+        """The message without the token; a request that lacks it becomes an error."""
         if not isinstance(message, RpcRequest | Notification):
             return message
-        meta = message.params.get("_meta")
-        given = meta if isinstance(meta, dict) else {}
-        if isinstance(message, RpcRequest) and not self._is_right(given):
-            self._refused()
+        value = message.params.get("_meta")
+        fields = value if isinstance(value, dict) else {}
+        if isinstance(message, RpcRequest) and not self._is_right(fields):
+            self._on_refusal()
             return Malformed(message.id, self._refusal())
-        return message._replace(params=self._stripped(message.params, given))
+        return message._replace(params=self._stripped(message.params, fields))
 
     def _is_right(self, meta: JsonObject) -> bool:
         return any(self._matches(meta.get(key)) for key in self._keys)
@@ -54,13 +56,13 @@ class RemoteToken:
 
     def _refusal(self) -> ProtocolError:
         now, failures = self._clock(), self._failures
-        throttled = len(failures) == failures.maxlen and now - failures[0] < _MINUTE
+        too_many = len(failures) == failures.maxlen and now - failures[0] < _MINUTE
         failures.append(now)
-        more = " (throttled)" if throttled else ""
+        more = " (throttled)" if too_many else ""
         return ProtocolError(INVALID_PARAMS, f"Remote token missing or invalid{more}")
 
     def _stripped(self, params: JsonObject, meta: JsonObject) -> JsonObject:
         if not any(key in meta for key in self._keys):
             return params
-        kept = {key: value for key, value in meta.items() if key not in self._keys}
-        return {**params, "_meta": kept}
+        other_fields = {key: value for key, value in meta.items() if key not in self._keys}
+        return {**params, "_meta": other_fields}

@@ -1,4 +1,4 @@
-"""Ourselves as a protected resource (RFC 9728): what we say of who may call us."""
+"""Ourselves as a protected resource (RFC 9728): what we publish about who may call us."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class ProtectedResource:
         return JwtTokens(Expected(self.issuer, self.audience, self.scopes), keys)
 
     def routes(self) -> Mapping[str, Responder]:
-        """The metadata, below our path and at the root; open to everybody by its nature."""
+        """The metadata, below our path and at the root; open to everybody, as it must be."""
         return {self.path: self._serve, WELL_KNOWN: self._serve}
 
     async def _serve(self, request: Request, response: Response) -> None:
@@ -80,7 +80,7 @@ def read_resource(value: Mapping[str, Json], place: str) -> ProtectedResource:
 
 
 def _url(value: Mapping[str, Json], key: str, place: str) -> str:
-    found = value.get(key)
-    if not isinstance(found, str) or not is_web_url(found) or '"' in found:
+    url = value.get(key)
+    if not isinstance(url, str) or not is_web_url(url) or '"' in url:
         raise ConfigError.at(place, "expected an http(s) URL", f"/oauth/{key}")
-    return found
+    return url

@@ -49,8 +49,10 @@ class Who:
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    who: Who
-    allowed: Allowed
+    """What these callers may use."""
+
+    callers: Who
+    patterns: Allowed
 
 
 class Rules:
@@ -71,25 +73,29 @@ class Rules:
         limit = self._narrowed.get(caller.id)
         if (not self._rules and limit is None) or caller.id in self._unruled:
             return catalog
-        fitting = tuple(i for i, rule in enumerate(self._rules) if rule.who.includes(caller))
-        key = (fitting, caller.id if limit is not None else "", catalog.caller)
-        known = self._views.get(key)
-        if known is not None and known[0] is catalog:
-            return known[1]
-        view = catalog.narrowed(self._test(fitting, limit))
+        rule_indexes = tuple(
+            i for i, rule in enumerate(self._rules) if rule.callers.includes(caller)
+        )
+        key = (rule_indexes, caller.id if limit is not None else "", catalog.caller)
+        cached = self._views.get(key)
+        if cached is not None and cached[0] is catalog:
+            return cached[1]
+        view = catalog.narrowed(self._test(rule_indexes, limit))
         if len(self._views) >= MAX_VIEWS:
             self._views.clear()
         self._views[key] = (catalog, view)
         return view
 
-    def _test(self, fitting: tuple[int, ...], limit: Allowed | None) -> Callable[[Kind, str], bool]:
-        granted = [self._rules[i].allowed for i in fitting]
+    def _test(
+        self, rule_indexes: tuple[int, ...], limit: Allowed | None
+    ) -> Callable[[Kind, str], bool]:
+        patterns = [self._rules[i].patterns for i in rule_indexes]
         without_rules = not self._rules
 
         def allows(kind: Kind, name: str) -> bool:
             if limit is not None and not limit.allows(kind, name):
                 return False
-            return without_rules or any(part.allows(kind, name) for part in granted)
+            return without_rules or any(part.allows(kind, name) for part in patterns)
 
         return allows
 
@@ -101,9 +107,9 @@ def _scopes(caller: Caller) -> frozenset[str]:
     return frozenset(value) if isinstance(value, list) else frozenset()
 
 
-def _has(claim: Json, wanted: Json) -> bool:
+def _has(claim: Json, value: Json) -> bool:
     """The claim itself, or one of a list of them."""
-    return bool(claim == wanted or (isinstance(claim, list) and wanted in claim))
+    return bool(claim == value or (isinstance(claim, list) and value in claim))
 
 
 def read_rules(entries: Sequence[JsonObject], place: str) -> tuple[Rule, ...]:

@@ -57,10 +57,10 @@ class StaticTokens:
 
     def caller(self, token: str) -> Caller | None:
         """None for a token that is not ours. Raises Unauthorized for one that has expired."""
-        found = self._known.get(hash_of(token))
-        if found is None:
+        entry = self._known.get(hash_of(token))
+        if entry is None:
             return None
-        expires, caller = found
+        expires, caller = entry
         if expires is not None and time.time() >= expires:
             raise Unauthorized('Bearer error="invalid_token", error_description="expired"')
         return caller
@@ -77,9 +77,9 @@ def read_tokens(entries: Sequence[JsonObject], place: str) -> tuple[StaticToken,
 
 
 def _read(entry: Mapping[str, Json], place: str, pointer: str) -> StaticToken:
-    known = {"name", "hash", "expires", *FAMILIES}
+    keys = {"name", "hash", "expires", *FAMILIES}
     for key in entry:
-        if key not in known:
+        if key not in keys:
             raise ConfigError.at(place, f"unknown key {key!r}", f"{pointer}/{key}")
     name, digest = entry.get("name"), entry.get("hash")
     if not isinstance(name, str) or not name or not name.isprintable():
@@ -89,7 +89,7 @@ def _read(entry: Mapping[str, Json], place: str, pointer: str) -> StaticToken:
         raise ConfigError.at(place, why, f"{pointer}/hash")
     globs = {kind: _globs(entry, kind, place, pointer) for kind in FAMILIES}
     if any(value is not None for value in globs.values()):
-        # Who is given some things by name is not given the rest in silence.
+        # A token that names some things must not silently get all the others.
         globs = {kind: () if value is None else value for kind, value in globs.items()}
     return StaticToken(name, digest.lower(), _expiry(entry, place, pointer), **globs)
 

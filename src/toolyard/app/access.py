@@ -181,7 +181,7 @@ def admit_of(settings: Settings, refusals: Recorded) -> Callable[[Message], Mess
         settings.remote_token,
         tuple(filter(None, keys)),
         failures,
-        refused=refusals.note_current,
+        on_refusal=refusals.note_current,
     )
 
 

@@ -30,7 +30,7 @@ from toolyard.sources.registry.lock.source import LockedSource, held_offer
 from toolyard.upstreams.connections import Downstream
 from toolyard.upstreams.definition import ServerDefinition
 from toolyard.upstreams.health import Health
-from toolyard.upstreams.lists.records import RecordFolder, record_folder
+from toolyard.upstreams.lists.disk import RecordFolder, record_folder
 from toolyard.upstreams.pool import Pool
 from toolyard.upstreams.running import Limits
 from toolyard.upstreams.setup import Setup
@@ -265,10 +265,10 @@ def _setup(plan: Plan, logins: Logins, guard: Guard) -> Setup:
         limits=Limits(
             message=settings.max_upstream_message_bytes,
             entries=settings.max_upstream_entries,
-            unasked=settings.max_upstream_messages_per_sec,
-            told=settings.max_call_messages_per_sec,
+            unrequested_rate=settings.max_upstream_messages_per_sec,
+            message_rate=settings.max_call_messages_per_sec,
         ),
-        records=RecordFolder(folder),
+        listing_cache=RecordFolder(folder),
         authorize=logins.authorize,
         on_challenge=logins.on_challenge,
         guard=guard,

@@ -6,47 +6,49 @@ import asyncio
 import ipaddress
 import socket
 import sys
-from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import uvloop
 
 from toolyard.access.callers import Anyone, Authenticator
 from toolyard.app.access import authenticator_of, routes_of
+from toolyard.app.address import Address
 from toolyard.app.build import App, build
 from toolyard.app.endpoints import registry_endpoint, status_endpoint
-from toolyard.app.page.other_gateway import Other
 from toolyard.app.page.page import Page
 from toolyard.app.payloads import payload_log
 from toolyard.app.plan import Plan
 from toolyard.app.running import kept_running
-from toolyard.errors import ConfigError
 from toolyard.http.patience import Patience
 from toolyard.http.response import Responder
-from toolyard.http.server import listen
-from toolyard.http.server import serve as serve_requests
+from toolyard.http.server import Door, OwnSocket, serve_at
 from toolyard.settings import Settings
 from toolyard.telemetry import counted
 from toolyard.transports.endpoint.app import HttpSettings, HttpTransport
 from toolyard.transports.endpoint.guard import LOOPBACK, OriginGuard
 from toolyard.web.site import Site
 
-
-@dataclass(frozen=True, slots=True)
-class Address:
-    host: str
-    port: int
-    allow_hosts: tuple[str, ...] = ()
-    allow_origins: tuple[str, ...] = ()
-    page: bool = True
-    gateway: Other | None = None  # the gateway that the page shows in place of ours
+if TYPE_CHECKING:
+    from toolyard.app.crew import Worker
+    from toolyard.app.membership import Membership
 
 
-def serve(plan: Plan, address: Address) -> int:
+def serve(plan: Plan, address: Address, worker: Worker | None = None) -> int:
     authenticator = authenticator_of(plan.settings, loopback=is_loopback(address.host))
-    sock = _listen(address)
+    member = _member(worker)
+    sock = address.listen() if member is None else member.listen()
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-        runner.run(_serve(plan, address, authenticator, sock))
+        runner.run(_serve(plan, address, authenticator, sock, member))
     return 0
+
+
+def _member(worker: Worker | None) -> Membership | None:
+    if worker is None:
+        return None
+    # A process on its own needs none of it.
+    from toolyard.app.membership import Membership  # noqa: PLC0415
+
+    return Membership(worker)
 
 
 def is_loopback(host: str) -> bool:
@@ -56,17 +58,12 @@ def is_loopback(host: str) -> bool:
         return False
 
 
-def _listen(address: Address) -> socket.socket:
-    try:
-        return listen(address.host, address.port)
-    except OSError as error:
-        raise ConfigError.at(
-            "--http", f"cannot listen on {address.host}:{address.port}: {error.strerror}"
-        ) from None
-
-
 async def _serve(
-    plan: Plan, address: Address, authenticator: Authenticator, sock: socket.socket
+    plan: Plan,
+    address: Address,
+    authenticator: Authenticator,
+    sock: socket.socket,
+    member: Membership | None,
 ) -> None:
     page = _page(plan, address, authenticator) if address.page else None
     app = build(plan, page.taps if page else None)
@@ -86,14 +83,15 @@ async def _serve(
     )
     private = {"/status": status_endpoint(plan, app)}
     transport = HttpTransport(app.edge, settings, extra, private)
+    entrance = OwnSocket(sock) if member is None else member.begin()
+    patience = _patience(plan.settings)
     async with kept_running(app):
-        _announce(plan, sock, app, page)
-        await serve_requests(
-            _with_payload_log(plan, app.refusals.over(transport)),
-            sock,
+        if member is None or member.worker.place.first:
+            _announce(plan, sock, app, page)
+        await serve_at(
+            [Door(_with_payload_log(plan, app.refusals.over(transport)), entrance, patience)],
             lambda: _wind_down(app, transport, site),
             plan.settings.shutdown_timeout,
-            _patience(plan.settings),
         )
 
 

@@ -10,7 +10,7 @@ from toolyard.errors import ConfigError
 
 
 class ProgramName(NamedTuple):
-    """Under which name we were called: the one place that knows what hangs on it.
+    """The name we were called by: the one place that knows what depends on it.
 
     Commands get `options.program`, the name to print, and `options.like_mcp_bash`; whatever
     serves gets the latter in its plan, and hands it on as narrow values.
@@ -39,7 +39,7 @@ COMMANDS = {
     "page": ("toolyard.cli.page", "show another running gateway in the page"),
     "call": ("toolyard.cli.client.call", "call one tool of any MCP server and print its result"),
     "new": ("toolyard.cli.project.new", "make a project in a folder of its own"),
-    "init": ("toolyard.cli.project.init", "make the folder that you are in a project"),
+    "init": ("toolyard.cli.project.init", "turn the current folder into a project"),
     "scaffold": (
         "toolyard.cli.project.scaffold",
         "add a tool, resource, prompt, page or test",
@@ -47,10 +47,10 @@ COMMANDS = {
     "validate": ("toolyard.cli.project.validate", "say what is wrong with a project"),
     "schema": ("toolyard.cli.schema", "print the JSON Schema of a configuration file"),
     "config": ("toolyard.cli.project.config", "show what to put into a client's settings"),
-    "doctor": ("toolyard.cli.project.doctor", "look for what stands in the way of serving"),
+    "doctor": ("toolyard.cli.project.doctor", "check that everything needed for serving is there"),
     "bundle": ("toolyard.cli.bundling.bundle", "pack a project for desktop clients"),
     "health": ("toolyard.cli.project.health", "say whether a project can be served"),
-    "auth": ("toolyard.cli.auth", "log in at OAuth servers of a registry, and out again"),
+    "auth": ("toolyard.cli.auth", "log in to a registry's OAuth servers, and out again"),
     "token": ("toolyard.cli.token", "make tokens for callers of the HTTP server"),
 }
 # Flags that stand in for a command.
@@ -83,14 +83,14 @@ def _run(program: ProgramName, argv: list[str]) -> int:
 
 
 def _run_command(program: ProgramName, name: str, argv: list[str]) -> int:
-    # Only the command that runs is imported: a start pays for nothing else.
+    # Only the command that runs is imported, so that a start pays for nothing else.
     import argparse  # noqa: PLC0415
     from importlib import import_module  # noqa: PLC0415
 
     module_name, help_line = COMMANDS[name]
     module = import_module(module_name)
-    said = help_line[0].upper() + help_line[1:]
-    parser = argparse.ArgumentParser(f"{program.name} {name}", description=f"{said}.")
+    sentence = help_line[0].upper() + help_line[1:]
+    parser = argparse.ArgumentParser(f"{program.name} {name}", description=f"{sentence}.")
     parser.set_defaults(program=program.name, like_mcp_bash=program.like_mcp_bash)
     module.add(parser)
     try:
@@ -109,5 +109,5 @@ def _help(program: str) -> str:
         f"usage: {program} COMMAND ...\n\n"
         "Serve a folder of executables, and other MCP servers, as one MCP server.\n\n"
         f"commands:\n{lines}\n\n"
-        f"'{program} COMMAND --help' says more about one of them."
+        f"'{program} COMMAND --help' says more about a command."
     )

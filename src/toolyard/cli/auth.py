@@ -1,4 +1,4 @@
-"""toolyard auth: log in at the OAuth servers of a registry, see the logins, log out."""
+"""toolyard auth: log in to a registry's OAuth servers, see the logins, log out."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ def add(parser: ArgumentParser) -> None:
     parser.add_argument("action", choices=("login", "status", "logout"))
     parser.add_argument("server", nargs="?", help="its name in the registry, or its URL")
     parser.add_argument("path", nargs="*", help="registry files that name it")
-    parser.add_argument("--scope", default="", help="scopes to ask for besides those it wants")
+    parser.add_argument("--scope", default="", help="scopes to ask for beside those it needs")
     parser.add_argument(
-        "--no-browser", action="store_true", help="print the link and open no browser"
+        "--no-browser", action="store_true", help="print the link instead of opening a browser"
     )
     parser.add_argument(
-        "--caller", default="local", help="for whom, as the audit log names callers"
+        "--caller", default="local", help="whose login, by the caller's name in the audit log"
     )
     add_project(parser)
 
@@ -41,9 +41,9 @@ def add(parser: ArgumentParser) -> None:
 def run(options: Namespace) -> int:
     if options.server is None and options.action != "status":
         raise ConfigError.at(options.action, "which server? give its name or its URL")
-    chosen = _chosen(options)
-    accounts, caller = accounts_of(chosen.settings), Caller(options.caller, options.caller)
-    servers = _servers(options.server, chosen)
+    choice = _choice(options)
+    accounts, caller = accounts_of(choice.settings), Caller(options.caller, options.caller)
+    servers = _servers(options.server, choice)
     if options.action == "status":
         return _status(accounts, caller, servers)
     work = _login if options.action == "login" else _logout
@@ -54,28 +54,28 @@ def run(options: Namespace) -> int:
         return 1
 
 
-def _chosen(options: Namespace) -> Chosen:
-    """`status FILE` names no server."""
+def _choice(options: Namespace) -> Chosen:
+    """In `status FILE`, the first word is not a server."""
     if options.server is not None and os.path.exists(options.server):
         options.path, options.server = [options.server, *options.path], None
     return choose(options)
 
 
-def _servers(named: str | None, chosen: Chosen) -> list[ServerDefinition]:
-    known = _oauth_servers(chosen)
-    if named is None:
-        return known
-    found = [server for server in known if named in (server.name, server.url)]
-    if found:
-        return found[:1]
-    if is_web_url(named):
-        return [ServerDefinition(named, url=named, auth="oauth")]
-    hint = ", ".join(server.name for server in known) or "none; give a registry file or a URL"
-    raise ConfigError.at(named, f"no OAuth server of that name (known: {hint})")
+def _servers(name: str | None, choice: Chosen) -> list[ServerDefinition]:
+    servers = _oauth_servers(choice)
+    if name is None:
+        return servers
+    matches = [server for server in servers if name in (server.name, server.url)]
+    if matches:
+        return matches[:1]
+    if is_web_url(name):
+        return [ServerDefinition(name, url=name, auth="oauth")]
+    hint = ", ".join(server.name for server in servers) or "none; give a registry file or a URL"
+    raise ConfigError.at(name, f"no OAuth server of that name (known: {hint})")
 
 
-def _oauth_servers(chosen: Chosen) -> list[ServerDefinition]:
-    plan = Plan(chosen.settings, Identity({}), chosen.project, chosen.registries)
+def _oauth_servers(choice: Chosen) -> list[ServerDefinition]:
+    plan = Plan(choice.settings, Identity({}), choice.project, choice.registries)
     paths = plan.registry_paths
     servers = [server for path in paths for server in load_registry(path, os.environ).servers]
     return [server for server in servers if server.auth == "oauth" and server.url]
@@ -85,9 +85,9 @@ async def _login(
     accounts: Accounts, caller: Caller, server: ServerDefinition, options: Namespace
 ) -> int:
     browser = Loopback(print_only if options.no_browser else open_or_print)
-    wanted = await accounts.wanted_by(server)
+    challenge = await accounts.wanted_by(server)
     scopes = tuple(options.scope.split())
-    grant = await accounts.account(server, caller).log_in(wanted, browser, scopes)
+    grant = await accounts.account(server, caller).log_in(challenge, browser, scopes)
     print(f"{server.name}: {_state(grant)}")
     return 0
 
@@ -107,14 +107,14 @@ def _status(accounts: Accounts, caller: Caller, servers: list[ServerDefinition])
 
 
 def _state(grant: Grant | None) -> str:
-    """What may be told of a grant: nothing of the tokens."""
+    """A grant in words, without its tokens."""
     if grant is None:
         return "not logged in"
-    parts = [f"logged in at {grant.issuer}" if grant.issuer else "a token was given"]
+    parts = [f"logged in at {grant.issuer}" if grant.issuer else "has a token"]
     if grant.scopes:
         parts.append(f"for {' '.join(grant.scopes)}")
     if grant.expires is not None:
         ends = datetime.fromtimestamp(grant.expires, UTC).isoformat(timespec="seconds")
         over = "expired" if grant.expired(time.time(), 0) else "until"
-        parts.append(f"{over} {ends}{', renewed by itself' if grant.refresh else ''}")
+        parts.append(f"{over} {ends}{', renewed automatically' if grant.refresh else ''}")
     return ", ".join(parts)

@@ -1,4 +1,4 @@
-"""What a command works on that prints something and ends: its project, and the plan of it."""
+"""For commands that print something and end: the project that they work on, and its plan."""
 
 from __future__ import annotations
 
@@ -17,39 +17,39 @@ if TYPE_CHECKING:
 
 
 def chosen_by(options: Namespace) -> Chosen:
-    """What the command works on, with logs that stay out of the way of its own output."""
-    chosen = choose(options)
-    level = "debug" if chosen.settings.debug else options.log_level or "warning"
-    set_up("error" if chosen.settings.quiet else level, options.log_format)
-    return chosen
+    """What the command works on. Logs are kept out of the way of its own output."""
+    choice = choose(options)
+    level = "debug" if choice.settings.debug else options.log_level or "warning"
+    set_up("error" if choice.settings.quiet else level, options.log_format)
+    return choice
 
 
-def project_of(chosen: Chosen) -> Project:
+def project_of(choice: Chosen) -> Project:
     """The project, for a command that makes no sense without one."""
-    if chosen.project is None:
-        raise no_project(chosen)
-    return chosen.project
+    if choice.project is None:
+        raise no_project(choice)
+    return choice.project
 
 
-def no_project(chosen: Chosen, other: str = "") -> ConfigError:
-    """Where it was looked for, and the ways out; `other` is one that only this command has."""
-    program = chosen.program
+def no_project(choice: Chosen, another_way: str = "") -> ConfigError:
+    """Where we looked, and what to do; `another_way` is one that only this command has."""
+    program = choice.program
     return ConfigError.at(
         "No MCP project found",
         f"there is no {SERVER_META} in {os.getcwd()} or above\n"
         f"  to make one:  {program} init (here), or {program} new NAME (in a folder of its own)\n"
-        f"  to name one:  --project-root DIR, or MCPBASH_PROJECT_ROOT=DIR{other}",
+        f"  to name one:  --project-root DIR, or MCPBASH_PROJECT_ROOT=DIR{another_way}",
     )
 
 
-def plan_of(options: Namespace, chosen: Chosen, settings: Settings | None = None) -> Plan:
+def plan_of(options: Namespace, choice: Chosen, settings: Settings | None = None) -> Plan:
     # Most commands build nothing.
     from toolyard.app.plan import Plan  # noqa: PLC0415
 
     return Plan(
-        settings or chosen.settings,
-        identity_of(chosen),
-        chosen.project,
-        chosen.registries,
+        settings or choice.settings,
+        identity_of(choice),
+        choice.project,
+        choice.registries,
         like_mcp_bash=options.like_mcp_bash,
     )

@@ -24,17 +24,17 @@ _NARROWEST = 40
 
 def add(parser: ArgumentParser) -> None:
     parser.add_argument(
-        "path", nargs="*", help="a project folder and registry files (default: where you are)"
+        "path", nargs="*", help="a project folder and registry files (default: the current folder)"
     )
     parser.add_argument("--json", action="store_true", help="definitions, as clients see them")
     add_project(parser)
 
 
 def run(options: Namespace) -> int:
-    chosen = chosen_by(options)
-    if chosen.project is None and not chosen.registries:
-        raise no_project(chosen, ", or a folder or registry file as an argument")
-    catalog = asyncio.run(_catalog(plan_of(options, chosen)))
+    choice = chosen_by(options)
+    if choice.project is None and not choice.registries:
+        raise no_project(choice, ", or a folder or registry file as an argument")
+    catalog = asyncio.run(_catalog(plan_of(options, choice)))
     if options.json:
         sys.stdout.buffer.write(orjson.dumps(as_json(catalog), option=orjson.OPT_INDENT_2) + b"\n")
         return 1 if catalog.broken else 0
@@ -59,7 +59,7 @@ def as_json(catalog: Catalog) -> JsonObject:
 
 
 def as_text(catalog: Catalog, width: int) -> Iterator[Sequence[str]]:
-    """One block of lines a kind; lines are cut at `width`, 0 leaves them whole."""
+    """A block of lines for each kind; lines are cut at `width`, 0 leaves them whole."""
     for kind in KINDS:
         if kind in catalog.broken:
             yield [f"{SPELLED[kind].title}: {catalog.broken[kind]}"]

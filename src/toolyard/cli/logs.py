@@ -1,4 +1,4 @@
-"""Where the logs of a run go: stderr, a folder that was named, a file with every message."""
+"""Where logs go: to stderr, to a folder, and every message to a file."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ SCRIPTS = "tools.debug.log"
 _LEVEL_VARIABLES = ("MCPBASH_LOG_LEVEL", "TOOLYARD_LOG_LEVEL")
 
 
-def with_debugging(options: Namespace, chosen: Chosen) -> Chosen:
-    """Where every message is written down, or every step of a script, a folder holds it."""
-    import tempfile  # noqa: PLC0415 (only those who need it pay for it)
+def with_debugging(options: Namespace, choice: Chosen) -> Chosen:
+    """Give a folder to whoever wants every message, or every step of a script, in a file."""
+    import tempfile  # noqa: PLC0415 (only those who debug pay for it)
 
-    settings = chosen.settings
+    settings = choice.settings
     if options.debug:
         settings = settings.replace(debug_payloads=True, debug=True)
     folder = settings.log_dir or tempfile.mkdtemp(prefix="toolyard.debug.")
@@ -26,33 +26,33 @@ def with_debugging(options: Namespace, chosen: Chosen) -> Chosen:
     scripts = settings.debug_log or os.path.join(folder, SCRIPTS)
     where = os.path.join(folder, PAYLOADS) if settings.debug_payloads else folder
     print(f"{options.program} debug: logging to {where}", file=sys.stderr, flush=True)
-    return chosen._replace(settings=settings.replace(log_dir=folder, debug_log=scripts))
+    return choice._replace(settings=settings.replace(log_dir=folder, debug_log=scripts))
 
 
-def with_ci_logs(options: Namespace, chosen: Chosen) -> Chosen:
-    """In continuous integration there is a folder of logs, named or not."""
+def with_ci_logs(options: Namespace, choice: Chosen) -> Chosen:
+    """In continuous integration there is always a folder of logs."""
     import tempfile  # noqa: PLC0415 (as above)
 
-    folder = chosen.settings.log_dir
+    folder = choice.settings.log_dir
     if not folder:
         folder = tempfile.mkdtemp(prefix="toolyard.ci.", dir=os.environ.get("RUNNER_TEMP"))
         print(f"{options.program}: logging to {folder}", file=sys.stderr, flush=True)
-    return chosen._replace(settings=chosen.settings.replace(log_dir=folder))
+    return choice._replace(settings=choice.settings.replace(log_dir=folder))
 
 
-def start_logging(options: Namespace, chosen: Chosen) -> None:
+def start_logging(options: Namespace, choice: Chosen) -> None:
     log_format: LogFormat = options.log_format
-    set_up(_level(options, chosen), log_format, chosen.settings.log_dir)
+    set_up(_level(options, choice), log_format, choice.settings.log_dir)
 
 
-def _level(options: Namespace, chosen: Chosen) -> str:
-    settings = chosen.settings
+def _level(options: Namespace, choice: Chosen) -> str:
+    settings = choice.settings
     if settings.debug or (settings.ci_mode and settings.ci_verbose):
         return "debug"
     if settings.quiet:
         return "error"
-    unsaid = not options.log_level and not any(name in os.environ for name in _LEVEL_VARIABLES)
-    if unsaid and chosen.project is not None:
-        marker = os.path.join(chosen.project.server, ".debug")
+    is_default = not options.log_level and not any(name in os.environ for name in _LEVEL_VARIABLES)
+    if is_default and choice.project is not None:
+        marker = os.path.join(choice.project.server, ".debug")
         return "debug" if os.path.exists(marker) else settings.log_level
     return settings.log_level

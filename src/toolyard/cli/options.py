@@ -1,4 +1,4 @@
-"""What several commands share: which project is meant, its settings and its identity."""
+"""What commands share: the project that is meant, its settings and its identity."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Chosen(NamedTuple):
     settings: Settings
     project: Project | None
     registries: tuple[str, ...] = ()
-    # Under which name we were called, for messages that say what to type.
+    # The name we were called by, for messages that say what to type.
     program: str = "toolyard"
 
 
@@ -49,41 +49,43 @@ def choose(options: Namespace) -> Chosen:
 
 
 def _sorted_out(paths: list[str]) -> tuple[list[str], list[str]]:
-    """A folder is a project, a file a registry."""
+    """Folders are projects, files are registries."""
     folders = [path for path in paths if os.path.isdir(path)]
     files = [path for path in paths if os.path.isfile(path)]
     for path in paths:
         if path not in folders and path not in files:
             raise ConfigError.at(path, "no such folder or file")
     if len(folders) > 1:
-        raise ConfigError.at(folders[1], "one project at a time; put other servers in a registry")
+        raise ConfigError.at(
+            folders[1], "only one project can be served; put other servers in a registry"
+        )
     return folders, files
 
 
 def _root(options: Namespace, folders: list[str], files: list[str]) -> str | None:
-    named = options.project_root or (folders[0] if folders else None)
-    if named is None and not files:
+    folder = options.project_root or (folders[0] if folders else None)
+    if folder is None and not files:
         # An empty variable is an unset one.
-        named = os.environ.get("TOOLYARD_PROJECT_ROOT") or os.environ.get("MCPBASH_PROJECT_ROOT")
-        if not named:
+        folder = os.environ.get("TOOLYARD_PROJECT_ROOT") or os.environ.get("MCPBASH_PROJECT_ROOT")
+        if not folder:
             return find_root(os.getcwd())
-    if named is not None and not os.path.isdir(named):
-        wrong = "is not a folder" if os.path.lexists(named) else "does not exist"
-        raise ConfigError.at(named, wrong)
-    return os.path.abspath(named) if named is not None else None
+    if folder is not None and not os.path.isdir(folder):
+        wrong = "is not a folder" if os.path.lexists(folder) else "does not exist"
+        raise ConfigError.at(folder, wrong)
+    return os.path.abspath(folder) if folder is not None else None
 
 
-def identity_of(chosen: Chosen) -> Identity:
-    """What a server of it calls itself."""
-    stated = _stated_identity(chosen)
-    if chosen.settings.force_minimal:
-        return stated._replace(capabilities=MINIMAL_CAPABILITIES, extensions={})
-    return stated
+def identity_of(choice: Chosen) -> Identity:
+    """What its server calls itself."""
+    identity = _own_identity(choice)
+    if choice.settings.force_minimal:
+        return identity._replace(capabilities=MINIMAL_CAPABILITIES, extensions={})
+    return identity
 
 
-def _stated_identity(chosen: Chosen) -> Identity:
-    if chosen.project is None:
-        name = os.path.basename(chosen.registries[0]) if chosen.registries else DEFAULT_NAME
+def _own_identity(choice: Chosen) -> Identity:
+    if choice.project is None:
+        name = os.path.basename(choice.registries[0]) if choice.registries else DEFAULT_NAME
         return Identity({"name": name, "version": "0.0.0", "title": "Toolyard"})
-    stated = read_identity(chosen.project, chosen.settings)
-    return Identity(stated.info, stated.instructions)
+    identity = read_identity(choice.project, choice.settings)
+    return Identity(identity.info, identity.instructions)

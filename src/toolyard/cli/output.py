@@ -28,11 +28,11 @@ def pretty(value: Json) -> str:
 
 
 def table(rows: Iterable[Sequence[object]]) -> Iterator[str]:
-    """Columns as wide as they need to be; numbers to the right; lines cut to a terminal."""
-    kept = [tuple(_cell(cell) for cell in row) for row in rows]
-    widths = [max(map(len, column)) for column in zip(*kept, strict=True)] if kept else []
+    """Columns as wide as they need to be, numbers to the right, lines cut to the terminal."""
+    lines = [tuple(_cell(cell) for cell in row) for row in rows]
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)] if lines else []
     width = shutil.get_terminal_size().columns if sys.stdout.isatty() else 0
-    for row in kept:
+    for row in lines:
         cells = (
             cell.rjust(size) if _is_number(cell) else cell.ljust(size)
             for cell, size in zip(row, widths, strict=True)

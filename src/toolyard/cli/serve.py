@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from argparse import ArgumentParser, Namespace
+from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from typing import TYPE_CHECKING
 
 from toolyard.app.early_greeting import greet_early, take_stdout
@@ -18,10 +18,12 @@ from toolyard.settings import Settings
 from toolyard.sources.project.layout import REGISTRY_FILE, project_at
 
 if TYPE_CHECKING:
+    from toolyard.app.crew import Worker
     from toolyard.app.plan import Plan
     from toolyard.sources.project.discover.scan import Scan
 
 SHORTEST_REMOTE_TOKEN = 32
+MOST_WORKERS = 64
 
 
 def add(parser: ArgumentParser) -> None:
@@ -29,7 +31,7 @@ def add(parser: ArgumentParser) -> None:
         "path",
         nargs="*",
         help="a project folder and registry files (default: MCPBASH_PROJECT_ROOT, then the "
-        "project that you are in)",
+        "project of the current folder)",
     )
     way = parser.add_mutually_exclusive_group()
     way.add_argument("--http", metavar="[HOST:]PORT", help="serve over HTTP (HOST: 127.0.0.1)")
@@ -40,120 +42,143 @@ def add(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--allow-origin", action="append", default=[], metavar="URL", help="also allow this Origin"
     )
+    parser.add_argument(
+        "--workers",
+        type=_number_of_workers,
+        default=1,
+        metavar="N|auto",
+        help="serve HTTP with so many processes (auto: one a core; default: 1)",
+    )
     parser.add_argument("--no-page", action="store_true", help="serve /mcp alone, without the page")
     parser.add_argument(
         "--locked",
         action="store_true",
-        help="offer only what is as registry.lock.json has it (see 'registry lock')",
+        help="offer only what matches registry.lock.json (see 'registry lock')",
     )
     add_project(parser)
     parser.set_defaults(debug=False)
 
 
 def run(options: Namespace) -> int:
-    chosen = choose(options)
-    if chosen.project is not None or chosen.registries:
-        return _serve(options, chosen)
+    if options.workers != 1 and options.http is None:
+        raise ConfigError.at("--workers", "a stdio server has one client: it needs --http")
+    choice = choose(options)
+    if choice.project is not None or choice.registries:
+        return _serve(options, choice)
     # Only where there is nothing to serve: a start with a project does not pay for it.
     from toolyard.app.getting_started import temporary_project  # noqa: PLC0415
 
     with temporary_project(options) as root:
-        return _serve(options, _explained(chosen, root))
+        return _serve(options, _starter(choice, root))
 
 
-def _explained(chosen: Chosen, root: str) -> Chosen:
-    """The one tool there is may be called, whatever holds for those of a project."""
-    settings = chosen.settings.replace(
+def _starter(choice: Chosen, root: str) -> Chosen:
+    """The project that explains how to begin. Its only tool is allowed, whatever the settings."""
+    settings = choice.settings.replace(
         tool_allowlist=(), tool_allow_default="allow", static_registry=True
     )
     return Chosen(settings, project_at(root, Settings()))
 
 
-def _serve(options: Namespace, chosen: Chosen) -> int:
-    settings = chosen.settings
+def _serve(options: Namespace, choice: Chosen) -> int:
+    settings = choice.settings
     if 0 < len(settings.remote_token) < SHORTEST_REMOTE_TOKEN:
-        print(f"MCPBASH_REMOTE_TOKEN needs {SHORTEST_REMOTE_TOKEN} characters", file=sys.stderr)
+        print(
+            f"MCPBASH_REMOTE_TOKEN needs {SHORTEST_REMOTE_TOKEN} characters or more",
+            file=sys.stderr,
+        )
         return 1
     if options.debug or settings.debug_payloads or settings.trace_tools:
-        # Nobody who debugs minds what this costs a start.
+        # Imported here: only those who debug should pay for it.
         from toolyard.cli.logs import with_debugging  # noqa: PLC0415
 
-        chosen = with_debugging(options, chosen)
+        choice = with_debugging(options, choice)
     if settings.ci_mode:
         from toolyard.cli.logs import with_ci_logs  # noqa: PLC0415 - as above
 
-        chosen = with_ci_logs(options, chosen)
-    identity = identity_of(chosen)
+        choice = with_ci_logs(options, choice)
+    identity = identity_of(choice)
     if options.http is not None:
-        return _over_http(options, chosen, identity)
-    return _over_stdio(options, chosen, identity)
+        return _over_http(options, choice, identity)
+    return _over_stdio(options, choice, identity)
 
 
-def _over_stdio(options: Namespace, chosen: Chosen, identity: Identity) -> int:
+def _over_stdio(options: Namespace, choice: Chosen, identity: Identity) -> int:
     stdout = take_stdout()
-    answered = Answered()
-    # Where a token is demanded, `initialize` has to carry it; where all is logged, it is too.
-    if not chosen.settings.remote_token and not chosen.settings.debug_payloads:
+    answers = Answered()
+    # Not where a token is needed, which `initialize` has to carry, nor where everything is logged.
+    if not choice.settings.remote_token and not choice.settings.debug_payloads:
         manner = manner_of(like_mcp_bash=options.like_mcp_bash)
-        answered = greet_early(identity, 0, stdout, manner)
-    scanned = None
+        answers = greet_early(identity, 0, stdout, manner)
+    scan = None
     if (
-        answered.revision is not None
-        and chosen.project is not None
-        and _lists_alone(chosen, options)
+        answers.revision is not None
+        and choice.project is not None
+        and _lists_alone(choice, options)
     ):
         # Lists need less than calls do, and are asked for first.
         from toolyard.app.early_list import list_early  # noqa: PLC0415
 
-        size = page_size(chosen.settings.page_size, small=options.like_mcp_bash)
-        answered, scanned = list_early(answered, chosen.project, chosen.settings, size, (0, stdout))
-    # The client has its answers: only now is the rest of the program loaded.
+        size = page_size(choice.settings.page_size, small=options.like_mcp_bash)
+        answers, scan = list_early(answers, choice.project, choice.settings, size, (0, stdout))
+    # The client has its first answers: only now is the rest of the program loaded.
     from toolyard.app import over_stdio as stdio  # noqa: PLC0415
 
-    return stdio.serve(_plan(options, chosen, identity, scanned), answered, stdout)
+    return stdio.serve(_plan(options, choice, identity, scan), answers, stdout)
 
 
-def _lists_alone(chosen: Chosen, options: Namespace) -> bool:
-    """Only a project: no registry over it, nothing that needs more than a scan."""
-    settings, project = chosen.settings, chosen.project
-    if project is None or chosen.registries or settings.static_registry or settings.force_minimal:
+def _lists_alone(choice: Chosen, options: Namespace) -> bool:
+    """Is it a project without a registry, and without settings that need more than a scan?"""
+    settings, project = choice.settings, choice.project
+    if project is None or choice.registries or settings.static_registry or settings.force_minimal:
         return False
     if settings.rules or settings.limits or settings.audit_log:
         return False
     return not options.locked and not os.path.exists(os.path.join(project.root, REGISTRY_FILE))
 
 
-def _over_http(options: Namespace, chosen: Chosen, identity: Identity) -> int:
-    host, port = http_address(options.http)
-    # The HTTP server takes a third of a second to import: no other command pays for it.
-    from toolyard.app import over_http as http  # noqa: PLC0415
+def _over_http(options: Namespace, choice: Chosen, identity: Identity) -> int:
+    # It needs `socket`, which no stdio server waits for.
+    from toolyard.app.address import Address  # noqa: PLC0415
 
-    address = http.Address(
-        host,
-        port,
+    address = Address(
+        *http_address(options.http),
         tuple(options.allow_host),
         tuple(options.allow_origin),
         page=not options.no_page,
     )
-    return http.serve(_plan(options, chosen, identity), address)
+
+    def work(worker: Worker | None = None) -> int:
+        # The HTTP server takes a third of a second to import: no other command pays for it.
+        from toolyard.app import over_http as http  # noqa: PLC0415
+
+        return http.serve(_plan(options, choice, identity), address, worker)
+
+    if options.workers == 1:
+        return work()
+    # Whoever serves with one process needs none of it.
+    from toolyard.app.crew import supervise  # noqa: PLC0415
+    from toolyard.cli.logs import start_logging  # noqa: PLC0415
+
+    start_logging(options, choice)
+    drain = choice.settings.shutdown_timeout
+    return supervise(options.workers, address.bind(), work, drain)
 
 
-def _plan(
-    options: Namespace, chosen: Chosen, identity: Identity, scanned: Scan | None = None
-) -> Plan:
-    # As above: the composition root imports everything that serves.
+def _plan(options: Namespace, choice: Chosen, identity: Identity, scan: Scan | None = None) -> Plan:
+    # Imported late, as above: the composition root imports everything that serves.
     from toolyard.app.plan import Plan  # noqa: PLC0415
     from toolyard.cli.logs import start_logging  # noqa: PLC0415
 
-    start_logging(options, chosen)
+    start_logging(options, choice)
     return Plan(
-        chosen.settings,
+        choice.settings,
         identity,
-        chosen.project,
-        chosen.registries,
+        choice.project,
+        choice.registries,
         like_mcp_bash=options.like_mcp_bash,
         own_client=options.http is None,
-        scan=scanned,
+        scan=scan,
         by_lock=options.locked,
     )
 
@@ -163,3 +188,17 @@ def http_address(text: str) -> tuple[str, int]:
     if not port.isdecimal() or int(port) > 65535:
         raise ConfigError.at("--http", f"expected [HOST:]PORT, not {text!r}")
     return host.strip("[]") or "127.0.0.1", int(port)
+
+
+def _number_of_workers(text: str) -> int:
+    if text == "auto":
+        return min(_cores(), MOST_WORKERS)
+    if not text.isdecimal() or not 1 <= int(text) <= MOST_WORKERS:
+        raise ArgumentTypeError(f"expected 1 to {MOST_WORKERS}, or auto, not {text!r}")
+    return int(text)
+
+
+def _cores() -> int:
+    """Those that we may use, where the system tells."""
+    allowed = getattr(os, "sched_getaffinity", None)
+    return len(allowed(0)) if allowed is not None else os.cpu_count() or 1

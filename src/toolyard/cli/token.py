@@ -1,4 +1,4 @@
-"""toolyard token: make, list and take back the static tokens of `toolyard.json`."""
+"""toolyard token: make, list and revoke the static tokens of `toolyard.json`."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ _UNITS = {"h": timedelta(hours=1), "d": timedelta(days=1), "w": timedelta(weeks=
 def add(parser: ArgumentParser) -> None:
     commands = parser.add_subparsers(dest="action", required=True, metavar="new|list|revoke")
     new = commands.add_parser("new", help="make a token and print it, once")
-    new.add_argument("name", help="who will use it; rules and the audit log say this name")
+    new.add_argument("name", help="who will use it; rules and the audit log use this name")
     new.add_argument("--expires", metavar="90d", help="hours (h), days (d) or weeks (w)")
     for kind in ("tool", "resource", "prompt"):
         new.add_argument(
             f"--{kind}", action="append", metavar="GLOB", help=f"allow these {kind}s (repeatable)"
         )
     commands.add_parser("list", help="show the names and expiry of all tokens")
-    revoke = commands.add_parser("revoke", help="take a token back")
+    revoke = commands.add_parser("revoke", help="revoke a token")
     revoke.add_argument("name")
     for command in commands.choices.values():
         command.add_argument("--config", metavar="FILE", help=f"default: {FILE_NAME} here")
@@ -37,7 +37,7 @@ def add(parser: ArgumentParser) -> None:
 def run(options: Namespace) -> int:
     path = options.config or FILE_NAME
     try:
-        with alone_in(os.path.dirname(path)):  # what is read is what is written back
+        with alone_in(os.path.dirname(path)):  # nobody else may write between read and write
             return int(_ACTIONS[options.action](options, path, _read(path)))
     except FileNotFoundError:
         raise ConfigError.at(path, "its folder does not exist") from None
@@ -55,7 +55,7 @@ def _new(options: Namespace, path: str, content: dict[str, Any]) -> int:
     tokens = [*content.get("tokens", []), entry]
     read_tokens(tokens, path)
     _write(path, {**content, "tokens": tokens})
-    print(f"Kept as a hash in {path}; it is shown this once:", file=sys.stderr)
+    print(f"Stored as a hash in {path}; it is shown only once:", file=sys.stderr)
     print(token)
     return 0
 
@@ -69,11 +69,11 @@ def _list(options: Namespace, path: str, content: dict[str, Any]) -> int:
 
 def _revoke(options: Namespace, path: str, content: dict[str, Any]) -> int:
     tokens = content.get("tokens", [])
-    left = [entry for entry in tokens if entry.get("name") != options.name]
-    if len(left) == len(tokens):
+    remaining = [entry for entry in tokens if entry.get("name") != options.name]
+    if len(remaining) == len(tokens):
         print(f"{path} has no token named {options.name!r}", file=sys.stderr)
         return 1
-    _write(path, {**content, "tokens": left})
+    _write(path, {**content, "tokens": remaining})
     return 0
 
 

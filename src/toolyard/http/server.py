@@ -6,9 +6,11 @@ import asyncio
 import gc
 import signal
 import socket
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from email.utils import formatdate
+from functools import partial
+from typing import Protocol
 
 from toolyard.http.headers import Header
 from toolyard.http.patience import Addresses, Patience
@@ -64,21 +66,42 @@ class HttpServer:
         return head
 
 
-def listen(host: str, port: int) -> socket.socket:
-    """A listening socket; port 0 takes a free one."""
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    # The protocol is named because event loops look at it before they set TCP_NODELAY.
-    sock = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
-    try:
-        sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        sock.bind((host, port))
-        sock.listen(1024)
-    except OSError:
-        sock.close()
-        raise
-    sock.setblocking(False)
-    return sock
+class Entrance(Protocol):
+    """How connections come in."""
+
+    async def open(self, make: Callable[[], ServerConnection], held: Callable[[], int]) -> None:
+        """Make one for each that comes; `held` says how many there are."""
+
+    def close(self) -> None:
+        """No more come; those that are here stay."""
+
+
+class OwnSocket:
+    """A listening socket that no other process has."""
+
+    def __init__(self, sock: socket.socket) -> None:
+        self._sock = sock
+        self._listening: asyncio.AbstractServer | None = None
+
+    async def open(self, make: Callable[[], ServerConnection], held: Callable[[], int]) -> None:
+        loop = asyncio.get_running_loop()
+        if self._sock.family == socket.AF_UNIX:
+            self._listening = await loop.create_unix_server(make, sock=self._sock)
+        else:
+            self._listening = await loop.create_server(make, sock=self._sock)
+
+    def close(self) -> None:
+        if self._listening is not None:
+            self._listening.close()
+
+
+@dataclass(frozen=True, slots=True)
+class Door:
+    """A place where requests come in, and who answers them."""
+
+    responder: Responder
+    entrance: Entrance
+    patience: Patience = PATIENCE
 
 
 async def serve(
@@ -89,20 +112,31 @@ async def serve(
     patience: Patience = PATIENCE,
 ) -> None:
     """Serve until SIGINT or SIGTERM, then let running requests finish."""
+    await serve_at([Door(responder, OwnSocket(sock), patience)], stopping, grace)
+
+
+async def serve_at(
+    doors: Sequence[Door], stopping: Callable[[], Awaitable[None]], grace: float
+) -> None:
+    """The same at several places; the first one is closed first."""
     loop = asyncio.get_running_loop()
     told = asyncio.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, told.set)
     _spare_the_collector()
-    server = HttpServer(responder, loop, patience=patience)
-    ticking = loop.create_task(_tick(server))
-    listening = await loop.create_server(lambda: ServerConnection(server), sock=sock)
+    servers = [HttpServer(door.responder, loop, patience=door.patience) for door in doors]
+    ticking = [loop.create_task(_tick(server)) for server in servers]
+    for door, server in zip(doors, servers, strict=True):
+        await door.entrance.open(partial(ServerConnection, server), server.connections.__len__)
     try:
         await told.wait()
     finally:
-        listening.close()
-        await _finish(server, stopping, grace)
-        ticking.cancel()
+        doors[0].entrance.close()
+        await _finish(servers, stopping, grace)
+        for door in doors[1:]:
+            door.entrance.close()
+        for task in ticking:
+            task.cancel()
 
 
 def _spare_the_collector() -> None:
@@ -113,21 +147,29 @@ def _spare_the_collector() -> None:
 
 
 async def _finish(
-    server: HttpServer, stopping: Callable[[], Awaitable[None]], grace: float
+    servers: Sequence[HttpServer], stopping: Callable[[], Awaitable[None]], grace: float
 ) -> None:
-    server.closing = True
-    for connection in tuple(server.connections):
+    """What other processes ask of us for their clients is heard until the last of ours is done."""
+    servers[0].closing = True
+    for connection in tuple(servers[0].connections):
         if connection.idle:
             connection.close()
     await stopping()
-    if server.tasks:
-        await asyncio.wait(tuple(server.tasks), timeout=grace)
-    for connection in tuple(server.connections):
-        connection.abort()
-    running = tuple(server.tasks)
+    clock = asyncio.get_running_loop().time
+    until = clock() + grace
+    while (running := _running(servers)) and clock() < until:
+        await asyncio.wait(running, timeout=until - clock())
+    for server in servers:
+        for connection in tuple(server.connections):
+            connection.abort()
+    running = _running(servers)
     for task in running:
         task.cancel()
     await asyncio.gather(*running, return_exceptions=True)
+
+
+def _running(servers: Sequence[HttpServer]) -> tuple[asyncio.Task[None], ...]:
+    return tuple(task for server in servers for task in server.tasks)
 
 
 async def _tick(server: HttpServer) -> None:

@@ -1,4 +1,4 @@
-"""The credentials of one caller at one upstream. Knows hooks, and no way to get a token."""
+"""The credentials of one caller at one upstream. Does not know how a token is got."""
 
 from __future__ import annotations
 
@@ -12,12 +12,14 @@ from toolyard.upstreams.definition import ServerDefinition
 
 # The headers that authorize this caller at this upstream.
 Authorize: TypeAlias = Callable[[ServerDefinition, Caller], Awaitable[Mapping[str, str]]]
-# True when other credentials are there now and the request is worth another try.
+# True when there are other credentials now, and the request is worth another try.
 OnChallenge: TypeAlias = Callable[[ServerDefinition, Caller, Challenge], Awaitable[bool]]
 
 
 @dataclass(frozen=True, slots=True)
 class Credentials:
+    """What is sent to an upstream on behalf of one caller, and renewed when it is refused."""
+
     definition: ServerDefinition
     caller: Caller
     authorize: Authorize | None = None

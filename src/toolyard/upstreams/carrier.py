@@ -1,7 +1,7 @@
-"""Puts a question that belongs to no request to a client: on its session, or with a call of it.
+"""Puts a question that belongs to no request to the client: on its session, or with a call.
 
-A client over HTTP need not open the stream on which it would be asked by itself. The answer to
-a call of it can carry the question as well, once there is one that waits.
+A client over HTTP need not open the stream on which it could be asked. Then the answer to one
+of its calls can carry the question, once a call is waiting.
 """
 
 from __future__ import annotations
@@ -11,15 +11,17 @@ import asyncio
 from toolyard.protocol.call import Json, JsonObject, Session
 from toolyard.upstreams.running import Running
 
-# Seconds in which a client that listens has answered.
+# A client that listens has answered after this many seconds.
 ANSWERS_WITHIN = 0.5
 
 
 class Carrier:
+    """The call that can carry questions at the moment, if there is one."""
+
     def __init__(self, running: Running | None) -> None:
         self._running = running
         self._came = asyncio.Event()
-        self.tried = running is not None  # a call was there that could have carried a question
+        self.tried = running is not None  # there was a call that could have carried a question
 
     @property
     def running(self) -> Running | None:
@@ -35,16 +37,18 @@ class Carrier:
             self._came.clear()
 
     async def ask(self, session: Session, method: str, params: JsonObject, timeout: float) -> Json:
-        listening = asyncio.ensure_future(session.ask(method, params, timeout))
-        carried = asyncio.ensure_future(self._carry(method, params))
-        both = {listening, carried}
+        asked_on_session = asyncio.ensure_future(session.ask(method, params, timeout))
+        asked_with_call = asyncio.ensure_future(self._carry(method, params))
+        attempts = {asked_on_session, asked_with_call}
         try:
-            done, _ = await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
-            return (listening if listening in done else carried).result()
+            answered_first, _ = await asyncio.wait(attempts, return_when=asyncio.FIRST_COMPLETED)
+            return (
+                asked_on_session if asked_on_session in answered_first else asked_with_call
+            ).result()
         finally:
-            for one in both:
-                one.cancel()
-            await asyncio.gather(*both, return_exceptions=True)
+            for attempt in attempts:
+                attempt.cancel()
+            await asyncio.gather(*attempts, return_exceptions=True)
 
     async def _carry(self, method: str, params: JsonObject) -> Json:
         while True:

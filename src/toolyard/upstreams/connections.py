@@ -1,7 +1,7 @@
 """All connections to one upstream, and which call may use which.
 
-A client is spoken for in its own era where the upstream has that. A question on a
-handshake-era connection does not say whose call it is about. So a connection that announces
+A client is served in its own era where the upstream speaks it. A question on a
+handshake-era connection does not say which call it is about. So a connection that announces
 elicitation, sampling or roots belongs to one client session, or to one call at a time;
 connections that are shared announce none of these, and are shared by clients that are alike.
 """
@@ -9,19 +9,20 @@ connections that are shared announce none of these, and are shared by clients th
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from time import monotonic
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple, Protocol
 
 from toolyard.protocol.call import Call, Caller, JsonObject, Session
 from toolyard.protocol.client import ASKED, told_in
 from toolyard.protocol.client import key_of as client_key
 from toolyard.protocol.guise import PLAIN, Guise, guise_of
 from toolyard.protocol.revisions import LATEST, LATEST_HANDSHAKE, Revision, older
+from toolyard.upstreams.background import Background
 from toolyard.upstreams.definition import ServerDefinition
 from toolyard.upstreams.link.link import NotSent
-from toolyard.upstreams.lists.records import Learnt
+from toolyard.upstreams.lists.disk import Learnt
 from toolyard.upstreams.lists.watch import ChangeWatch
 from toolyard.upstreams.roots import settle
 from toolyard.upstreams.running import Owner, Running
@@ -29,14 +30,20 @@ from toolyard.upstreams.session import UpstreamSession
 from toolyard.upstreams.slot import Slot
 
 MAX_CONNECTIONS = 64
-# Shared connections that announce something; who announces more kinds shares the plain one.
+# Shared connections that announce something. Clients beyond these share the plain one.
 MAX_SHARED = 16
 MAX_SPARE = 4
 SPARE_SECONDS = 60.0
 
-Connect: TypeAlias = Callable[[Owner, Caller, Slot], Awaitable[UpstreamSession]]
-# Makes the watch of a connection, by whose it is and what its clients can do.
-NewWatch: TypeAlias = Callable[[str, str], ChangeWatch]
+
+class Opening(Protocol):
+    """Opens connections. Both are asked once for each slot, `connect` again after a loss."""
+
+    async def connect(self, owner: Owner, caller: Caller, slot: Slot) -> UpstreamSession:
+        """Raises a LinkError."""
+
+    def new_watch(self, caller: str, client: str) -> ChangeWatch:
+        """By whose login it is opened, and what its clients can do."""
 
 
 class Downstream(NamedTuple):
@@ -48,15 +55,23 @@ class Downstream(NamedTuple):
     revision: Revision = LATEST
 
 
+# Who asks on nobody's behalf.
+ANYBODY = Downstream(Caller(id="", name=""))
+
+
 class SharedKey(NamedTuple):
+    """Clients that are the same in all of this may share a connection."""
+
     caller: str
     modern: bool
     client: str
 
 
 class Lease(NamedTuple):
+    """A connection that somebody uses, until it is released."""
+
     session: UpstreamSession
-    release: Callable[[bool], None]  # told whether the call ended in order
+    release: Callable[[bool], None]  # with: did the call end in order?
     watch: ChangeWatch
 
 
@@ -69,19 +84,22 @@ def nothing(clean: bool) -> None:
 
 
 class Connections:
-    def __init__(
-        self, definition: ServerDefinition, connect: Connect, learnt: Learnt, new_watch: NewWatch
-    ) -> None:
+    """Every connection to one upstream: in its slot, and in one of five places at a time.
+
+    Shared by clients that are alike; bound to a client session; lent to a call, and spare when
+    that call is over; or kept only because somebody listens on it.
+    """
+
+    def __init__(self, definition: ServerDefinition, opener: Opening, learnt: Learnt) -> None:
         self._definition = definition
-        self._connect = connect
+        self._opener = opener
         self._learnt = learnt
-        self._new_watch = new_watch
         self._shared: dict[SharedKey, Slot] = {}
         self._bound: dict[tuple[str, str], Slot] = {}
         self._spare: dict[tuple[str, str], list[Slot]] = {}
         self._lent: set[Slot] = set()
         self._listened: set[Slot] = set()
-        self._closing: set[asyncio.Task[None]] = set()
+        self._closing = Background()
 
     # -- which one ---------------------------------------------------------------------
 
@@ -94,7 +112,7 @@ class Connections:
             if not ASKED.isdisjoint(call.client.capabilities):
                 return None
             client = guise_of(call.revision, call.client).key
-        slot = self._shared.get(SharedKey(self.key_of(call.caller), modern, client))
+        slot = self._shared.get(SharedKey(self._definition.login_of(call.caller), modern, client))
         if slot is None:
             return None
         slot.last_used = monotonic()
@@ -115,7 +133,7 @@ class Connections:
         return await self.shared(client)
 
     async def to_list(self, client: Downstream) -> Lease:
-        """One over which lists are what this client would be listed: its own, or a like one's."""
+        """One over which this client's lists can be had: its own, or that of a client like it."""
         if await self._shares(client):
             return await self.shared(client)
         slot = self._bound.get(_bound_key(client)) if client.session else None
@@ -155,9 +173,11 @@ class Connections:
 
     def _alike(self, client: Downstream) -> Slot | None:
         """The connection of another client that can do the same."""
-        wanted = (self.key_of(client.caller), client.guise.key)
-        own = (slot for slot in self._slots() if not slot.shared)
-        return next((one for one in own if one.whose == wanted and one.live is not None), None)
+        owner_key = (self._definition.login_of(client.caller), client.guise.key)
+        for slot in self._slots():
+            if not slot.shared and slot.whose == owner_key and slot.live is not None:
+                return slot
+        return None
 
     # -- shared ------------------------------------------------------------------------
 
@@ -173,14 +193,14 @@ class Connections:
     def shared_slot(self, client: Downstream) -> tuple[SharedKey, Slot]:
         modern = self._learnt.speaks_modern(client.guise.modern)
         modern = client.guise.modern if modern is None else modern
-        told = {} if modern else _untold_questions(client.guise.capabilities)
-        key = SharedKey(self.key_of(client.caller), modern, client_key(told))
+        capabilities = {} if modern else _without_questions(client.guise.capabilities)
+        key = SharedKey(self._definition.login_of(client.caller), modern, client_key(capabilities))
         if key.client and key not in self._shared and self._kinds() >= MAX_SHARED:
-            key, told = key._replace(client=""), {}
+            key, capabilities = key._replace(client=""), {}
         slot = self._shared.get(key)
         if slot is None:
             revision = LATEST if modern else LATEST_HANDSHAKE
-            owner = Owner(told, revision=revision, shared=True)
+            owner = Owner(capabilities, revision=revision, shared=True)
             slot = self._shared[key] = self._slot(owner, client.caller, key.client)
         return key, slot
 
@@ -188,7 +208,7 @@ class Connections:
         return sum(1 for key in self._shared if key.client)
 
     def _moved(self, key: SharedKey, slot: Slot, session: UpstreamSession) -> Slot:
-        """It has turned out to speak the other era: all who do share one connection."""
+        """It turned out to speak the other era: everybody who does shares one connection."""
         if self._shared.get(key) is slot:
             del self._shared[key]
         client = "" if session.modern else key.client
@@ -197,14 +217,10 @@ class Connections:
             self._close(slot)
         return there
 
-    def key_of(self, caller: Caller) -> str:
-        """Connections that carry somebody's credentials are that caller's alone."""
-        return caller.id if self._definition.auth == "oauth" else ""
-
     def _slot(self, owner: Owner, caller: Caller, client: str) -> Slot:
-        whose = (self.key_of(caller), client)
-        connect = partial(self._connect, owner, caller)
-        return Slot(connect, self._new_watch(*whose), whose, shared=owner.shared)
+        whose = (self._definition.login_of(caller), client)
+        connect = partial(self._opener.connect, owner, caller)
+        return Slot(connect, self._opener.new_watch(*whose), whose, shared=owner.shared)
 
     # -- one client's ------------------------------------------------------------------
 
@@ -219,22 +235,22 @@ class Connections:
             slot = self._bound[key] = self._slot(owner, client.caller, client.guise.key)
             session.on_close(partial(self._drop_bound, key))
         slot.last_used = monotonic()
-        opened = await slot.get()
-        if opened.modern:
-            return Lease(opened, lambda _clean: self._drop_bound(key), slot.watch)
-        return Lease(opened, nothing, slot.watch)
+        upstream = await slot.get()
+        if upstream.modern:
+            return Lease(upstream, lambda _clean: self._drop_bound(key), slot.watch)
+        return Lease(upstream, nothing, slot.watch)
 
     def _owner(
         self, client: Downstream, session: Session | None, borrower: Running | None
     ) -> Owner:
-        """In the newest handshake revision that the client and the upstream have."""
-        known = self._learnt.newest
-        wanted = LATEST_HANDSHAKE if client.revision.modern else client.revision
-        revision = older(wanted, known) if known is not None else wanted
-        told = client.guise.capabilities
+        """In the newest handshake revision that both the client and the upstream have."""
+        newest = self._learnt.newest
+        preference = LATEST_HANDSHAKE if client.revision.modern else client.revision
+        revision = older(preference, newest) if newest is not None else preference
+        capabilities = client.guise.capabilities
         if revision is not client.revision:
-            told = told_in(revision, told)
-        return Owner(told, session, revision, borrower=borrower)
+            capabilities = told_in(revision, capabilities)
+        return Owner(capabilities, session, revision, borrower=borrower)
 
     async def _of_call(self, client: Downstream, running: Running | None) -> Lease:
         key = (client.caller.id, client.guise.key)
@@ -250,9 +266,9 @@ class Connections:
             self._lent.discard(slot)
             self._close(slot)  # it may still be opening, and nobody would ever use it
             raise
-        others = session.carrier.running is not running
+        changes_hands = session.carrier.running is not running
         session.carrier.lend(running)
-        if session.keeps_roots and running is not None and others:
+        if session.keeps_roots and running is not None and changes_hands:
             session.settle(settle(session, changed=True))
         return Lease(session, partial(self._give_back, key, slot), slot.watch)
 
@@ -269,13 +285,13 @@ class Connections:
     def _give_back(self, key: tuple[str, str], slot: Slot, clean: bool) -> None:
         """Keep it for the next call, unless this one may still be at work or ask something.
 
-        Nor where it was told this client's roots and cannot be told of others.
+        It is not kept either where it knows this client's roots and cannot be told of others.
         """
         self._lent.discard(slot)
-        session, watched = slot.live, slot.watch.wanted
-        full = sum(map(len, self._spare.values())) >= MAX_SPARE and not watched
+        session, has_listeners = slot.live, slot.watch.wanted
+        full = sum(map(len, self._spare.values())) >= MAX_SPARE and not has_listeners
         if session is None or session.busy or full or not clean or not _may_change_hands(session):
-            if watched:
+            if has_listeners:
                 self._listened.add(slot)  # for whoever listens; calls go elsewhere
             else:
                 self._close(slot)
@@ -310,25 +326,23 @@ class Connections:
         for bound, slot in tuple(self._bound.items()):
             if not slot.in_use and now - slot.last_used > idle:
                 self._drop_bound(bound)
-        for slot in [one for one in self._listened if not one.in_use]:
+        for slot in [slot for slot in self._listened if not slot.in_use]:
             self._listened.discard(slot)
             self._close(slot)
         for spare in self._spare.values():
-            old = [one for one in spare if now - one.last_used > min(idle, SPARE_SECONDS)]
-            for slot in [one for one in old if not one.in_use]:
+            old = [slot for slot in spare if now - slot.last_used > min(idle, SPARE_SECONDS)]
+            for slot in [slot for slot in old if not slot.in_use]:
                 spare.remove(slot)
                 self._close(slot)
 
     def _close(self, slot: Slot) -> None:
-        task = asyncio.get_running_loop().create_task(slot.close())
-        self._closing.add(task)
-        task.add_done_callback(self._closing.discard)
+        self._closing.start(slot.close())
 
     async def close(self) -> None:
         slots = tuple(self._slots())
         await asyncio.gather(*(slot.watch.close() for slot in slots))
         await asyncio.gather(*(slot.close() for slot in slots), return_exceptions=True)
-        await asyncio.gather(*self._closing, return_exceptions=True)
+        await self._closing.finish()
 
     # -- what is there -----------------------------------------------------------------
 
@@ -348,8 +362,10 @@ class Connections:
 
     def roots_changed(self, session_key: str) -> list[UpstreamSession]:
         """The connections that know the roots of this client session."""
-        found = (slot.live for key, slot in self._bound.items() if key[1] == session_key)
-        return [session for session in found if session and "roots" in session.owner.capabilities]
+        sessions = (slot.live for key, slot in self._bound.items() if key[1] == session_key)
+        return [
+            session for session in sessions if session and "roots" in session.owner.capabilities
+        ]
 
 
 def _bound_key(client: Downstream) -> tuple[str, str]:
@@ -357,11 +373,11 @@ def _bound_key(client: Downstream) -> tuple[str, str]:
 
 
 def _may_change_hands(session: UpstreamSession) -> bool:
-    """Another client may have other roots, and not all can be told so."""
+    """Another client may have other roots, and not every upstream can be told of them."""
     roots = session.owner.capabilities.get("roots")
     return not session.keeps_roots or (isinstance(roots, dict) and bool(roots.get("listChanged")))
 
 
-def _untold_questions(capabilities: JsonObject) -> JsonObject:
+def _without_questions(capabilities: JsonObject) -> JsonObject:
     """What a client can do beside being asked."""
     return {name: value for name, value in capabilities.items() if name not in ASKED}

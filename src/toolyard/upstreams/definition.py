@@ -1,4 +1,4 @@
-"""What the registry says of one upstream. Knows nothing of how it is spoken to."""
+"""What the registry says about one upstream. Does not know how to speak to it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Literal
 
 import orjson
 
-from toolyard.protocol.call import Json
+from toolyard.protocol.call import Caller, Json
 from toolyard.protocol.codec import dumps
 
 Transport = Literal["stdio", "streamablehttp", "sse", "auto"]
@@ -17,6 +17,8 @@ Transport = Literal["stdio", "streamablehttp", "sse", "auto"]
 
 @dataclass(frozen=True, slots=True)
 class ServerDefinition:
+    """One server of a registry file, its variables filled in and its paths made absolute."""
+
     name: str
     description: str = ""
     command: str | None = None
@@ -38,6 +40,13 @@ class ServerDefinition:
     disabled: str | None = None  # the reason
     secrets: frozenset[str] = frozenset()  # values that came from variables
 
+    def login_of(self, caller: Caller) -> str:
+        """Connections and lists under somebody's credentials are for that caller alone.
+
+        Empty where all callers are the same to the server.
+        """
+        return caller.id if self.auth == "oauth" else ""
+
     @property
     def identity(self) -> str:
         """The key by which identical definitions share one connection.
@@ -49,5 +58,5 @@ class ServerDefinition:
             *(self.url, dict(self.headers), self.transport, self.auth, self.share),
             dict(self.oauth),
         )
-        packed = dumps(parts, orjson.OPT_SORT_KEYS)
-        return hashlib.sha256(packed).hexdigest()[:32]
+        text = dumps(parts, orjson.OPT_SORT_KEYS)
+        return hashlib.sha256(text).hexdigest()[:32]

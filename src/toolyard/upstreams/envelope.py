@@ -29,19 +29,21 @@ def seal(params: JsonObject, revision: Revision, call: Call | None) -> JsonObjec
 
 def envelope(version: str, call: Call | None = None) -> JsonObject:
     """What a modern request must say: we are asking, with what our own client can answer."""
-    sealed: JsonObject = {
+    fields: JsonObject = {
         VERSION: version,
         CLIENT_INFO: OUR_INFO,
         CAPABILITIES: _declared(call) if call else {},
     }
     if call is not None and call.log_level is not None:
-        sealed[LOG_LEVEL] = call.log_level
-    return sealed
+        fields[LOG_LEVEL] = call.log_level
+    return fields
 
 
 def _declared(call: Call) -> JsonObject:
-    told = forwarded(call.client.capabilities)
-    return told if call.revision.modern or not told else told_in(LATEST, told)
+    capabilities = forwarded(call.client.capabilities)
+    if call.revision.modern or not capabilities:
+        return capabilities
+    return told_in(LATEST, capabilities)
 
 
 def result_of(message: JsonObject) -> JsonObject:
@@ -50,23 +52,23 @@ def result_of(message: JsonObject) -> JsonObject:
     if error is not None:
         raise protocol_error(error)
     if not isinstance(result, dict):
-        raise Lost("answered with something that is no result")
+        raise Lost("answered with something that is not a result")
     if "resultType" in result and result["resultType"] not in RESULT_TYPES:
         raise Lost(f"answered with an unknown kind of result, {result['resultType']!r}")
     return result
 
 
 def unstamped(result: JsonObject) -> JsonObject:
-    """Without what the upstream said of itself to us."""
+    """Without what the upstream told us about itself."""
     meta = result.get("_meta")
     if not isinstance(meta, dict) or ENVELOPE_KEYS.isdisjoint(meta):
         return result
-    unstamped = {**result}
+    copy = {**result}
     if meta.keys() <= ENVELOPE_KEYS:
-        del unstamped["_meta"]
+        del copy["_meta"]
     else:
-        unstamped["_meta"] = {k: v for k, v in meta.items() if k not in ENVELOPE_KEYS}
-    return unstamped
+        copy["_meta"] = {k: v for k, v in meta.items() if k not in ENVELOPE_KEYS}
+    return copy
 
 
 def protocol_error(error: Json) -> ProtocolError:
@@ -81,11 +83,18 @@ def protocol_error(error: Json) -> ProtocolError:
     )
 
 
+def error_object(error: ProtocolError) -> JsonObject:
+    body: JsonObject = {"code": error.code, "message": error.message}
+    if error.data is not None:
+        body["data"] = error.data
+    return body
+
+
 def without_token(params: JsonObject) -> JsonObject:
     """A question's own progress token means nothing to our client."""
     meta = params.get("_meta")
     if not isinstance(meta, dict) or "progressToken" not in meta:
         return params
-    rest = {key: value for key, value in meta.items() if key != "progressToken"}
-    without = {key: value for key, value in params.items() if key != "_meta"}
-    return {**without, "_meta": rest} if rest else without
+    other_meta = {key: value for key, value in meta.items() if key != "progressToken"}
+    other_params = {key: value for key, value in params.items() if key != "_meta"}
+    return {**other_params, "_meta": other_meta} if other_meta else other_params

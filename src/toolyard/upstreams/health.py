@@ -10,6 +10,8 @@ State = Literal["idle", "starting", "up", "down", "disabled"]
 
 @dataclass(frozen=True, slots=True)
 class Health:
+    """One upstream at one moment."""
+
     server: str
     state: State
     reason: str | None = None  # why it is down or disabled

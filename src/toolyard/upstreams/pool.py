@@ -9,13 +9,14 @@ from dataclasses import replace
 from toolyard.catalog.listing import Listing
 from toolyard.protocol.call import Call, Channel, JsonObject
 from toolyard.telemetry import logger
-from toolyard.upstreams.connections import Downstream
+from toolyard.upstreams.background import Background
+from toolyard.upstreams.connections import ANYBODY, Downstream
 from toolyard.upstreams.definition import ServerDefinition
 from toolyard.upstreams.health import Health
 from toolyard.upstreams.link.link import Down, LinkError
 from toolyard.upstreams.setup import Setup
 from toolyard.upstreams.target import PoolTargets
-from toolyard.upstreams.upstream import ANYBODY, Upstream
+from toolyard.upstreams.upstream import Upstream
 
 log = logger("upstreams")
 SWEEPS_PER_IDLE_STOP = 4
@@ -36,7 +37,7 @@ class Gone:
     ) -> Callable[[], None]:
         raise Down("is not defined any more")
 
-    def told(self, error: LinkError) -> str:
+    def public_text(self, error: LinkError) -> str:
         return str(error)
 
 
@@ -44,6 +45,8 @@ GONE = Gone()
 
 
 class Pool:
+    """The upstreams of the definitions there are now, and those that are being retired."""
+
     def __init__(self, definitions: Iterable[ServerDefinition], setup: Setup | None = None) -> None:
         self._setup = setup or Setup()
         self._by_identity: dict[str, Upstream] = {}
@@ -51,7 +54,7 @@ class Pool:
         self._callbacks: list[Callable[[str], None]] = []
         # Not defined any more, and not closed yet because a call may still use it.
         self._retired: set[Upstream] = set()
-        self._closing: set[asyncio.Task[None]] = set()
+        self._retirements = Background()
         self._sweeper: asyncio.TimerHandle | None = None
         self._closed = False
         self.targets = self.update(definitions)
@@ -59,33 +62,31 @@ class Pool:
     def update(self, definitions: Iterable[ServerDefinition]) -> PoolTargets:
         """The registry has changed: what is defined as before goes on undisturbed.
 
-        The targets that it gives are those of these definitions, and stay so.
+        The targets that it returns belong to these definitions, and go on doing so.
         """
-        known, by_identity, by_name = dict(self._by_identity), dict[str, Upstream](), {}
+        former, by_identity, by_name = dict(self._by_identity), dict[str, Upstream](), {}
         for definition in definitions:
             key = _key(definition)
-            upstream = by_identity.get(key) or known.pop(key, None) or self._new(definition)
+            upstream = by_identity.get(key) or former.pop(key, None) or self._new(definition)
             by_identity[key] = upstream
             upstream.keep_to_itself(definition.secrets)
             by_name[definition.name] = (definition, upstream)
         # Replaced and never edited: catalogs are made from it in a thread.
         self._by_identity, self._by_name = by_identity, by_name
-        for gone in known.values():
-            self._retired.add(gone)
-            task = asyncio.get_running_loop().create_task(self._retire(gone))
-            self._closing.add(task)
-            task.add_done_callback(self._closing.discard)
+        for leftover in former.values():
+            self._retired.add(leftover)
+            self._retirements.start(self._retire(leftover))
         peers = {name: upstream for name, (_, upstream) in by_name.items()}
         self.targets = PoolTargets(lambda server: peers.get(server, GONE))
         return self.targets
 
-    async def _retire(self, gone: Upstream) -> None:
+    async def _retire(self, upstream: Upstream) -> None:
         """Stop what is not defined any more, once the calls that still use it are done."""
         await asyncio.sleep(self._setup.retire_after)
-        while gone.busy and not self._closed:
+        while upstream.busy and not self._closed:
             await asyncio.sleep(RETIRED_LOOK)
-        await gone.close()
-        self._retired.discard(gone)
+        await upstream.close()
+        self._retired.discard(upstream)
 
     def _new(self, definition: ServerDefinition) -> Upstream:
         return Upstream(
@@ -98,53 +99,53 @@ class Pool:
         return tuple(self._by_name)
 
     def definition(self, server: str) -> ServerDefinition | None:
-        found = self._by_name.get(server)
-        return None if found is None else found[0]
+        entry = self._by_name.get(server)
+        return None if entry is None else entry[0]
 
     async def listing(
         self, server: str, client: Downstream = ANYBODY, *, anew: bool = False
     ) -> Listing:
-        """What the server lists; with `error` set, what it last listed. Never raises for it.
+        """What the server lists; with `error` set, what it last listed. Never raises.
 
         `anew`: whatever is known was listed to somebody else.
         """
         try:
-            listed = await self._named(server).listing(client, anew=anew)
-        except Down as gone:
-            return Listing(server, error=str(gone))
-        return replace(listed, server=server)
+            listing = await self._named(server).listings.get(client, anew=anew)
+        except Down as error:
+            return Listing(server, error=str(error))
+        return replace(listing, server=server)
 
     async def live(self, server: str, client: Downstream = ANYBODY) -> Listing:
-        """What the server lists on a connection that is open: another start may list otherwise."""
+        """What it lists on a connection that is open: after a restart it may list other things."""
         try:
-            await self._named(server).open(client)
+            await self._named(server).listings.open(client)
         except LinkError as error:
             return Listing(server, error=str(error))
         return await self.listing(server, client)
 
     def known_listing(self, server: str, client: Downstream = ANYBODY) -> Listing | None:
         """What it last listed, from memory or disk: starts nothing, waits for nothing."""
-        found = self._by_name.get(server)
-        listed = found[1].known_listing(client) if found is not None else None
-        return None if listed is None else replace(listed, server=server)
+        entry = self._by_name.get(server)
+        listing = entry[1].listings.known(client) if entry is not None else None
+        return None if listing is None else replace(listing, server=server)
 
     def lists_apart(self, server: str, client: Downstream) -> bool:
         """May it list something else to this client than to everybody?"""
-        found = self._by_name.get(server)
-        return found is not None and found[1].lists_apart(client)
+        entry = self._by_name.get(server)
+        return entry is not None and entry[1].listings.lists_apart(client)
 
     def doubted(self, server: str, client: Downstream) -> bool:
         """Has something happened since it listed, that may have changed the list?"""
-        found = self._by_name.get(server)
-        return found is not None and found[1].doubted(client)
+        entry = self._by_name.get(server)
+        return entry is not None and entry[1].listings.in_doubt(client)
 
     def is_up(self, server: str, client: Downstream) -> bool:
         """Is there a connection over which it can be asked what it lists to this client?"""
-        found = self._by_name.get(server)
-        return found is not None and found[1].is_up(client)
+        entry = self._by_name.get(server)
+        return entry is not None and entry[1].listings.is_up(client)
 
     def expire(self) -> None:
-        """Somebody lists: what is older than its server said is announced as changed."""
+        """A client lists: whatever is older than its server allows is announced as changed."""
         for upstream in self._by_identity.values():
             upstream.expire()
 
@@ -153,16 +154,16 @@ class Pool:
         self._callbacks.append(callback)
 
     def _announce(self, key: str) -> None:
-        names = [name for name, (one, _) in self._by_name.items() if _key(one) == key]
+        names = [name for name, (definition, _) in self._by_name.items() if _key(definition) == key]
         for name in names:
             for callback in self._callbacks:
                 callback(name)
 
     def _named(self, server: str) -> Upstream:
-        found = self._by_name.get(server)
-        if found is None:
+        entry = self._by_name.get(server)
+        if entry is None:
             raise Down("is not defined any more")
-        return found[1]
+        return entry[1]
 
     def roots_changed(self, session_key: str) -> None:
         """A client session has other roots now: tell the upstreams that know them."""
@@ -194,9 +195,7 @@ class Pool:
         self._closed = True
         if self._sweeper is not None:
             self._sweeper.cancel()
-        for task in self._closing:
-            task.cancel()
-        await asyncio.gather(*self._closing, return_exceptions=True)
+        await self._retirements.cancel()
         ends = [upstream.close() for upstream in (*self._by_identity.values(), *self._retired)]
         await asyncio.gather(*ends)
         await self._setup.http.close()

@@ -1,7 +1,7 @@
 """Servers ask for their client's roots when they are greeted: calls wait until they have them.
 
-Nothing says that a server will ask, or that it is done. It answers in order, so a ping that is
-answered has the question before it; and to look at the folders takes it a moment.
+Nothing says that a server will ask, or that it is done. It answers in order, so when it
+answers a ping it has asked already, if it asks; and looking at the folders takes it a moment.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ def wants_roots(session: UpstreamSession) -> bool:
 
 
 async def settle(session: UpstreamSession, *, changed: bool = False) -> None:
-    """Until it has asked for the roots and taken them in; it need not do so."""
+    """Wait until it has asked for the roots and taken them in. It need not ask."""
     before = session.roots_asked
     try:
         if changed:
@@ -33,7 +33,7 @@ async def settle(session: UpstreamSession, *, changed: bool = False) -> None:
             await asyncio.sleep(ON_ANOTHER_STREAM)
         if session.roots_asked == before and not session.roots_pending:
             return
-        # Whoever has to come back with the answer may take as long as for any other.
+        # A client that has to come back with the answer may take as long as with any other.
         async with asyncio.timeout(PATIENCE if session.owner.session else session.limits.longest):
             await session.roots_answered()
         await session.alive()

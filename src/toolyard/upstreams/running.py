@@ -11,10 +11,10 @@ from toolyard.processes.pacing import Pace
 from toolyard.protocol.call import Call, Channel, Json, JsonObject, Session
 from toolyard.protocol.revisions import LATEST, Revision
 from toolyard.telemetry import logger
-from toolyard.upstreams.link.link import MAX_MESSAGE, UNASKED
+from toolyard.upstreams.link.link import MAX_MESSAGE, UNREQUESTED_RATE
 
 log = logger("upstreams")
-TOLD = 100.0
+MESSAGE_RATE = 100.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,14 +22,16 @@ class Limits:
     """How long an upstream may take, and how much it may say."""
 
     start: float = 60.0  # from spawning or dialling to the end of the handshake
-    silence: float = 1.0  # before a server that ignores `server/discover` is greeted as well
+    silence: float = 1.0  # before a server that ignores `server/discover` is greeted the old way
     call: float = 300.0  # without an answer or a sign of progress
     longest: float = 3600.0  # whatever progress is reported
     probe: float = 5.0  # for a sign of life after a call timed out
     message: int = MAX_MESSAGE  # the bytes of one message
     entries: int = 10_000  # of each of its lists
-    unasked: float = UNASKED  # messages a second that nobody asked for; it is read no faster
-    told: float = TOLD  # messages a second that one call may tell its client
+    unrequested_rate: float = (
+        UNREQUESTED_RATE  # messages a second that nobody asked for; it is read no faster
+    )
+    message_rate: float = MESSAGE_RATE  # messages a second that one call may tell its client
 
 
 class CallDeadline:
@@ -38,9 +40,9 @@ class CallDeadline:
     __slots__ = ("_all", "_cancelling", "_idle", "_started", "_task", "expired", "when")
 
     def __init__(
-        self, all: Deadlines, task: asyncio.Task[Any], started: float, idle: float
+        self, deadlines: Deadlines, task: asyncio.Task[Any], started: float, idle: float
     ) -> None:
-        self._all = all
+        self._all = deadlines
         self._task = task
         self._cancelling = task.cancelling()
         self._started = started
@@ -56,9 +58,9 @@ class CallDeadline:
         """A sign of life, or somebody is thinking: the clock starts anew."""
         if self.expired:
             return
-        last = self._started + max(self._all.longest, self._idle)
+        latest = self._started + max(self._all.longest, self._idle)
         soon = asyncio.get_running_loop().time() + self._idle
-        self.when = last if waiting else min(soon, last)
+        self.when = latest if waiting else min(soon, latest)
         self._all.watch(self)
 
     def caused(self) -> bool:
@@ -75,7 +77,7 @@ class Deadlines:
 
     def __init__(self, longest: float) -> None:
         self.longest = longest  # whatever signs of life there are
-        # Asked for once: to find the running loop costs a system call.
+        # Looked up once: finding the running loop costs a system call.
         self._loop = asyncio.get_running_loop()
         self._open: set[CallDeadline] = set()
         self._timer: asyncio.TimerHandle | None = None
@@ -113,17 +115,26 @@ class Deadlines:
     def _look(self) -> None:
         self._timer = None
         # A loop may be early by less than its clock can tell.
-        for deadline in [one for one in self._open if one.when <= self._next]:
+        for deadline in [deadline for deadline in self._open if deadline.when <= self._next]:
             self._open.discard(deadline)
             deadline.expire()
         if self._open:
-            self._set_timer(min(one.when for one in self._open))
+            self._set_timer(min(deadline.when for deadline in self._open))
 
 
 class Running:
     """One call, from the moment it is sent until its answer is here."""
 
-    __slots__ = ("_pace", "_waiting", "asked", "call", "channel", "deadline", "token", "told")
+    __slots__ = (
+        "_pace",
+        "_waiting",
+        "asked",
+        "call",
+        "channel",
+        "deadline",
+        "message_rate",
+        "token",
+    )
 
     def __init__(self, call: Call, channel: Channel) -> None:
         self.call = call
@@ -132,7 +143,7 @@ class Running:
         self.asked = 0
         self._waiting = 0
         self.deadline: CallDeadline | None = None
-        self.told = TOLD
+        self.message_rate = MESSAGE_RATE
         self._pace: Pace | None = None
 
     def _extend(self) -> None:
@@ -142,14 +153,14 @@ class Running:
     def _may_tell(self) -> bool:
         """More than its client could want to hear is dropped and counted."""
         if self._pace is None:
-            self._pace = Pace(self.told)
+            self._pace = Pace(self.message_rate)
         if self._pace.admits():
             return True
         if self._pace.dropped in (1, 1000, 1_000_000):
             log.warning(
                 "%s says more than %g messages a second, dropped so far: %d",
                 self.call.params.get("name", self.call.method),
-                self.told,
+                self.message_rate,
                 self._pace.dropped,
             )
         return False
@@ -160,7 +171,7 @@ class Running:
             return
         progress, total, message = (params.get(key) for key in ("progress", "total", "message"))
         if isinstance(progress, int | float):
-            # By the channel and not raw: a parked call may have come back with another token.
+            # Through the channel and not raw: a parked call may have come back with another token.
             self.channel.progress(
                 progress,
                 total if isinstance(total, int | float) else None,
@@ -196,7 +207,7 @@ def latest_of_one_client(running: Iterable[Running]) -> Running | None:
 
 
 def _of_one_session(calls: Iterable[Running]) -> bool:
-    sessions = {session.key if (session := one.channel.session) else None for one in calls}
+    sessions = {session.key if (session := running.channel.session) else None for running in calls}
     return len(sessions) == 1 and None not in sessions
 
 

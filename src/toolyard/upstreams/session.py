@@ -20,8 +20,10 @@ from toolyard.protocol.client import CAPABILITY, ROOTS
 from toolyard.protocol.keys import CAPABILITIES
 from toolyard.protocol.revisions import LATEST, Revision
 from toolyard.telemetry import logger
+from toolyard.upstreams.background import Background
 from toolyard.upstreams.carrier import Carrier
 from toolyard.upstreams.envelope import (
+    error_object,
     protocol_error,
     result_of,
     seal,
@@ -34,9 +36,9 @@ from toolyard.upstreams.running import Deadlines, Limits, Owner, Running, latest
 log = logger("upstreams")
 
 NOBODY = Owner({}, shared=True)
-# Questions that wait for their answer; more of them are not answered.
+# Questions that are open at the same time; those beyond are not answered.
 MOST_QUESTIONS = 100
-# How long the end of a connection waits for what is still to be told.
+# How long closing waits for cancellations that are still on their way out.
 FAREWELL = 2.0
 
 
@@ -57,6 +59,12 @@ class Peer:
 
 
 class UpstreamSession:
+    """The conversation over one link: our requests, its questions, what either side announces.
+
+    `owner` is the client that it is for. Until the greeting has set `peer`, only `greet` may be
+    used.
+    """
+
     def __init__(
         self,
         server: str,
@@ -78,20 +86,19 @@ class UpstreamSession:
         self._deadlines = Deadlines(limits.longest)
         self._questions: dict[str, asyncio.Task[None]] = {}
         self._listens: dict[int, asyncio.Future[JsonObject]] = {}
-        self._tasks: set[asyncio.Task[Any]] = set()
-        self._stray = Pace(limits.told)  # what it logs outside of calls
-        # What it is told of calls that nobody waits for any more.
+        self._background = Background()
+        self._stray = Pace(limits.message_rate)  # what it logs outside of calls
+        # Cancellations that are on their way out.
         self._farewells: set[asyncio.Task[None]] = set()
         self._level: str | None = None
-        self._logged: set[str] = set()  # the levels from which on it is heard as it should be
+        self._logged: set[str] = set()  # the levels for which it is known to log enough
         self.carrier = Carrier(owner.borrower)
         self.roots_asked = 0
         self.keeps_roots = False  # it asked for them, and not in a call
         self._roots_questions: set[asyncio.Task[None]] = set()
-        # What calls wait for: it is taking in what its client's roots are.
+        # Calls wait for this: it is taking in its client's roots.
         self.settling: asyncio.Task[None] | None = None
-        link.receive = self._receive
-        link.on_polling = self._on_polling
+        self._on_lost: Callable[[LinkError], None] | None = None
 
     @property
     def modern(self) -> bool:
@@ -119,7 +126,7 @@ class UpstreamSession:
     def request_as(
         self, capabilities: JsonObject, method: str, params: JsonObject
     ) -> Coroutine[Any, Any, JsonObject]:
-        """The same for a client that can do this: modern upstreams are told with each request."""
+        """The same for a client that can do this: modern upstreams hear it with each request."""
         out = self._outgoing(method, params, None, NO_HEADERS)
         if self.modern and capabilities:
             meta = {**out.params["_meta"], CAPABILITIES: capabilities}
@@ -135,13 +142,13 @@ class UpstreamSession:
             self.link.forget(out.id)
             raise
 
-    async def listen(self, wanted: JsonObject) -> None:
+    async def listen(self, filters: JsonObject) -> None:
         """`subscriptions/listen`: returns when the upstream ends it, and not before."""
-        out = self._outgoing("subscriptions/listen", {"notifications": wanted}, None, NO_HEADERS)
-        listening = asyncio.ensure_future(self._exchange(out, None, None))
-        self._listens[out.id] = listening
+        out = self._outgoing("subscriptions/listen", {"notifications": filters}, None, NO_HEADERS)
+        exchange = asyncio.ensure_future(self._exchange(out, None, None))
+        self._listens[out.id] = exchange
         try:
-            await listening
+            await exchange
         except asyncio.CancelledError:
             task = asyncio.current_task()
             if task is not None and task.cancelling():
@@ -167,19 +174,19 @@ class UpstreamSession:
         if running is not None:
             self._running[out.id] = running
             running.deadline = deadline
-            running.told = self.limits.told
+            running.message_rate = self.limits.message_rate
         try:
             result = result_of(await self.link.exchange(out))
-        except Refusal as refused:
-            if refused.error is None:
+        except Refusal as refusal:
+            if refusal.error is None:
                 raise
-            raise protocol_error(refused.error) from None
-        except asyncio.CancelledError as cancelled:
+            raise protocol_error(refusal.error) from None
+        except asyncio.CancelledError as cancellation:
             self.link.forget(out.id)
             if deadline is not None and deadline.caused():
                 self._cancel(out, "timed out")
                 raise TimedOut(f"did not answer {out.method} within {timeout:g} s") from None
-            self._cancel(out, reason_of(cancelled, "the client cancelled the call"))
+            self._cancel(out, reason_of(cancellation, "the client cancelled the call"))
             raise
         finally:
             if deadline is not None:
@@ -193,7 +200,7 @@ class UpstreamSession:
         if self.link.lost is not None or (self.modern and self.link.transport != "stdio"):
             return
         params = {"requestId": out.id, "reason": reason}
-        task = self._spawn(self.notify("notifications/cancelled", params))
+        task = self._background.start(self.notify("notifications/cancelled", params))
         self._farewells.add(task)
         task.add_done_callback(self._farewells.discard)
 
@@ -207,7 +214,7 @@ class UpstreamSession:
             log.debug("%s: %s was not delivered: %s", self.server, method, error)
 
     def logs_from(self, level: str) -> bool:
-        """Does it say what somebody wants who asked for this level, or has no levels?"""
+        """Does it log enough for whoever asked for this level? Also true if it has no levels."""
         if level in self._logged:
             return True
         has_levels = level in LOG_LEVELS and not self.modern and self.peer.offers("logging")
@@ -237,7 +244,7 @@ class UpstreamSession:
 
     # -- what comes in unasked ---------------------------------------------------------
 
-    def _receive(self, message: JsonObject, related: int | None) -> None:
+    def receive(self, message: JsonObject, request_id: int | None) -> None:
         method = message["method"]
         params = message.get("params")
         params = params if isinstance(params, dict) else {}
@@ -246,26 +253,26 @@ class UpstreamSession:
         if "id" in message and len(self._questions) >= MOST_QUESTIONS:
             log.warning("%s asks more than %d things at once", self.server, MOST_QUESTIONS)
         elif "id" in message:
-            task = self._spawn(self._answer(message["id"], method, params, related))
+            task = self._background.start(self._answer(message["id"], method, params, request_id))
             self._questions[_key(message["id"])] = task
             if method == ROOTS:
                 self.roots_asked += 1
                 self._roots_questions.add(task)
                 task.add_done_callback(self._roots_questions.discard)
         else:
-            self._on_notification(method, params, related)
+            self._on_notification(method, params, request_id)
 
-    def _on_notification(self, method: str, params: JsonObject, related: int | None) -> None:
+    def _on_notification(self, method: str, params: JsonObject, request_id: int | None) -> None:
         if method == "notifications/progress":
             running = self._running.get(_int(params.get("progressToken")))
             if running is not None and running.token is not None:
                 running.progress(params)
         elif method == "notifications/message":
-            self._on_message(params, related)
+            self._on_message(params, request_id)
         elif method == "notifications/cancelled":
             self._on_cancelled(params)
         elif method == "notifications/elicitation/complete":
-            self._tell_client(method, params, related)
+            self._tell_client(method, params, request_id)
         else:
             self.on_notification(method, params)
 
@@ -276,8 +283,8 @@ class UpstreamSession:
         if task is not None:
             task.cancel(reason_in(params))
 
-    def _on_message(self, params: JsonObject, related: int | None) -> None:
-        running = self._meant(related)
+    def _on_message(self, params: JsonObject, request_id: int | None) -> None:
+        running = self._meant(request_id)
         if running is not None:
             running.message(params)
         elif self.owner.session is not None:
@@ -286,35 +293,35 @@ class UpstreamSession:
         else:
             log.debug("%s: %s", self.server, params.get("data"))
 
-    def _tell_client(self, method: str, params: JsonObject, related: int | None) -> None:
-        running = self._meant(related)
+    def _tell_client(self, method: str, params: JsonObject, request_id: int | None) -> None:
+        running = self._meant(request_id)
         if running is not None:
             running.channel.notify(method, params)
         elif self.owner.session is not None:
             self.owner.session.notify(method, params)
 
-    def _on_polling(self, request_id: int) -> None:
+    def on_polling(self, request_id: int) -> None:
         """What it does to us we do to the client of the call, where that can be done."""
         running = self._running.get(request_id)
         if running is not None and not self.modern:
             running.channel.close_stream()
 
-    def _meant(self, related: int | None) -> Running | None:
-        if related is not None and related in self._running:
-            return self._running[related]
+    def _meant(self, request_id: int | None) -> Running | None:
+        if request_id is not None and request_id in self._running:
+            return self._running[request_id]
         return latest_of_one_client(self._running.values())
 
     # -- questions ---------------------------------------------------------------------
 
     async def _answer(
-        self, question_id: Json, method: str, params: JsonObject, related: int | None
+        self, question_id: Json, method: str, params: JsonObject, request_id: int | None
     ) -> None:
         answer: JsonObject = {"jsonrpc": "2.0", "id": question_id}
         try:
-            said = await self._ask(method, params, related)
-            answer["result"] = fit_answer(method, said, self.peer.revision)
+            answer_of_client = await self._ask(method, params, request_id)
+            answer["result"] = fit_answer(method, answer_of_client, self.peer.revision)
         except ProtocolError as error:
-            answer["error"] = _error_object(error)
+            answer["error"] = error_object(error)
         except ToolError as error:
             answer["error"] = {"code": INTERNAL_ERROR, "message": error.message}
         finally:
@@ -324,14 +331,14 @@ class UpstreamSession:
         except LinkError as error:
             log.debug("%s: the answer to %s was not delivered: %s", self.server, method, error)
 
-    async def _ask(self, method: str, params: JsonObject, related: int | None) -> Json:
+    async def _ask(self, method: str, params: JsonObject, request_id: int | None) -> Json:
         if method == "ping":
             return {}
         capability = CAPABILITY.get(method)
         if capability is None or capability not in self.owner.capabilities:
             raise ProtocolError(METHOD_NOT_FOUND, f"This client does not answer {method}")
         params = without_token(params)
-        running = self._meant(related)
+        running = self._meant(request_id)
         if running is None:
             running = self.carrier.running
             self.keeps_roots = self.keeps_roots or method == ROOTS
@@ -350,9 +357,9 @@ class UpstreamSession:
         if self._roots_questions:
             await asyncio.wait(self._roots_questions)
 
-    def settle(self, settling: Coroutine[Any, Any, None]) -> None:
+    def settle(self, work: Coroutine[Any, Any, None]) -> None:
         """Calls wait for this from now on."""
-        self.settling = task = self._spawn(settling)
+        self.settling = task = self._background.start(work)
         task.add_done_callback(self._settled)
 
     def _settled(self, task: asyncio.Task[None]) -> None:
@@ -361,32 +368,25 @@ class UpstreamSession:
 
     # -- the end -----------------------------------------------------------------------
 
-    def _spawn(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
-        task = asyncio.get_running_loop().create_task(work)
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
-        return task
+    def when_lost(self, callback: Callable[[LinkError], None]) -> None:
+        """Whoever opened it hears when it is lost; until then the greeting fails by itself."""
+        self._on_lost = callback
+
+    def on_lost(self, error: LinkError) -> None:
+        if self._on_lost is not None:
+            self._on_lost(error)
 
     async def close(self) -> None:
         if self._farewells and self.link.lost is None:
-            # It would go on with what it does for nobody.
+            # Otherwise it would go on working for nobody.
             await asyncio.wait(tuple(self._farewells), timeout=FAREWELL)
-        for task in tuple(self._tasks):
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await self._background.cancel()
         await self.link.close()
         self._deadlines.close()
 
 
-def _more(level: str, other: str) -> bool:
-    return LOG_LEVELS.index(level) <= LOG_LEVELS.index(other)
-
-
-def _error_object(error: ProtocolError) -> JsonObject:
-    body: JsonObject = {"code": error.code, "message": error.message}
-    if error.data is not None:
-        body["data"] = error.data
-    return body
+def _more(level: str, threshold: str) -> bool:
+    return LOG_LEVELS.index(level) <= LOG_LEVELS.index(threshold)
 
 
 def _key(value: Json) -> str:

@@ -11,7 +11,7 @@ from toolyard.upstreams.session import UpstreamSession
 
 
 class Slot:
-    """`watch`: what is to be heard over it. `whose`: a caller, and what his clients can do."""
+    """`watch`: what is to be heard over it. `whose`: a login, and what its clients can do."""
 
     def __init__(
         self,

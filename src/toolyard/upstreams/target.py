@@ -21,10 +21,10 @@ class Backend(Protocol):
     async def subscribe(
         self, uri: str, call: Call, channel: Channel, changed: Callable[[], None]
     ) -> Callable[[], None]:
-        """Gives what ends it."""
+        """Returns what ends it."""
 
-    def told(self, error: LinkError) -> str:
-        """What may be said of an error: nothing that came from a variable."""
+    def public_text(self, error: LinkError) -> str:
+        """What may be said about an error: nothing that came from a variable."""
 
 
 # Of the client's params these are ours to set, or end at this hop.
@@ -63,18 +63,18 @@ class UpstreamTarget:
             data = self._cleaned(error.data)
             raise ProtocolError(error.code, self._cleaned(error.message), data) from None
         except (Lost, TimedOut) as error:
-            said = f"{self._peer.told(error)}; the request may have run"
-            raise UpstreamError(self._server, said) from None
+            reason = f"{self._peer.public_text(error)}; the request may have run"
+            raise UpstreamError(self._server, reason) from None
         except LinkError as error:
-            raise UpstreamError(self._server, self._peer.told(error)) from None
+            raise UpstreamError(self._server, self._peer.public_text(error)) from None
 
-    def _cleaned(self, said: Json) -> Any:
-        """What a server says of its failure may repeat what it was started or called with."""
-        if isinstance(said, str):
-            return self._peer.told(LinkError(said))
-        if isinstance(said, dict):
-            return {key: self._cleaned(value) for key, value in said.items()}
-        return [self._cleaned(value) for value in said] if isinstance(said, list) else said
+    def _cleaned(self, value: Json) -> Any:
+        """What a server says about its failure may repeat what it was started or called with."""
+        if isinstance(value, str):
+            return self._peer.public_text(LinkError(value))
+        if isinstance(value, dict):
+            return {key: self._cleaned(item) for key, item in value.items()}
+        return [self._cleaned(item) for item in value] if isinstance(value, list) else value
 
 
 class UpstreamResourceTarget(UpstreamTarget):
@@ -83,16 +83,18 @@ class UpstreamResourceTarget(UpstreamTarget):
     __slots__ = ()
 
     def __init__(self, server: str, peer: Backend) -> None:
-        super().__init__(server, "resources/read", lambda given: {"uri": given["uri"]}, peer)
+        super().__init__(
+            server, "resources/read", lambda arguments: {"uri": arguments["uri"]}, peer
+        )
 
     async def subscribe(
         self, arguments: JsonObject, call: Call, channel: Channel, changed: Callable[[], None]
     ) -> Callable[[], None]:
-        """From now on `changed` is called when the resource has; what it gives ends that."""
+        """From now on `changed` is called when the resource has changed; returns what ends that."""
         try:
             return await self._peer.subscribe(arguments["uri"], call, channel, changed)
         except LinkError as error:
-            raise UpstreamError(self._server, self._peer.told(error)) from None
+            raise UpstreamError(self._server, self._peer.public_text(error)) from None
 
 
 class CompletionTarget(UpstreamTarget):

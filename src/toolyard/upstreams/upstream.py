@@ -1,360 +1,174 @@
-"""One upstream: its calls, its health, what it last listed. Knows no transport."""
+"""One upstream: a server of the registry, with everything that is known of it.
+
+An upstream is not a connection. It may have none, or many at once: one that plain clients
+share, one for each client that may be asked something, one lent to a single call. All of them
+share what was learnt of the server (its era, its transport), what it lists, and its failures.
+So the work is cut like this:
+
+    Calls            performs calls: takes a connection, sends, perhaps once more
+    Listings         says what it lists, and asks it where nobody knows
+    ResourceWatches  subscribes to resources
+    Connections      which connection a call, a list or a subscription gets
+    Opener           opens a connection when one is needed, brings back a lost one
+    Condition        failures and back-off; the state follows from it
+
+Each uses only those below it. `Upstream` makes them and says how they are doing together.
+
+States. None is stored: each follows from the connections there are and from the last failure,
+so that it cannot contradict them.
+
+    disabled   The definition says so. Calls are refused, lists are those of before.
+    idle       No connection, and nothing wrong: it has not been needed yet, or was not used
+               for a while and its connections were closed.
+                 -> starting   a call, a list or a subscription needs a connection
+    starting   A connection is being opened: a process spawned or a server dialled, and greeted.
+                 -> up         it was greeted
+                 -> down       it was not
+    up         There is at least one connection.
+                 -> idle       the last one was closed, as nobody used it
+                 -> down       the last one was lost: the process ended, a probe got no answer
+    down       The last attempt failed. Until the back-off is over, whoever needs a connection
+               is refused at once, and told why and for how long. After a loss the first
+               attempt may follow at once.
+                 -> starting   somebody needs it, or it is wanted back: a shared connection
+                               that was used lately, or one that somebody listens on
+
+The order of things when a connection is opened: what was known of its lists becomes stale, its
+watch asks again for everything that somebody listens to, and calls wait until it has taken in
+its client's roots. The pool hears of a change when an upstream goes down, when it comes back,
+and whenever its lists may have changed.
+
+At the end nothing is opened any more, then every connection is closed, then everything that
+goes on beside the calls is cancelled; the farewells of lost connections are awaited.
+"""
 
 from __future__ import annotations
 
 import asyncio
-import logging
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Awaitable, Callable
 from dataclasses import replace
-from time import monotonic
-from typing import Any
 
-from toolyard.catalog.listing import Listing
-from toolyard.errors import HEADER_MISMATCH, ProtocolError
-from toolyard.protocol.call import Call, Caller, Channel, JsonObject
-from toolyard.protocol.headers import parameters
-from toolyard.telemetry import logger, masked
-from toolyard.upstreams.backoff import Backoff
-from toolyard.upstreams.connections import Connections, Downstream, Lease, client_of
+from toolyard.protocol.call import Call, Channel, JsonObject
+from toolyard.upstreams.calls import Calls
+from toolyard.upstreams.condition import Condition
+from toolyard.upstreams.connections import Connections
 from toolyard.upstreams.definition import ServerDefinition
-from toolyard.upstreams.health import Health, State
-from toolyard.upstreams.link.connect import CannotConnect, Connector
-from toolyard.upstreams.link.link import NO_HEADERS, Down, LinkError, Lost, NotSent, TimedOut
+from toolyard.upstreams.health import Health
+from toolyard.upstreams.link.connect import Connector
+from toolyard.upstreams.link.link import LinkError
+from toolyard.upstreams.lists.disk import Learnt
 from toolyard.upstreams.lists.listings import Listings
-from toolyard.upstreams.lists.records import Learnt
-from toolyard.upstreams.lists.watch import ChangeWatch
-from toolyard.upstreams.roots import settle, wants_roots
-from toolyard.upstreams.running import Owner, Running
-from toolyard.upstreams.session import UpstreamSession
+from toolyard.upstreams.lists.records import Records
+from toolyard.upstreams.opening import Opener
+from toolyard.upstreams.roots import settle
 from toolyard.upstreams.setup import Setup
-from toolyard.upstreams.slot import Slot
-
-log = logger("upstreams")
-# Who asks on nobody's behalf.
-ANYBODY = Downstream(Caller(id="", name=""))
+from toolyard.upstreams.watching import ResourceWatches
 
 
 class Upstream:
+    """One server of the registry, shared by all names with the same definition.
+
+    `on_change`: its lists may have changed, or it went up or down. `on_open`: there is a
+    connection that has to be looked after.
+    """
+
     def __init__(
         self,
         definition: ServerDefinition,
         setup: Setup,
-        changed: Callable[[], None],
-        opened: Callable[[], None] = lambda: None,
+        on_change: Callable[[], None],
+        on_open: Callable[[], None],
     ) -> None:
-        self.definition = definition
-        self._setup = setup
-        self._changed = changed
-        self._opened = opened
-        limits = replace(setup.limits, call=definition.timeout or setup.limits.call)
-        record = (
+        self._definition = definition
+        self._idle_stop = setup.idle_stop
+        self._on_change = on_change
+        # A caller's own listings are not for the disk.
+        memory = (
             None
             if definition.auth == "oauth"
-            else setup.records.load(definition.identity, definition.name)
+            else setup.listing_cache.load(definition.identity, definition.name)
         )
-        self._connector = Connector(
-            definition, replace(setup, limits=limits), record.learnt if record else Learnt()
+        self._learnt = learnt = memory.learnt if memory else Learnt()
+        limits = replace(setup.limits, call=definition.timeout or setup.limits.call)
+        connector = Connector(definition, replace(setup, limits=limits), learnt)
+        self._condition = condition = Condition(definition, on_change)
+        self._records = records = Records(definition, learnt, memory)
+        self._opener = opener = Opener(
+            connector,
+            condition,
+            records,
+            idle_stop=setup.idle_stop,
+            on_change=on_change,
+            on_open=on_open,
         )
-        learnt = self._connector.learnt
-        self._connections = Connections(definition, self._connect, learnt, self._new_watch)
-        self._listings = Listings(definition, self._connections, learnt)
-        if record:
-            self._listings.load(record, ANYBODY)
-        self._backoff = Backoff()
-        self._down: str | None = None
-        self._last_error: str | None = None
-        self._stderr = ""
-        self._starts = self._calls = 0
-        self._tasks: set[asyncio.Task[None]] = set()
-        self._closing: set[asyncio.Task[None]] = set()  # awaited at the end, never cancelled
-        self._closed = False
+        self._connections = connections = Connections(definition, opener, learnt)
+        self.listings = Listings(
+            definition, connections, condition, records, learnt, setup.listing_cache
+        )
+        self._calls = Calls(connections, self.listings, condition)
+        self._watches = ResourceWatches(connections)
 
-    # -- calls -------------------------------------------------------------------------
+    # -- for targets -------------------------------------------------------------------
 
     def perform(
         self, method: str, params: JsonObject, call: Call, channel: Channel
     ) -> Awaitable[JsonObject]:
-        """Raises ProtocolError for the upstream's own error, else a LinkError."""
-        self._calls += 1
-        if self.definition.disabled is not None:
-            raise Down(f"is disabled: {self.definition.disabled}")
-        return self._attempt(method, params, Running(call, channel), again=True)
-
-    async def _attempt(
-        self, method: str, params: JsonObject, running: Running, *, again: bool
-    ) -> JsonObject:
-        call, lease, clean = running.call, None, False
-        session = self._connections.at_hand(call)
-        try:
-            if session is None:
-                lease = await self._lease(running)
-                session = lease.session
-            if call.log_level is not None and not session.logs_from(call.log_level):
-                await session.set_level(call.log_level)
-            result = await self._send(session, method, params, running)
-            clean = True
-            self._backoff.worked()
-            return result
-        except ProtocolError as error:
-            clean = True
-            if not (again and self._is_outdated(error, session, call.caller)):
-                raise
-        except NotSent as error:
-            if session is not None:
-                session.link.lose(error)
-            if not again:
-                raise
-        except TimedOut:
-            self._doubt(session)
-            raise
-        finally:
-            if lease is not None:
-                lease.release(clean)
-        # Provably not written, or refused unread: a second attempt runs it once.
-        return await self._attempt(method, params, running, again=False)
-
-    async def _lease(self, running: Running) -> Lease:
-        lease = await self._connections.lease(running)
-        session = lease.session
-        try:
-            if session.roots_pending and session.settling is None and not session.carrier.tried:
-                session.settle(settle(session))  # this call may be the first that can carry it
-            if session.settling is not None:
-                session.carrier.lend(running)
-                await asyncio.shield(session.settling)
-        except BaseException:
-            lease.release(False)
-            raise
-        finally:
-            if session.owner.session is not None:
-                session.carrier.lend(None)  # from now on it is asked itself
-        return lease
-
-    def _send(
-        self, session: UpstreamSession, method: str, params: JsonObject, running: Running
-    ) -> Awaitable[JsonObject]:
-        if session.link.transport == "stdio" or method != "tools/call" or not session.modern:
-            return session.request(method, params, running)
-        # Modern servers over HTTP find some of the arguments in headers as well.
-        caller = self._connections.key_of(running.call.caller)
-        wanted = self._listings.headers(caller, params["name"])
-        if wanted is None:
-            return self._send_listed(session, method, params, running)
-        headers = parameters(wanted, params.get("arguments") or {}) if wanted else NO_HEADERS
-        return session.request(method, params, running, headers=headers)
-
-    async def _send_listed(
-        self, session: UpstreamSession, method: str, params: JsonObject, running: Running
-    ) -> JsonObject:
-        await self.listing(client_of(running.call, running.channel.session))
-        caller = self._connections.key_of(running.call.caller)
-        wanted = self._listings.headers(caller, params["name"])
-        headers = parameters(wanted, params.get("arguments") or {}) if wanted else NO_HEADERS
-        return await session.request(method, params, running, headers=headers)
-
-    def _is_outdated(
-        self, error: ProtocolError, session: UpstreamSession | None, caller: Caller
-    ) -> bool:
-        """It missed a header, and read no further: its schema has changed since we saw it."""
-        if error.code != HEADER_MISMATCH or session is None or not session.modern:
-            return False
-        self._listings.stale(self._connections.key_of(caller), "")
-        return True
-
-    def _doubt(self, session: UpstreamSession | None) -> None:
-        """After a call timed out: is it one slow call, or does it hang?"""
-        if session is not None:
-            self._spawn(self._check(session))
-
-    async def _check(self, session: UpstreamSession) -> None:
-        if session.link.lost is None and not await session.alive():
-            session.link.lose(Lost("does not answer any more"))
-
-    # -- connecting --------------------------------------------------------------------
-
-    async def _connect(self, owner: Owner, caller: Caller, slot: Slot) -> UpstreamSession:
-        self._refuse_while_down()
-        try:
-            session = await self._connector.connect(owner, caller, slot.watch.heard)
-        except LinkError as error:
-            self._backoff.refused(monotonic())
-            self._failed(error, error.diagnosis if isinstance(error, CannotConnect) else "")
-            raise
-        self._opened()
-        self._starts += owner.shared
-        session.link.on_lost = lambda error: self._on_lost(session, error, slot)
-        was_down, self._down = self._down, None
-        slot.watch.attach(session)
-        if wants_roots(session):
-            session.settle(settle(session))
-        stale = owner.shared and self._listings.stale(*slot.whose)
-        if was_down or stale:
-            self._changed()  # it may list something else than what is known of it
-        return session
-
-    def _refuse_while_down(self) -> None:
-        if self._closed:
-            raise Down("is being stopped")
-        left = self._backoff.left(monotonic())
-        if left > 0:
-            raise Down(f"is down ({self._down}); the next attempt is in {left:.1f} s")
-
-    def _on_lost(self, session: UpstreamSession, error: LinkError, slot: Slot) -> None:
-        if self._closed:
-            return
-        self._backoff.crashed(monotonic())
-        self._failed(error, session.link.diagnosis())
-        closing = asyncio.get_running_loop().create_task(session.close())
-        self._closing.add(closing)
-        closing.add_done_callback(self._closing.discard)
-        if session.owner.shared or slot.watch.wanted:
-            self._spawn(self._revive(slot, shared=session.owner.shared))
-
-    def _failed(self, error: LinkError, stderr: str) -> None:
-        secrets = self.definition.secrets
-        before, self._down = self._down, masked(str(error), secrets)
-        self._last_error = self._down
-        self._stderr = masked(stderr, secrets)
-        level = logging.DEBUG if before == self._down else logging.WARNING
-        log.log(level, "%s: %s", self.definition.name, self._down)
-        if before is None:
-            self._changed()
-
-    async def _revive(self, slot: Slot, *, shared: bool) -> None:
-        """Bring a lost connection back while it is wanted."""
-        while not self._closed and (
-            slot.watch.wanted or (shared and monotonic() - slot.last_used < self._setup.idle_stop)
-        ):
-            await asyncio.sleep(self._backoff.left(monotonic()))
-            try:
-                await slot.get()
-                return
-            except LinkError:
-                continue
-
-    # -- what it lists -----------------------------------------------------------------
-
-    async def listing(self, client: Downstream = ANYBODY, *, anew: bool = False) -> Listing:
-        """What it lists now, or what it last listed and why there is nothing newer."""
-        before = self._listings.known(client)
-        listed = await self._listings.of(client, self._trouble(), anew=anew)
-        if listed.error is None and listed is not before:
-            self._listings.keep(self._setup.records, ANYBODY)
-        return listed
-
-    async def open(self, client: Downstream) -> None:
-        """Have the connection that lists; a new one makes what is known stale. Raises LinkError."""
-        if self.definition.disabled is not None:
-            raise Down(f"is disabled: {self.definition.disabled}")
-        (await self._connections.to_list(client)).release(True)
-
-    def known_listing(self, client: Downstream = ANYBODY) -> Listing | None:
-        return self._listings.known(client)
-
-    def lists_apart(self, client: Downstream) -> bool:
-        return self._listings.key(client) != self._listings.key(ANYBODY)
-
-    def doubted(self, client: Downstream) -> bool:
-        return self._listings.doubted(client)
-
-    def is_up(self, client: Downstream) -> bool:
-        return self._connections.is_up(client)
-
-    def expire(self) -> None:
-        """Somebody looks at the listings: those older than their server lets them be are stale."""
-        if self._listings.expire():
-            self._changed()
-
-    # -- what it announces -------------------------------------------------------------
-
-    def _new_watch(self, caller: str, client: str) -> ChangeWatch:
-        def lists_changed() -> None:
-            self._listings.stale(caller, client)
-            self._changed()
-
-        return ChangeWatch(lists_changed)
+        return self._calls.perform(method, params, call, channel)
 
     async def subscribe(
         self, uri: str, call: Call, channel: Channel, changed: Callable[[], None]
     ) -> Callable[[], None]:
-        """Call `changed` whenever the resource may have changed, until what it gives is called."""
-        lease = await self._connections.to_watch(client_of(call, channel.session))
-        watch, listening = lease.watch, False
-        try:
-            await watch.add(uri, changed)
-            listening = True
-        finally:
-            if not listening:
-                await watch.remove(uri, changed)
-            lease.release(listening)
-        return lambda: self._spawn(watch.remove(uri, changed))
+        return await self._watches.subscribe(uri, call, channel, changed)
+
+    def public_text(self, error: LinkError) -> str:
+        return self._condition.public_text(error)
 
     # -- how it is doing ---------------------------------------------------------------
 
     def health(self) -> Health:
-        live = self._connections.live()
-        peer = live[0].peer if live else None
-        known = self.known_listing()
-        left = self._backoff.left(monotonic())
-        secrets = self.definition.secrets
+        sessions = self._connections.live()
+        live, condition = bool(sessions), self._condition
+        peer = sessions[0].peer if sessions else None
+        listing = self.listings.known()
         return Health(
-            server=self.definition.name,
-            state=self._state(bool(live)),
-            reason=self._trouble(),
-            transport=self._connector.learnt.transport,
-            revision=peer.revision.date if peer else known.revision if known else None,
+            server=self._definition.name,
+            state=condition.state(live=live, opening=self._connections.opening()),
+            reason=condition.trouble(live=live),
+            transport=self._learnt.transport,
+            revision=peer.revision.date if peer else listing.revision if listing else None,
             info=str(peer.info.get("name")) if peer and "name" in peer.info else None,
-            connections=len(live),
-            restarts=max(0, self._starts - 1),
-            calls=self._calls,
-            last_error=self._last_error,
-            stderr=masked(live[0].link.diagnosis(), secrets) if live else self._stderr,
-            retry_in=left or None,
+            connections=len(sessions),
+            restarts=self._opener.restarts,
+            calls=self._calls.count,
+            last_error=condition.last_error,
+            stderr=condition.masked(sessions[0].link.diagnosis()) if live else condition.stderr,
+            retry_in=condition.retry_in() or None,
         )
 
     @property
     def busy(self) -> bool:
-        return self._connections.opening() or any(one.busy for one in self._connections.live())
+        sessions = self._connections.live()
+        return self._connections.opening() or any(session.busy for session in sessions)
+
+    # -- what it is told ---------------------------------------------------------------
 
     def keep_to_itself(self, secrets: frozenset[str]) -> None:
-        """Tools have other defaults now: what it says of its failures may hold those as well."""
-        known = self.definition.secrets
-        if not secrets <= known:
-            self.definition = replace(self.definition, secrets=known | secrets)
+        """Nothing that it says of its failures may hold these."""
+        self._condition.keep_to_itself(secrets)
 
-    def told(self, error: LinkError) -> str:
-        return masked(str(error), self.definition.secrets)
-
-    def _trouble(self) -> str | None:
-        """Why it cannot be called now."""
-        return self.definition.disabled or (None if self._connections.live() else self._down)
-
-    def _state(self, live: bool) -> State:
-        if self.definition.disabled is not None:
-            return "disabled"
-        if live:
-            return "up"
-        if self._connections.opening():
-            return "starting"
-        return "down" if self._down is not None else "idle"
-
-    # -- the end -----------------------------------------------------------------------
-
-    def sweep(self) -> None:
-        self._connections.sweep(self._setup.idle_stop)
+    def expire(self) -> None:
+        """Somebody looks at the listings: those older than their server allows are stale."""
+        if self._records.expire():
+            self._on_change()
 
     def roots_changed(self, session_key: str) -> None:
         for session in self._connections.roots_changed(session_key):
             session.settle(settle(session, changed=True))
 
-    def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
-        task = asyncio.get_running_loop().create_task(work)
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+    def sweep(self) -> None:
+        self._connections.sweep(self._idle_stop)
 
     async def close(self) -> None:
-        self._closed = True
+        self._opener.stop()
         await self._connections.close()
-        for task in tuple(self._tasks):
-            task.cancel()
-        await asyncio.gather(*self._tasks, *self._closing, return_exceptions=True)
+        await asyncio.gather(self._calls.close(), self._watches.close(), self._opener.close())

@@ -1,4 +1,4 @@
-"""What becomes of the parts that were gathered, and which are kept. Calls nothing."""
+"""How gathered parts become one value, and which elements a filter keeps. Calls nothing."""
 
 from __future__ import annotations
 
@@ -14,29 +14,29 @@ Aggregate: TypeAlias = Callable[[list[Json]], Json]
 _Op: TypeAlias = Callable[[Json], Json]
 
 
-def compile_aggregation(stated: Json, pointer: str, problem: Problem) -> Aggregate:
-    ops = stated.get("ops", []) if isinstance(stated, dict) else None
+def compile_aggregation(settings: Json, pointer: str, problem: Problem) -> Aggregate:
+    ops = settings.get("ops", []) if isinstance(settings, dict) else None
     if not isinstance(ops, list):
         problem(f"{pointer}/ops", "must be a list of operations")
         ops = []
-    compiled = [_compile_op(op, f"{pointer}/ops/{i}", problem) for i, op in enumerate(ops)]
+    operations = [_compile_op(op, f"{pointer}/ops/{i}", problem) for i, op in enumerate(ops)]
 
     def aggregate(parts: list[Json]) -> Json:
         value: Json = parts
-        for op in compiled:
+        for op in operations:
             value = op(value)
         return value
 
     return aggregate
 
 
-def _compile_op(stated: Json, pointer: str, problem: Problem) -> _Op:
-    known = [kind for kind in _OPS if isinstance(stated, dict) and kind in stated]
-    if len(known) != 1:
+def _compile_op(settings: Json, pointer: str, problem: Problem) -> _Op:
+    kinds = [kind for kind in _OPS if isinstance(settings, dict) and kind in settings]
+    if len(kinds) != 1:
         problem(pointer, f"must have one of {', '.join(_OPS)}")
         return _same
-    kind = known[0]
-    value = stated[kind]
+    kind = kinds[0]
+    value = settings[kind]
     if value is False:  # `flatten: false` asks for nothing
         return _same
     return _OPS[kind](value if isinstance(value, dict) else {}, f"{pointer}/{kind}", problem)
@@ -49,51 +49,51 @@ def _same(value: Json) -> Json:
 def _flatten(_: JsonObject, _pointer: str, _problem: Problem) -> _Op:
     def flatten(value: Json) -> Json:
         parts = _as_list(value)
-        return [one for part in parts for one in (part if isinstance(part, list) else [part])]
+        return [element for part in parts for element in _as_list(part)]
 
     return flatten
 
 
 def _merge(_: JsonObject, _pointer: str, _problem: Problem) -> _Op:
     def merge(value: Json) -> Json:
-        merged: JsonObject = {}
+        members: JsonObject = {}
         for part in _as_list(value):
-            merged.update(part if isinstance(part, dict) else {})
-        return merged
+            members.update(part if isinstance(part, dict) else {})
+        return members
 
     return merge
 
 
-def _sort(stated: JsonObject, pointer: str, problem: Problem) -> _Op:
-    field = _field(stated, pointer, problem)
-    order = stated.get("order", "asc")
+def _sort(settings: JsonObject, pointer: str, problem: Problem) -> _Op:
+    field = _field(settings, pointer, problem)
+    order = settings.get("order", "asc")
     if order not in ("asc", "desc"):
         problem(f"{pointer}/order", 'must be "asc" or "desc"')
     return lambda value: sorted(
-        _as_list(value), key=lambda one: _rank(_at(field, one)), reverse=order == "desc"
+        _as_list(value), key=lambda element: _rank(_at(field, element)), reverse=order == "desc"
     )
 
 
-def _dedupe(stated: JsonObject, pointer: str, problem: Problem) -> _Op:
-    field = _field(stated, pointer, problem)
+def _dedupe(settings: JsonObject, pointer: str, problem: Problem) -> _Op:
+    field = _field(settings, pointer, problem)
 
     def dedupe(value: Json) -> Json:
-        seen: set[str] = set()
-        kept = []
-        for one in _as_list(value):
-            found = _at(field, one)
-            key = None if found is MISSING else dumps(found)
-            if key is None or key not in seen:
-                kept.append(one)
+        keys: set[str] = set()
+        elements = []
+        for element in _as_list(value):
+            field_value = _at(field, element)
+            key = None if field_value is MISSING else dumps(field_value)
+            if key is None or key not in keys:
+                elements.append(element)
             if key is not None:
-                seen.add(key)
-        return kept
+                keys.add(key)
+        return elements
 
     return dedupe
 
 
-def _limit(stated: JsonObject, pointer: str, problem: Problem) -> _Op:
-    count = stated.get("count")
+def _limit(settings: JsonObject, pointer: str, problem: Problem) -> _Op:
+    count = settings.get("count")
     if not isinstance(count, int) or isinstance(count, bool) or count < 0:
         problem(f"{pointer}/count", "must be a whole number, 0 or more")
         return _same
@@ -114,9 +114,9 @@ def _as_list(value: Json) -> list[Json]:
     return value if isinstance(value, list) else [value]
 
 
-def _field(stated: JsonObject, pointer: str, problem: Problem) -> Path:
+def _field(settings: JsonObject, pointer: str, problem: Problem) -> Path:
     """A path, or the name of a member."""
-    text = stated.get("field", "$")
+    text = settings.get("field", "$")
     try:
         return compile_path(_as_path(text))
     except BadPath as error:
@@ -135,7 +135,7 @@ def _at(path: Path, value: Json) -> Json:
 
 
 def _rank(value: Json) -> tuple[int, float | str]:
-    """Numbers before strings before all else, so that mixed values sort at all."""
+    """Numbers, then strings, then all else: mixed values have an order too."""
     if isinstance(value, (int, float)):
         return 0, value
     return (1, value) if isinstance(value, str) else (2, "")
@@ -156,27 +156,27 @@ _ALIASES = {
 }
 
 
-def compile_predicate(stated: Json, pointer: str, problem: Problem) -> Callable[[Json], bool]:
-    if not isinstance(stated, dict):
+def compile_predicate(predicate: Json, pointer: str, problem: Problem) -> Callable[[Json], bool]:
+    if not isinstance(predicate, dict):
         problem(pointer, "must be an object with field, op and value")
         return bool
-    field = _field(stated, pointer, problem)
-    name = stated.get("op", "eq")
+    field = _field(predicate, pointer, problem)
+    name = predicate.get("op", "eq")
     test = _TESTS.get(_ALIASES.get(name, name)) if isinstance(name, str) else None
     if test is None:
         problem(f"{pointer}/op", f"must be one of {', '.join(_TESTS)}")
         return bool
-    wanted = _wanted(stated.get("value"))
-    return lambda value: test(_at(field, value), wanted)
+    operand = _operand(predicate.get("value"))
+    return lambda value: test(_at(field, value), operand)
 
 
-def _wanted(stated: Json) -> Json:
-    value = literal_value(stated)
-    return stated if value is MISSING else value
+def _operand(setting: Json) -> Json:
+    value = literal_value(setting)
+    return setting if value is MISSING else value
 
 
 def _compared(compare: Callable[[Json, Json], bool]) -> Callable[[Json, Json], bool]:
-    """Only numbers with numbers and strings with strings have an order."""
+    """Only numbers can be compared with numbers, and strings with strings."""
 
     def test(left: Json, right: Json) -> bool:
         numbers = isinstance(left, (int, float)) and isinstance(right, (int, float))

@@ -39,7 +39,7 @@ from toolyard.virtual.paths import MISSING, Budget, Path
 
 FAN_OUT = 1_000
 AT_ONCE = 16
-# How often one step may ask its client before its call is given up.
+# How often one step may ask the client before its call is given up.
 MOST_ROUNDS = 16
 
 Job = Callable[[], Awaitable[Json]]
@@ -47,7 +47,7 @@ Job = Callable[[], Awaitable[Json]]
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """How a number of jobs is run."""
+    """How several jobs are run."""
 
     at_once: int = AT_ONCE
     timeout: float | None = None
@@ -63,6 +63,8 @@ class Gather(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class ComposedTarget:
+    """A tool that runs a composition: its steps call other targets."""
+
     composition: Composition
     targets: Mapping[str, Target]  # by the names that the composition uses
     gather: Gather
@@ -94,23 +96,23 @@ class _Run:
             case MapEach(inner):
                 return await self._each(inner, value, place)
             case Filter(keeps):
-                return [one for one in _elements(value, place) if keeps(one)]
+                return [element for element in _elements(value, place) if keeps(element)]
             case SchemaMap(apply):
                 return apply(value)
 
     async def _pipeline(self, steps: tuple[Step, ...], value: Json, place: str) -> Json:
-        made: dict[str, Json] = {}
-        last: Json = value
+        values: dict[str, Json] = {}
+        outcome: Json = value
         for number, step in enumerate(steps):
             if not place:
                 self._channel.progress(number, len(steps), f"step {step.id}")
             at = f"{place}{step.id}"
-            last = made[step.id] = await self.operation(
-                step.operation, _bound(step.input, value, made), f"{at}/"
+            outcome = values[step.id] = await self.operation(
+                step.operation, _bound(step.input, value, values), f"{at}/"
             )
         if not place:
             self._channel.progress(len(steps), len(steps))
-        return last
+        return outcome
 
     async def _scatter(self, pattern: ScatterGather, value: Json, place: str) -> Json:
         jobs = [
@@ -119,20 +121,22 @@ class _Run:
         ]
         terms = Terms(timeout=pattern.timeout, fail_fast=pattern.fail_fast)
         results = await self._target.gather(jobs, terms)
-        failed = [one for one in results if isinstance(one, ToolError)]
-        if len(failed) == len(results):
-            raise failed[0]
-        for error in failed:
+        failures = [result for result in results if isinstance(result, ToolError)]
+        if len(failures) == len(results):
+            raise failures[0]
+        for error in failures:
             self._channel.log("warning", error.message)
-        return pattern.aggregate([one for one in results if not isinstance(one, ToolError)])
+        return pattern.aggregate(
+            [result for result in results if not isinstance(result, ToolError)]
+        )
 
     async def _each(self, inner: Operation, value: Json, place: str) -> Json:
         elements = _elements(value, place)
         if len(elements) > FAN_OUT:
             raise ToolError(f"{_named(place)}{len(elements)} elements, at most {FAN_OUT}")
         jobs = [
-            self._job(inner, one, f"{place}element {number + 1}/")
-            for number, one in enumerate(elements)
+            self._job(inner, element, f"{place}element {number + 1}/")
+            for number, element in enumerate(elements)
         ]
         return await self._target.gather(jobs, Terms())
 
@@ -153,13 +157,13 @@ class _Run:
         except ProtocolError as error:
             raise ToolError(f"{at}{error.message} ({error.code})") from error
         if result.get("isError"):
-            said = "\n".join(texts_of(result)) or "it failed and does not say why"
-            raise ToolError(f"{at}{said}")
-        found = value_of(result)
-        return "\n".join(texts_of(result)) if found is MISSING else found
+            message = "\n".join(texts_of(result)) or "it failed without saying why"
+            raise ToolError(f"{at}{message}")
+        answer = value_of(result)
+        return "\n".join(texts_of(result)) if answer is MISSING else answer
 
     async def _answered(self, target: Target, arguments: JsonObject) -> JsonObject:
-        """A step's question is put to the client here: the steps before must not run again."""
+        """A step's questions go to the client from here: the steps before it must not run again."""
         result = await target.call(arguments, self._call, self._quiet)
         if asks(result):
 
@@ -171,6 +175,8 @@ class _Run:
 
 
 class _StepChannel(PassingChannel):
+    """A step's channel: the call's own, without the progress of the step."""
+
     __slots__ = ()
 
     def progress(
@@ -179,24 +185,24 @@ class _StepChannel(PassingChannel):
         """Dropped: a step's progress is not the whole call's."""
 
 
-def _bound(binding: Binding, value: Json, made: Mapping[str, Json]) -> Json:
-    """What a step is given; a path that finds nothing gives null."""
+def _bound(binding: Binding, value: Json, values: Mapping[str, Json]) -> Json:
+    """A step's input; a path that finds nothing gives null."""
     match binding:
         case Constant(constant):
             return constant
         case FromInput(path):
-            return _found(path, value)
+            return _match(path, value)
         case FromStep(step, path):
-            return _found(path, made[step])
+            return _match(path, values[step])
         case Construct(fields):
-            return {name: _bound(one, value, made) for name, one in fields.items()}
+            return {name: _bound(field, value, values) for name, field in fields.items()}
 
 
-def _found(path: Path, value: Json) -> Json:
+def _match(path: Path, value: Json) -> Json:
     if path.get is None:
         return path.find(value, Budget())
-    found = path.get(value)
-    return None if found is MISSING else found
+    match = path.get(value)
+    return None if match is MISSING else match
 
 
 def _elements(value: Json, place: str) -> list[Json]:

@@ -1,4 +1,4 @@
-"""A `spec`: tools composed of tools, read and checked. Calls nothing."""
+"""A `spec`: a tool composed of other tools, read and checked. Calls nothing."""
 
 from __future__ import annotations
 
@@ -104,88 +104,90 @@ def tools_used(operation: Operation) -> Iterator[str]:
 
 def parse_composition(spec: JsonObject, pointer: str, problem: Problem) -> Composition | None:
     """None, with every problem reported, where it cannot be run."""
-    found: list[str] = []
+    places: list[str] = []
 
-    def seen(at: str, message: str) -> None:
-        found.append(at)
+    def report(at: str, message: str) -> None:
+        places.append(at)
         problem(at, message)
 
-    parser = _CompositionParser(seen)
+    parser = _CompositionParser(report)
     pattern = parser.pattern(spec, pointer)
     if parser.operations > MAX_STEPS:
-        seen(pointer, f"has {parser.operations} steps, at most {MAX_STEPS}")
-    return None if found else pattern
+        report(pointer, f"has {parser.operations} steps, at most {MAX_STEPS}")
+    return None if places else pattern
 
 
 class _CompositionParser:
+    """Reads a `spec` from the outside in, reports every problem, and counts the operations."""
+
     def __init__(self, problem: Problem) -> None:
         self._problem = problem
         self.operations = 0
 
-    def pattern(self, stated: Json, pointer: str) -> Pattern | None:
-        known = [kind for kind in _PATTERNS if isinstance(stated, dict) and kind in stated]
-        if len(known) != 1:
-            others = ", ".join(sorted(stated)) if isinstance(stated, dict) else "this"
+    def pattern(self, spec: Json, pointer: str) -> Pattern | None:
+        kinds = [kind for kind in _PATTERNS if isinstance(spec, dict) and kind in spec]
+        if len(kinds) != 1:
+            keys = ", ".join(sorted(spec)) if isinstance(spec, dict) else "this"
             runs = ", ".join(_PATTERNS)
-            self._problem(pointer, f"{others or 'this'} cannot be run; the patterns are {runs}")
+            self._problem(pointer, f"{keys or 'this'} cannot be run; the patterns are {runs}")
             return None
-        kind = known[0]
+        kind = kinds[0]
         at = f"{pointer}/{kind}"
-        if not isinstance(stated[kind], dict):
+        if not isinstance(spec[kind], dict):
             self._problem(at, "must be an object")
             return None
-        return _PATTERNS[kind](self, stated[kind], at)
+        return _PATTERNS[kind](self, spec[kind], at)
 
-    def operation(self, stated: Json, pointer: str) -> Operation | None:
+    def operation(self, spec: Json, pointer: str) -> Operation | None:
         self.operations += 1
-        if isinstance(stated, dict) and "tool" in stated:
-            tool = stated["tool"]
+        if isinstance(spec, dict) and "tool" in spec:
+            tool = spec["tool"]
             name = tool.get("name") if isinstance(tool, dict) else tool
             if isinstance(name, str) and name:
                 return UseTool(name)
             self._problem(f"{pointer}/tool", "needs the name of a tool")
             return None
-        if isinstance(stated, dict) and "pattern" in stated:
-            return self.pattern(stated["pattern"], f"{pointer}/pattern")
-        return self.pattern(stated, pointer)
+        if isinstance(spec, dict) and "pattern" in spec:
+            return self.pattern(spec["pattern"], f"{pointer}/pattern")
+        return self.pattern(spec, pointer)
 
-    def _pipeline(self, stated: JsonObject, pointer: str) -> Pattern | None:
-        raw = stated.get("steps")
+    def _pipeline(self, spec: JsonObject, pointer: str) -> Pattern | None:
+        raw = spec.get("steps")
         if not isinstance(raw, list) or not raw:
             self._problem(f"{pointer}/steps", "must be a list of at least one step")
             return None
         steps: list[Step] = []
-        for number, one in enumerate(raw):
-            step = self._step(one, f"{pointer}/steps/{number}", [step.id for step in steps])
+        for number, step_spec in enumerate(raw):
+            step = self._step(step_spec, f"{pointer}/steps/{number}", [step.id for step in steps])
             if step is not None:
                 steps.append(step)
         return Pipeline(tuple(steps))
 
-    def _step(self, stated: Json, pointer: str, before: list[str]) -> Step | None:
-        if not isinstance(stated, dict):
+    def _step(self, spec: Json, pointer: str, before: list[str]) -> Step | None:
+        if not isinstance(spec, dict):
             self._problem(pointer, "must be an object")
             return None
-        name = stated.get("id", f"step {len(before) + 1}")
+        name = spec.get("id", f"step {len(before) + 1}")
         if not isinstance(name, str) or name in before:
-            self._problem(f"{pointer}/id", "must be a string that no step before has")
+            self._problem(f"{pointer}/id", "must be a string that no earlier step has")
             return None
-        operation = self.operation(stated.get("operation"), f"{pointer}/operation")
-        binding = self._first_binding(stated.get("input"), f"{pointer}/input", before)
+        operation = self.operation(spec.get("operation"), f"{pointer}/operation")
+        binding = self._first_binding(spec.get("input"), f"{pointer}/input", before)
         return Step(name, operation, binding) if operation and binding else None
 
-    def _first_binding(self, stated: Json, pointer: str, before: list[str]) -> Binding | None:
-        """Without a binding a step takes what the one before it gave."""
-        if stated is not None:
-            return self._binding(stated, pointer, before)
+    def _first_binding(self, spec: Json, pointer: str, before: list[str]) -> Binding | None:
+        """Without a binding, a step takes the result of the one before it."""
+        if spec is not None:
+            return self._binding(spec, pointer, before)
         return FromStep(before[-1], compile_path("$")) if before else _EVERYTHING
 
-    def _binding(self, stated: Json, pointer: str, before: list[str]) -> Binding | None:
+    def _binding(self, spec: Json, pointer: str, before: list[str]) -> Binding | None:
         kinds = ("input", "step", "constant", "construct")
-        known = [kind for kind in kinds if isinstance(stated, dict) and kind in stated]
-        if len(known) != 1:
+        present = [kind for kind in kinds if isinstance(spec, dict) and kind in spec]
+        if len(present) != 1:
             self._problem(pointer, f"must have one of {', '.join(kinds)}")
             return None
-        kind, value = known[0], stated[known[0]]
+        kind, value = present[0], spec[present[0]]
         at = f"{pointer}/{kind}"
         if kind == "constant":
             return Constant(value)
@@ -196,29 +198,31 @@ class _CompositionParser:
             return self._construct(value, at, before)
         return self._path_binding(kind, value, at, before)
 
-    def _construct(self, stated: JsonObject, pointer: str, before: list[str]) -> Binding | None:
-        fields = stated.get("fields", {})
+    def _construct(self, spec: JsonObject, pointer: str, before: list[str]) -> Binding | None:
+        fields = spec.get("fields", {})
         if not isinstance(fields, dict):
             self._problem(f"{pointer}/fields", "must be an object of bindings")
             return None
-        made = {
-            name: self._binding(one, f"{pointer}/fields/{name}", before)
-            for name, one in fields.items()
+        bindings = {
+            name: self._binding(field, f"{pointer}/fields/{name}", before)
+            for name, field in fields.items()
         }
-        return Construct({name: one for name, one in made.items() if one is not None})
+        return Construct(
+            {name: binding for name, binding in bindings.items() if binding is not None}
+        )
 
     def _path_binding(
-        self, kind: str, stated: JsonObject, pointer: str, before: list[str]
+        self, kind: str, spec: JsonObject, pointer: str, before: list[str]
     ) -> Binding | None:
-        path = self._path(stated.get("path", "$"), f"{pointer}/path")
+        path = self._path(spec.get("path", "$"), f"{pointer}/path")
         if path is None:
             return None
         if kind == "input":
             return FromInput(path)
-        step = stated.get("stepId", stated.get("step_id"))
+        step = spec.get("stepId", spec.get("step_id"))
         if step not in before:
-            known = ", ".join(before) or "none"
-            self._problem(f"{pointer}/stepId", f"no step {step!r} before this one (there: {known})")
+            earlier = ", ".join(before) or "none"
+            self._problem(f"{pointer}/stepId", f"no earlier step {step!r} (there are: {earlier})")
             return None
         return FromStep(step, path)
 
@@ -229,15 +233,17 @@ class _CompositionParser:
             self._problem(pointer, str(error))
             return None
 
-    def _scatter_gather(self, stated: JsonObject, pointer: str) -> Pattern | None:
-        raw = stated.get("targets")
+    def _scatter_gather(self, spec: JsonObject, pointer: str) -> Pattern | None:
+        raw = spec.get("targets")
         if not isinstance(raw, list) or not raw:
             self._problem(f"{pointer}/targets", "must be a list of at least one target")
             return None
-        branches = [self.operation(one, f"{pointer}/targets/{i}") for i, one in enumerate(raw)]
+        branches = [
+            self.operation(target, f"{pointer}/targets/{i}") for i, target in enumerate(raw)
+        ]
         at = f"{pointer}/aggregation"
-        aggregate = compile_aggregation(stated.get("aggregation") or {}, at, self._problem)
-        millis = stated.get("timeoutMs", stated.get("timeout_ms"))
+        aggregate = compile_aggregation(spec.get("aggregation") or {}, at, self._problem)
+        millis = spec.get("timeoutMs", spec.get("timeout_ms"))
         if millis is not None and (not isinstance(millis, (int, float)) or millis <= 0):
             self._problem(f"{pointer}/timeoutMs", "must be a number above 0")
             millis = None
@@ -245,22 +251,22 @@ class _CompositionParser:
             tuple(branch for branch in branches if branch is not None),
             aggregate,
             millis / 1000 if millis else None,
-            bool(stated.get("failFast", stated.get("fail_fast", False))),
+            bool(spec.get("failFast", spec.get("fail_fast", False))),
         )
 
-    def _filter(self, stated: JsonObject, pointer: str) -> Pattern | None:
-        predicate = stated.get("predicate", stated)
+    def _filter(self, spec: JsonObject, pointer: str) -> Pattern | None:
+        predicate = spec.get("predicate", spec)
         return Filter(compile_predicate(predicate, f"{pointer}/predicate", self._problem))
 
-    def _schema_map(self, stated: JsonObject, pointer: str) -> Pattern | None:
-        mappings = stated.get("mappings")
+    def _schema_map(self, spec: JsonObject, pointer: str) -> Pattern | None:
+        mappings = spec.get("mappings")
         if not isinstance(mappings, dict):
             self._problem(f"{pointer}/mappings", "must be an object of mappings")
             return None
         return SchemaMap(compile_mappings(mappings, f"{pointer}/mappings", self._problem))
 
-    def _map_each(self, stated: JsonObject, pointer: str) -> Pattern | None:
-        inner = self.operation(stated.get("inner"), f"{pointer}/inner")
+    def _map_each(self, spec: JsonObject, pointer: str) -> Pattern | None:
+        inner = self.operation(spec.get("inner"), f"{pointer}/inner")
         return MapEach(inner) if inner is not None else None
 
 

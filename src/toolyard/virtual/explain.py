@@ -16,15 +16,15 @@ async def explain(
     target: Target, arguments: JsonObject, call: Call, channel: Channel, stages: Stages
 ) -> Result:
     """The same result as a call, or the same error; `stages` holds what it went through."""
-    noted = _noted(target, stages)
-    virtual = noted if isinstance(noted, VirtualTarget) else VirtualTarget(noted)
+    copy = _noted(target, stages)
+    virtual = copy if isinstance(copy, VirtualTarget) else VirtualTarget(copy)
     return await virtual.explain(arguments, call, channel, stages)
 
 
 def _noted(target: Target, stages: Stages) -> Any:
-    """The target with the steps of a composition, however deep it is wrapped, taking notes."""
+    """A copy of the target, in which the steps of a composition take notes, however deep it is."""
     if isinstance(target, ComposedTarget):
-        steps = {name: StepRecorder(one, name, stages) for name, one in target.targets.items()}
+        steps = {name: StepRecorder(step, name, stages) for name, step in target.targets.items()}
         return replace(target, targets=steps)
     source = getattr(target, "source", None)
     if source is None or not is_dataclass(target) or isinstance(target, type):

@@ -15,7 +15,7 @@ _FENCE = "```"
 _LANGUAGE = re.compile(r"[A-Za-z0-9_+.-]*")
 _OPENING = re.compile(r"[{\[]")
 _CLOSER = {"{": "}", "[": "]"}
-# What the search for an embedded value may try, and read again, before it gives up.
+# How often the search for an embedded value may try, and how much it may read again.
 _TRIES = 1_000
 _REREAD = 200_000
 _TOO_DEEP = 1_000
@@ -26,16 +26,16 @@ def value_of(result: JsonObject) -> Json:
     texts = texts_of(result)
     if "structuredContent" not in result or result["structuredContent"] is None:
         return find_json(texts)
-    structured = result["structuredContent"]
-    wrapped = _only_string(structured)
-    if wrapped is None:
-        return structured
-    if wrapped in (*texts, "\n".join(texts)):
+    content = result["structuredContent"]
+    text = _only_string(content)
+    if text is None:
+        return content
+    if text in (*texts, "\n".join(texts)):
         return find_json(texts)
-    inside = find_json([wrapped])
+    inside = find_json([text])
     if inside is not MISSING and (not texts or inside == find_json(texts)):
         return inside
-    return structured
+    return content
 
 
 def texts_of(result: JsonObject) -> list[str]:
@@ -49,17 +49,17 @@ def texts_of(result: JsonObject) -> list[str]:
     ]
 
 
-def _only_string(structured: Json) -> str | None:
-    if not isinstance(structured, dict) or len(structured) != 1:
+def _only_string(content: Json) -> str | None:
+    if not isinstance(content, dict) or len(content) != 1:
         return None
-    member = next(iter(structured.values()))
+    member = next(iter(content.values()))
     return member.removeprefix("\ufeff") if isinstance(member, str) else None
 
 
 def find_json(texts: list[str]) -> Json:
     """The surest place first, over all texts: a whole text, a fenced block, something embedded."""
-    stated = find_stated(texts)
-    return find_embedded(texts) if stated is MISSING else stated
+    value = find_stated(texts)
+    return find_embedded(texts) if value is MISSING else value
 
 
 def find_stated(texts: list[str]) -> Json:
@@ -69,9 +69,9 @@ def find_stated(texts: list[str]) -> Json:
 
 
 def find_embedded(texts: list[str]) -> Json:
-    """The first balanced object or array that parses, wherever it stands."""
-    found = map(_embedded, texts)
-    return next((value for value in found if value is not MISSING), MISSING)
+    """The first balanced object or array that parses, anywhere in the texts."""
+    values = map(_embedded, texts)
+    return next((value for value in values if value is not MISSING), MISSING)
 
 
 def _parsed(text: str) -> Json:
@@ -100,8 +100,8 @@ def _embedded(text: str) -> Json:
     if whole is not MISSING:
         return whole
     reread = len(text) + _REREAD
-    for opening in islice(_OPENING.finditer(text), _TRIES):
-        start = opening.start()
+    for bracket in islice(_OPENING.finditer(text), _TRIES):
+        start = bracket.start()
         try:
             return DECODER.raw_decode(text, start)[0]
         except RecursionError:
@@ -114,9 +114,9 @@ def _embedded(text: str) -> Json:
 
 
 def _parsed_to_last_closer(text: str) -> Json:
-    """The usual case, quickly: one value, with words before and after it."""
-    opening = _OPENING.search(text)
-    if opening is None:
+    """The usual case, done fast: one value, with words before and after it."""
+    bracket = _OPENING.search(text)
+    if bracket is None:
         return MISSING
-    end = text.rfind(_CLOSER[opening[0]])
-    return _parsed(text[opening.start() : end + 1])
+    end = text.rfind(_CLOSER[bracket[0]])
+    return _parsed(text[bracket.start() : end + 1])

@@ -40,6 +40,8 @@ class _FieldPattern:
 
 @dataclass(frozen=True, slots=True)
 class TextExtraction:
+    """How the items of a list are found in a text, and what is read from each."""
+
     list_field: str
     marker: Any
     patterns: tuple[_FieldPattern, ...]
@@ -69,17 +71,19 @@ class TextExtraction:
         return item
 
 
-def compile_text_extraction(stated: JsonObject) -> TextExtraction:
-    """Raises ValueError where a pattern is none for RE2."""
+def compile_text_extraction(settings: JsonObject) -> TextExtraction:
+    """Raises ValueError for a pattern that RE2 does not accept."""
     return TextExtraction(
-        stated.get("list_field", "items"),
-        _compiled(PARSERS[stated["parser"]], multiline=False),
-        tuple(_pattern(field, said) for field, said in stated.get("item_patterns", {}).items()),
+        settings.get("list_field", "items"),
+        _compiled(PARSERS[settings["parser"]], multiline=False),
+        tuple(
+            _pattern(field, pattern) for field, pattern in settings.get("item_patterns", {}).items()
+        ),
     )
 
 
 def check_pattern(regex: str, multiline: bool = False) -> str | None:
-    """Why RE2 does not take it."""
+    """Why RE2 does not accept it; None where it does."""
     try:
         _compiled(regex, multiline)
     except ValueError as error:
@@ -87,16 +91,16 @@ def check_pattern(regex: str, multiline: bool = False) -> str | None:
     return None
 
 
-def _pattern(field: str, said: JsonObject | str) -> _FieldPattern:
-    stated: JsonObject = {"regex": said} if isinstance(said, str) else said
-    transforms = stated.get("transform") or []
+def _pattern(field: str, pattern: JsonObject | str) -> _FieldPattern:
+    settings: JsonObject = {"regex": pattern} if isinstance(pattern, str) else pattern
+    transforms = settings.get("transform") or []
     names = [transforms] if isinstance(transforms, str) else transforms
     return _FieldPattern(
         field,
-        _compiled(stated["regex"], bool(stated.get("multiline"))).search,
+        _compiled(settings["regex"], bool(settings.get("multiline"))).search,
         tuple(TRANSFORMS[name] for name in names),
-        TYPES[stated.get("type", "string")],
-        bool(stated.get("required")),
+        TYPES[settings.get("type", "string")],
+        bool(settings.get("required")),
     )
 
 
@@ -109,9 +113,9 @@ def _compiled(regex: str, multiline: bool) -> Any:
     try:
         return re2.compile(f"(?ms){regex}" if multiline else regex, options)
     except (re2.error, UnicodeEncodeError) as error:
-        said = error.args[0] if error.args else error
-        shown = said.decode(errors="replace") if isinstance(said, bytes) else str(said)
-        raise ValueError(shown) from None
+        reason = error.args[0] if error.args else error
+        message = reason.decode(errors="replace") if isinstance(reason, bytes) else str(reason)
+        raise ValueError(message) from None
 
 
 def _value(pattern: _FieldPattern, block: str) -> Json:
@@ -125,7 +129,7 @@ def _value(pattern: _FieldPattern, block: str) -> Json:
         for transform in pattern.transforms:
             text = transform(text)
         return pattern.convert(text)
-    except (ValueError, KeyError):  # the text is not of the type that was stated
+    except (ValueError, KeyError):  # the text is not of the declared type
         return MISSING
 
 

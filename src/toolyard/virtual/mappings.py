@@ -1,4 +1,4 @@
-"""`outputTransform.mappings`: values made from paths, literals and templates. Knows no results."""
+"""`outputTransform.mappings`: values made of paths, literals and templates. Knows no results."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ _NEVER: Make = lambda _document, _index: MISSING  # noqa: E731
 def compile_mappings(
     mappings: JsonObject, pointer: str, problem: Problem, elements: str | None = None
 ) -> Apply:
-    """Every mapping that is wrong is reported; the function then leaves it out.
+    """Reports every wrong mapping; the function leaves those out.
 
-    `elements`: the path to the elements that the mappings are of, which a path may begin with.
+    `elements`: where the mapped elements are; a path may begin with it.
     """
     parser = _MappingParser(problem, elements)
     made_of_elements = _made_of_elements(mappings)
@@ -47,13 +47,13 @@ def compile_mappings(
 
 
 def _made_of_elements(mappings: JsonObject) -> dict[str, list[str]]:
-    """Keys that say where elements are, beside keys `a[*].b` that say what is made of each."""
-    found = {
-        key: [other for other in mappings if other.startswith(f"{key}[*].")]
+    """For each key that says where elements are, the keys `a[*].b` that say what each becomes."""
+    inner_keys = {
+        key: [inner_key for inner_key in mappings if inner_key.startswith(f"{key}[*].")]
         for key in mappings
         if "[*]" not in key
     }
-    return {key: others for key, others in found.items() if others}
+    return {key: keys for key, keys in inner_keys.items() if keys}
 
 
 _At: TypeAlias = tuple[Json, list["_Source"], int | None]
@@ -61,34 +61,34 @@ _At: TypeAlias = tuple[Json, list["_Source"], int | None]
 
 def _place(into: JsonObject, tokens: list[str], make: Make, at: _At) -> None:
     document, _, index = at
-    token, *rest = tokens
+    token, *tail = tokens
     if token.endswith("[*]"):
-        _place_each(into, token[:-3], rest, make, at)
-    elif rest:
+        _place_each(into, token[:-3], tail, make, at)
+    elif tail:
         below = into.setdefault(token, {})
         if isinstance(below, dict):
-            _place(below, rest, make, at)
+            _place(below, tail, make, at)
     else:
-        made = make(document, index)
-        if made is not MISSING:
-            into[token] = made
+        value = make(document, index)
+        if value is not MISSING:
+            into[token] = value
 
 
-def _place_each(into: JsonObject, name: str, rest: list[str], make: Make, at: _At) -> None:
+def _place_each(into: JsonObject, name: str, tail: list[str], make: Make, at: _At) -> None:
     document, sources, _ = at
     elements = into.setdefault(name, [])
     count = max((source.count(document) for source in sources), default=0)
-    elements.extend({} if rest else None for _ in range(count - len(elements)))
+    elements.extend({} if tail else None for _ in range(count - len(elements)))
     for index in range(count):
-        if rest:
-            _place(elements[index], rest, make, (document, sources, index))
+        if tail:
+            _place(elements[index], tail, make, (document, sources, index))
         else:
-            made = make(document, index)
-            elements[index] = None if made is MISSING else made
+            value = make(document, index)
+            elements[index] = None if value is MISSING else value
 
 
 class _Source:
-    """A path; with `[*]` in it, also the path to the elements and the one inside each."""
+    """A path; where it has `[*]`, also the path to the elements and the one inside each."""
 
     def __init__(self, text: str) -> None:
         self._whole: Path = compile_path(text)
@@ -97,20 +97,20 @@ class _Source:
         self._inside = compile_path(f"${after}") if star else None
 
     def count(self, document: Json) -> int:
-        elements = self._found_elements(document)
+        elements = self._elements_in(document)
         return len(elements) if elements is not None else 0
 
     def value(self, document: Json, index: int | None) -> Json:
-        elements = self._found_elements(document) if index is not None else None
+        elements = self._elements_in(document) if index is not None else None
         if elements is None or index is None or self._inside is None:
             return _evaluated(self._whole, document)
         return _evaluated(self._inside, elements[index]) if index < len(elements) else MISSING
 
-    def _found_elements(self, document: Json) -> list[Json] | None:
+    def _elements_in(self, document: Json) -> list[Json] | None:
         if self._elements is None:
             return None
-        found = _evaluated(self._elements, document)
-        return found if isinstance(found, list) else []
+        match = _evaluated(self._elements, document)
+        return match if isinstance(match, list) else []
 
 
 def _evaluated(path: Path, document: Json) -> Json:
@@ -118,6 +118,8 @@ def _evaluated(path: Path, document: Json) -> Json:
 
 
 class _MappingParser:
+    """Turns each mapping into a function that makes its value, and reports the wrong ones."""
+
     def __init__(self, problem: Problem, elements: str | None = None) -> None:
         self._problem = problem
         self._elements = elements
@@ -125,40 +127,40 @@ class _MappingParser:
     def key_is_good(self, key: str, pointer: str) -> bool:
         if _KEY.fullmatch(key) and key.count("[*]") <= 1:
             return True
-        self._problem(pointer, "a key is a, a.b or a[*].b")
+        self._problem(pointer, "a key has the form a, a.b or a[*].b")
         return False
 
     def mapping(self, mapping: Json, pointer: str) -> tuple[Make, list[_Source]]:
         if isinstance(mapping, str):
             return self._path(mapping, pointer)
-        known = [kind for kind in _KINDS if isinstance(mapping, dict) and kind in mapping]
-        if len(known) != 1:
+        kinds = [kind for kind in _KINDS if isinstance(mapping, dict) and kind in mapping]
+        if len(kinds) != 1:
             self._problem(pointer, f"must have one of {', '.join(_KINDS)}")
             return _NEVER, []
-        kind = known[0]
+        kind = kinds[0]
         return _KINDS[kind](self, mapping[kind], f"{pointer}/{kind}")
 
     def member(
         self, mappings: JsonObject, key: str, inner: list[str] | None, pointer: str
     ) -> tuple[Make, list[_Source]]:
-        """A value; with `inner`, elements, each made of those mappings and of nothing else."""
+        """A value; with `inner`, a list of elements, each made by those mappings alone."""
         select, sources = self.mapping(mappings[key], f"{pointer}/{key}")
         if inner is None:
             return select, sources
         begin = f"{key}[*]."
-        good = [one for one in inner if self.key_is_good(one, f"{pointer}/{one}")]
-        parts = {one.removeprefix(begin): mappings[one] for one in good}
+        good = [name for name in inner if self.key_is_good(name, f"{pointer}/{name}")]
+        parts = {name.removeprefix(begin): mappings[name] for name in good}
 
-        def placed(at: str, message: str) -> None:
+        def report(at: str, message: str) -> None:
             self._problem(at.replace(f"{pointer}/", f"{pointer}/{begin}", 1), message)
 
-        element = compile_mappings(parts, pointer, placed, _elements_path(mappings[key]))
+        element = compile_mappings(parts, pointer, report, _elements_path(mappings[key]))
 
         def make(document: Json, index: int | None) -> Json:
-            found = select(document, index)
-            if found is MISSING or found is None:
-                return found
-            return [element(one) for one in (found if isinstance(found, list) else [found])]
+            match = select(document, index)
+            if match is MISSING or match is None:
+                return match
+            return [element(value) for value in (match if isinstance(match, list) else [match])]
 
         return make, sources
 
@@ -187,14 +189,14 @@ class _MappingParser:
             self._problem(pointer, str(error))
             return None
 
-    def _literal(self, stated: Json, pointer: str) -> tuple[Make, list[_Source]]:
-        value = literal_value(stated)
+    def _literal(self, mapping: Json, pointer: str) -> tuple[Make, list[_Source]]:
+        value = literal_value(mapping)
         if value is MISSING:
             self._problem(pointer, f"must have one of {', '.join(_LITERALS)}")
         return (lambda _document, _index: value), []
 
-    def _coalesce(self, stated: Json, pointer: str) -> tuple[Make, list[_Source]]:
-        paths = stated.get("paths") if isinstance(stated, dict) else stated
+    def _coalesce(self, mapping: Json, pointer: str) -> tuple[Make, list[_Source]]:
+        paths = mapping.get("paths") if isinstance(mapping, dict) else mapping
         sources = self._sources(paths, pointer)
 
         def make(document: Json, index: int | None) -> Json:
@@ -202,9 +204,9 @@ class _MappingParser:
 
         return make, sources
 
-    def _concat(self, stated: Json, pointer: str) -> tuple[Make, list[_Source]]:
-        paths = stated.get("paths") if isinstance(stated, dict) else stated
-        separator = stated.get("separator", "") if isinstance(stated, dict) else ""
+    def _concat(self, mapping: Json, pointer: str) -> tuple[Make, list[_Source]]:
+        paths = mapping.get("paths") if isinstance(mapping, dict) else mapping
+        separator = mapping.get("separator", "") if isinstance(mapping, dict) else ""
         sources = self._sources(paths, pointer)
 
         def make(document: Json, index: int | None) -> Json:
@@ -212,24 +214,24 @@ class _MappingParser:
 
         return make, sources
 
-    def _template(self, stated: Json, pointer: str) -> tuple[Make, list[_Source]]:
-        stated = {"template": stated} if isinstance(stated, str) else stated
-        text = stated.get("template") if isinstance(stated, dict) else None
+    def _template(self, mapping: Json, pointer: str) -> tuple[Make, list[_Source]]:
+        mapping = {"template": mapping} if isinstance(mapping, str) else mapping
+        text = mapping.get("template") if isinstance(mapping, dict) else None
         if not isinstance(text, str):
             self._problem(pointer, "needs a template")
             return _NEVER, []
-        stated_vars = stated.get("vars") or {}
-        if not isinstance(stated_vars, dict):
+        paths = mapping.get("vars") or {}
+        if not isinstance(paths, dict):
             self._problem(f"{pointer}/vars", "must be an object of paths")
             return _NEVER, []
-        found = {
-            name: self._source(path, f"{pointer}/vars/{name}") for name, path in stated_vars.items()
+        sources = {
+            name: self._source(path, f"{pointer}/vars/{name}") for name, path in paths.items()
         }
-        variables = {name: source for name, source in found.items() if source}
+        variables = {name: source for name, source in sources.items() if source}
         return _template(text, variables), list(variables.values())
 
-    def _nested(self, stated: Json, pointer: str) -> tuple[Make, list[_Source]]:
-        mappings = stated.get("mappings", stated) if isinstance(stated, dict) else None
+    def _nested(self, mapping: Json, pointer: str) -> tuple[Make, list[_Source]]:
+        mappings = mapping.get("mappings", mapping) if isinstance(mapping, dict) else None
         if not isinstance(mappings, dict):
             self._problem(pointer, "must be an object of mappings")
             return _NEVER, []
@@ -255,13 +257,13 @@ def _elements_path(mapping: Json) -> str | None:
     return path if path.endswith("[*]") else f"{path}[*]"
 
 
-def literal_value(stated: Json) -> Json:
-    """A literal's value, MISSING where none is stated; anything but an object is itself."""
-    if not isinstance(stated, dict):
-        return stated
+def literal_value(literal: Json) -> Json:
+    """A literal's value, MISSING where it has none; anything but an object stands for itself."""
+    if not isinstance(literal, dict):
+        return literal
     for key in _LITERALS:
-        if key in stated:
-            return None if key == "nullValue" else stated[key]
+        if key in literal:
+            return None if key == "nullValue" else literal[key]
     return MISSING
 
 

@@ -1,4 +1,4 @@
-"""Nulls where a schema has none: left out of a value where they are optional. Pure."""
+"""Nulls that a schema does not allow, left out of a value where the member is optional. Pure."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ MAX_LEVELS = 64
 
 
 def without_nulls(value: Json, schema: JsonObject) -> Json:
-    """A copy without the optional members that are null and may not be."""
+    """A copy without the optional members that are null although they may not be."""
     return _Pruning(schema).of(value, schema, 0)
 
 
@@ -22,13 +22,15 @@ class _Pruning:
             return value
         view = self._views.of(schema)
         if isinstance(value, list):
-            return [self.of(one, view.items, level + 1) for one in value] if view.items else value
-        known = view.properties or {}
+            if not view.items:
+                return value
+            return [self.of(element, view.items, level + 1) for element in value]
+        properties = view.properties or {}
         return {
-            name: self.of(member, known.get(name), level + 1)
+            name: self.of(member, properties.get(name), level + 1)
             for name, member in value.items()
             if member is not None
             or name in view.required
-            or name not in known
-            or self._views.admits_null(known[name])
+            or name not in properties
+            or self._views.admits_null(properties[name])
         }

@@ -15,7 +15,7 @@ from toolyard.protocol.call import Json
 MAX_NODES = 100_000
 MAX_LEVELS = 64
 
-# What a path without a match yields: null is a value.
+# What a path without a match yields. Not None: null is a value.
 MISSING: Final = object()
 
 
@@ -33,15 +33,15 @@ Get: TypeAlias = Callable[..., Json]
 class Budget:
     """How many nodes one evaluation may still visit, and how deep it may go."""
 
-    __slots__ = ("left", "levels")
+    __slots__ = ("levels", "nodes")
 
     def __init__(self, nodes: int = MAX_NODES) -> None:
-        self.left = nodes
+        self.nodes = nodes
         self.levels = MAX_LEVELS
 
     def spend(self, nodes: int) -> None:
-        self.left -= nodes
-        if self.left < 0:
+        self.nodes -= nodes
+        if self.nodes < 0:
             raise ToolError(f"the result is too large to project: over {MAX_NODES} nodes visited")
 
     def enter(self) -> None:
@@ -58,6 +58,8 @@ Find: TypeAlias = Callable[[Json, Budget], list[Json]]
 
 @dataclass(frozen=True, slots=True)
 class Path:
+    """A compiled JSONPath: how to find all its matches, or the only one."""
+
     text: str
     find: Find  # every match, in order
     get: Get | None  # the value or MISSING; None where the form allows several matches
@@ -91,8 +93,8 @@ def path_of_steps(text: str, steps: list[Step]) -> Path:
     get = _getter([step for step in steps if not isinstance(step, _Star)])
 
     def find(value: Json, budget: Budget) -> list[Json]:
-        found = get(value)
-        return [] if found is MISSING else [found]
+        node = get(value)
+        return [] if node is MISSING else [node]
 
     member = steps[0] if len(steps) == 1 and isinstance(steps[0], str) else None
     return Path(text, find, get, member=member)
@@ -143,23 +145,23 @@ def _getter(steps: list[str | int]) -> Get:
     *before, step = steps
     parent = before[-1] if before else None
     if isinstance(step, int):
-        last = _element_getter(step)
+        final = _element_getter(step)
     elif isinstance(parent, str):
         before.pop()
-        last = _grandchild_getter(parent, step)
+        final = _grandchild_getter(parent, step)
     else:
-        last = _member_getter(step)
-    return _chain_getter(_getter(before), last) if before else last
+        final = _member_getter(step)
+    return _chain_getter(_getter(before), final) if before else final
 
 
-def _grandchild_getter(first: str, second: str) -> Get:
-    """Two members at once: the most frequent path by far that is longer than one step."""
+def _grandchild_getter(outer: str, inner: str) -> Get:
+    """Two members at once: by far the most frequent of the longer paths."""
 
     def get(value: Json, _: object = None) -> Json:
         if isinstance(value, dict):
-            value = value.get(first)
+            value = value.get(outer)
             if isinstance(value, dict):
-                return value.get(second, MISSING)
+                return value.get(inner, MISSING)
         return MISSING
 
     return get
@@ -181,29 +183,29 @@ def _element_getter(index: int) -> Get:
     return get
 
 
-def _chain_getter(first: Get, last: Get) -> Get:
+def _chain_getter(outer: Get, inner: Get) -> Get:
     def get(value: Json, _: object = None) -> Json:
-        return last(first(value))
+        return inner(outer(value))
 
     return get
 
 
 def _finder(steps: list[Step]) -> Find:
-    """Runs of definite steps between the stars, each as one getter."""
+    """The definite steps between two stars are one getter."""
     runs: list[list[str | int]] = [[]]
     for step in steps:
         if isinstance(step, _Star):
             runs.append([])
         else:
             runs[-1].append(step)
-    first, *rest = map(_getter, runs)
+    head, *tail = map(_getter, runs)
 
     def find(value: Json, budget: Budget) -> list[Json]:
-        nodes = [first(value)]
-        for get in rest:
+        nodes = [head(value)]
+        for get in tail:
             nodes = list(chain.from_iterable(map(_children, nodes)))
             budget.spend(len(nodes))
-            nodes = [found for node in nodes if (found := get(node)) is not MISSING]
+            nodes = [match for node in nodes if (match := get(node)) is not MISSING]
         return nodes
 
     return find

@@ -18,23 +18,25 @@ ROOT = compile_path("$")
 
 @dataclass(frozen=True, slots=True)
 class Projection:
+    """A compiled output schema: the function that selects, and the schema that clients see."""
+
     apply: Callable[[Json], Json]  # raises ToolError where a required value is missing
     advertised: JsonObject  # the schema without any `source_field`
 
 
 def compile_projection(schema: JsonObject) -> Projection:
-    """`schema` is self-contained. Raises BadPath for a `source_field` that is no path."""
+    """`schema` is self-contained. Raises BadPath for a `source_field` that is not a path."""
     make = _Compiler(schema).make(schema, ROOT, "")
-    advertised: JsonObject = without_source_fields(schema)
+    public_schema: JsonObject = without_source_fields(schema)
     selects = schema.get("source_field", "$")
 
     def apply(value: Json) -> Json:
-        made = make(value, Budget())
-        if made is MISSING:
+        output = make(value, Budget())
+        if output is MISSING:
             raise ToolError(f"the result has nothing at {selects}")
-        return made
+        return output
 
-    return Projection(apply, advertised)
+    return Projection(apply, public_schema)
 
 
 def deferred_projection(schema: JsonObject) -> Projection:
@@ -42,19 +44,19 @@ def deferred_projection(schema: JsonObject) -> Projection:
 
     A registry of thousands of tools starts in half the time, and few of them are ever called.
     """
-    compiled: list[Callable[[Json], Json]] = []
+    cache: list[Callable[[Json], Json]] = []
 
     def apply(value: Json) -> Json:
-        if not compiled:
-            compiled.append(compile_projection(schema).apply)
-        return compiled[0](value)
+        if not cache:
+            cache.append(compile_projection(schema).apply)
+        return cache[0](value)
 
     return Projection(apply, without_source_fields(schema))
 
 
 class _Field(NamedTuple):
     name: str
-    # The name to copy from where that is all there is to do: a call less for most fields.
+    # The member to copy, where that is all there is to do: saves a call for most fields.
     member: str | None
     make: Make
     # What to say where the value is missing; None for an optional one.
@@ -66,20 +68,21 @@ class _Compiler:
 
     def __init__(self, root: JsonObject) -> None:
         self._views = Views(root)
-        self._made: dict[tuple[int, str], Make] = {}
-        self._begun: dict[tuple[int, str], list[Make]] = {}
+        self._makers: dict[tuple[int, str], Make] = {}
+        # A maker that is still being built has a cell here, for references back to it.
+        self._cells: dict[tuple[int, str], list[Make]] = {}
 
     def make(self, schema: Json, default: Path, place: str) -> Make:
-        """The maker for one schema; one that leads back to itself is made once."""
+        """The maker for one schema; a schema that leads back to itself gets one as well."""
         key = (id(schema), default.text)
-        if key in self._made:
-            return self._made[key]
-        if key in self._begun:
-            return _recursive(self._begun[key])
-        cell = self._begun[key] = []
-        made = self._made[key] = self._new(schema, default, place)
-        cell.append(made)
-        return made
+        if key in self._makers:
+            return self._makers[key]
+        if key in self._cells:
+            return _recursive(self._cells[key])
+        cell = self._cells[key] = []
+        make = self._makers[key] = self._new(schema, default, place)
+        cell.append(make)
+        return make
 
     def _new(self, schema: Json, default: Path, place: str) -> Make:
         view = self._views.of(schema)
@@ -111,9 +114,9 @@ class _Compiler:
         return default if view.source_field is None else compile_path(view.source_field)
 
     def _default_path(self, name: str, schema: Json) -> Path:
-        """Built from the enclosing value where something below selects; otherwise copied.
+        """The enclosing value, where something below selects from it; otherwise the member.
 
-        What leads back to itself is taken by name: the enclosing value would never end.
+        A schema that leads back to itself takes the member: the enclosing value would never end.
         """
         if self._views.projects(schema) and not self._views.recurs(schema):
             return ROOT
@@ -123,9 +126,9 @@ class _Compiler:
 def _recursive(cell: list[Make]) -> Make:
     def make(value: Json, budget: Budget) -> Json:
         budget.enter()
-        made = cell[0](value, budget)
+        output = cell[0](value, budget)
         budget.leave()
-        return made
+        return output
 
     return make
 
@@ -138,13 +141,13 @@ def _value(path: Path) -> Make:
 def _object(path: Path, fields: list[_Field], exact: bool) -> Make:
     def build(value: Json, budget: Budget) -> Json:
         if value is None or (exact and not isinstance(value, dict)):
-            return value  # what it should have been is for the validation to say
+            return value  # validation will say what it should have been
         built = {}
         get = value.get if isinstance(value, dict) else _nothing
         for name, member, make, complaint in fields:
-            made = make(value, budget) if member is None else get(member, MISSING)
-            if made is not MISSING:
-                built[name] = made
+            part = make(value, budget) if member is None else get(member, MISSING)
+            if part is not MISSING:
+                built[name] = part
             elif complaint is not None:
                 raise ToolError(complaint)
         return built
@@ -156,8 +159,8 @@ def _object(path: Path, fields: list[_Field], exact: bool) -> Make:
         return lambda value, budget: [build(match, budget) for match in path.find(value, budget)]
 
     def make(value: Json, budget: Budget) -> Json:
-        found = select(value)
-        return MISSING if found is MISSING else build(found, budget)
+        match = select(value)
+        return MISSING if match is MISSING else build(match, budget)
 
     return make
 
@@ -168,8 +171,8 @@ def _nothing(_: str, default: Json) -> Json:
 
 def _array(path: Path, element: Make, exact: bool, objects: bool) -> Make:
     def project(elements: list[Json], budget: Budget) -> list[Json]:
-        made = [element(one, budget) for one in elements]
-        return [one for one in made if one is not MISSING] if MISSING in made else made
+        parts = [element(source, budget) for source in elements]
+        return [part for part in parts if part is not MISSING] if MISSING in parts else parts
 
     get = path.get
     if get is None:
@@ -183,10 +186,10 @@ def _array(path: Path, element: Make, exact: bool, objects: bool) -> Make:
         return make_all
 
     def make(value: Json, budget: Budget) -> Json:
-        found = get(value)
-        if found is MISSING or found is None or (exact and not isinstance(found, list)):
-            return found
-        elements = found if isinstance(found, list) else [found]
+        match = get(value)
+        if match is MISSING or match is None or (exact and not isinstance(match, list)):
+            return match
+        elements = match if isinstance(match, list) else [match]
         budget.spend(len(elements))
         return project(elements, budget)
 

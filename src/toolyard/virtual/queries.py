@@ -33,9 +33,9 @@ def compile_query(text: str) -> paths.Path:
     try:
         query = _ENVIRONMENT.compile(text)
     except JSONPathError as error:
-        raise paths.BadPath(_said(text, error)) from error
+        raise paths.BadPath(_complaint(text, error)) from error
     if not isinstance(query, JSONPath):
-        raise paths.BadPath(f"{text!r} is not a JSONPath: `|` and `&` join nothing in RFC 9535")
+        raise paths.BadPath(f"{text!r} is not a JSONPath: RFC 9535 has no `|` and no `&`")
     paths.check_length(text, len(query.segments))
     steps = _plain_steps(query)
     if steps is not None:
@@ -43,12 +43,12 @@ def compile_query(text: str) -> paths.Path:
     return paths.Path(text, _finder(query), None, stars=_has_star(query))
 
 
-def _said(text: str, error: JSONPathError) -> str:
-    shown = repr(text if len(text) <= 80 else f"{text[:80]}...")
+def _complaint(text: str, error: JSONPathError) -> str:
+    quote = repr(text if len(text) <= 80 else f"{text[:80]}...")
     if not text.startswith("$"):
-        return f"{shown} is not a JSONPath: a path starts with $"
+        return f"{quote} is not a JSONPath: a path starts with $"
     place = error.token.index if error.token and error.token.index >= 0 else len(text)
-    return f"{shown} is not a JSONPath: {error.message} (at character {place})"
+    return f"{quote} is not a JSONPath: {error.message} (at character {place})"
 
 
 def _plain_steps(query: JSONPath) -> list[paths.Step] | None:
@@ -107,10 +107,10 @@ class _Descent(JSONPathRecursiveDescentSegment):
         # The library's walk passes every node through one generator a level.
         stack = [node]
         while stack:
-            visited = stack.pop()
+            match = stack.pop()
             _ENVIRONMENT.visit()
-            yield visited
-            stack.extend(reversed(_containers(visited)))
+            yield match
+            stack.extend(reversed(_containers(match)))
 
 
 def _counted(matches: Iterable[JSONPathMatch]) -> Iterator[JSONPathMatch]:
@@ -140,8 +140,8 @@ class _QueryParser(Parser):
     def parse_query(self, stream: Any) -> Iterator[Any]:
         for segment in super().parse_query(stream):
             descends = isinstance(segment, JSONPathRecursiveDescentSegment)
-            counted = _Descent if descends else _Child
-            yield counted(env=self.env, token=segment.token, selectors=segment.selectors)
+            segment_class = _Descent if descends else _Child
+            yield segment_class(env=self.env, token=segment.token, selectors=segment.selectors)
 
     def parse_relative_query(self, stream: Any) -> Any:
         query: Any = super().parse_relative_query(stream)
@@ -158,11 +158,11 @@ class _RegexFunction(FilterFunction):
     def __call__(self, value: object, pattern: object) -> bool:
         if not isinstance(value, str) or not isinstance(pattern, str):
             return False
-        compiled = _compile_pattern(pattern)
-        if compiled is None:
+        regex = _compile_pattern(pattern)
+        if regex is None:
             return False
         try:
-            return bool((compiled.fullmatch if self.whole else compiled.search)(value))
+            return bool((regex.fullmatch if self.whole else regex.search)(value))
         except UnicodeEncodeError:  # a lone surrogate matches no pattern
             return False
 
@@ -182,13 +182,13 @@ def _compile_pattern(pattern: str) -> Any:
 def _dots_replaced(pattern: str) -> str:
     """I-Regexp's dot is any character but line feed and carriage return."""
     parts: list[str] = []
-    inside, escaped = False, False
+    inside, after_backslash = False, False
     for char in pattern:
-        dot = char == "." and not inside and not escaped
+        dot = char == "." and not inside and not after_backslash
         parts.append(r"[^\n\r]" if dot else char)
-        if not escaped and char in "[]":
+        if not after_backslash and char in "[]":
             inside = char == "["
-        escaped = char == "\\" and not escaped
+        after_backslash = char == "\\" and not after_backslash
     return "".join(parts)
 
 

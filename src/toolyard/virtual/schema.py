@@ -1,4 +1,4 @@
-"""What a client is shown of a schema: references resolved, hidden fields gone. Knows no tools."""
+"""A schema as clients see it: references resolved, hidden fields gone. Knows no tools."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from toolyard.files.pointers import escape, unescape
 from toolyard.protocol.call import Json, JsonObject
 from toolyard.virtual.subschemas import IN_PLACE_LISTS, rebuild, walk
 
-# Past this a file of a few lines stands for gigabytes: each schema twice in the next.
+# Without a limit, a file of a few lines could unfold to gigabytes: each schema twice in the next.
 MAX_SUBSCHEMAS = 20_000
 
 _ANNOTATIONS = frozenset(
@@ -27,18 +27,18 @@ class BadReference(ValueError):
 
 
 class References:
-    """The references of one registry file: resolves any schema of it, changes none."""
+    """The references of one registry file: resolves any of its schemas, and changes none."""
 
     def __init__(self, document: JsonObject) -> None:
         self._document = document
         self._recursive: dict[str, bool] = {}
 
     def resolve(self, schema: Json) -> Json:
-        """A self-contained copy: what is not recursive is inlined, the rest is in `$defs`."""
+        """A self-contained copy: references are inlined, recursive ones lead to `$defs`."""
         return _Resolution(self).of(schema)
 
     def names(self) -> list[str]:
-        """The references that lead to a schema of the file's own section."""
+        """The references to the schemas of the file's `schemas` section."""
         return [f"#/schemas/{escape(name)}" for name in self._document.get("schemas", ())]
 
     def target(self, ref: str) -> Json:
@@ -57,24 +57,26 @@ class References:
         return self._recursive[ref]
 
     def check(self, ref: str) -> None:
-        """Refuse a reference that leads nowhere, or through references only back to itself."""
-        seen = [ref]
+        """Refuse a reference that leads nowhere, or only through references back to itself."""
+        chain = [ref]
         target = self.target(ref)
         while isinstance(target, dict) and is_ours(target.get("$ref")):
-            if target["$ref"] in seen:
-                raise BadReference(f"references only each other: {' -> '.join(seen)} -> {seen[0]}")
-            seen.append(target["$ref"])
+            if target["$ref"] in chain:
+                raise BadReference(
+                    f"references only each other: {' -> '.join(chain)} -> {chain[0]}"
+                )
+            chain.append(target["$ref"])
             target = self.target(target["$ref"])
 
     def _reachable(self, ref: str) -> set[str]:
-        found: set[str] = set()
+        refs: set[str] = set()
         todo = [ref]
         while todo:
             for below in refs_in(self.target(todo.pop())):
-                if below not in found:
-                    found.add(below)
+                if below not in refs:
+                    refs.add(below)
                     todo.append(below)
-        return found
+        return refs
 
 
 class _Resolution:
@@ -84,24 +86,24 @@ class _Resolution:
         self._references = references
         self._names: dict[str, str] = {}
         self._defs: JsonObject = {}
-        self._taken: set[str] = set()
-        self._left = MAX_SUBSCHEMAS
+        self._names_in_use: set[str] = set()
+        self._allowance = MAX_SUBSCHEMAS
 
     def of(self, schema: Json) -> Json:
         if not isinstance(schema, dict):
             return copy.deepcopy(schema)
-        stated = schema.get("$defs")
-        self._taken = set(stated) if isinstance(stated, dict) else set()
-        resolved = self._resolve(schema)
-        if not self._defs or not isinstance(resolved, dict):
-            return resolved
-        stated = resolved.get("$defs")
-        kept = stated if isinstance(stated, dict) else {}
-        return {**resolved, "$defs": {**kept, **self._defs}}
+        definitions = schema.get("$defs")
+        self._names_in_use = set(definitions) if isinstance(definitions, dict) else set()
+        resolution = self._resolve(schema)
+        if not self._defs or not isinstance(resolution, dict):
+            return resolution
+        definitions = resolution.get("$defs")
+        own = definitions if isinstance(definitions, dict) else {}
+        return {**resolution, "$defs": {**own, **self._defs}}
 
     def _resolve(self, schema: JsonObject) -> Json:
-        self._left -= 1
-        if self._left < 0:
+        self._allowance -= 1
+        if self._allowance < 0:
             raise BadReference(f"the references unfold to over {MAX_SUBSCHEMAS} schemas")
         ref = schema.get("$ref")
         if not is_ours(ref):
@@ -114,8 +116,8 @@ class _Resolution:
         if self._references.recursive(ref):
             return {"$ref": f"#/$defs/{self._named(ref)}", **siblings}
         target = self._references.target(ref)
-        resolved = self._resolve(target) if isinstance(target, dict) else target
-        return merge(resolved, siblings)
+        resolution = self._resolve(target) if isinstance(target, dict) else target
+        return merge(resolution, siblings)
 
     def _named(self, ref: str) -> str:
         if ref not in self._names:
@@ -125,12 +127,12 @@ class _Resolution:
         return self._names[ref]
 
     def _free_name(self, ref: str) -> str:
-        wanted = _tokens(ref)[-1]
-        name = "".join(char if char.isalnum() or char in "_-." else "_" for char in wanted)
+        last_token = _tokens(ref)[-1]
+        name = "".join(char if char.isalnum() or char in "_-." else "_" for char in last_token)
         free, number = name, 2
-        while free in self._taken:
+        while free in self._names_in_use:
             free, number = f"{name}_{number}", number + 1
-        self._taken.add(free)
+        self._names_in_use.add(free)
         return free
 
 
@@ -170,11 +172,11 @@ def _child(value: Json, token: str) -> Json:
 
 
 def without_source_fields(schema: Json) -> Json:
-    """The schema as advertised: a property of that name stays, the keyword goes."""
+    """The schema as advertised: the keyword goes, a property of that name stays."""
     if not isinstance(schema, dict):
         return copy.deepcopy(schema)
-    kept = {key: value for key, value in schema.items() if key != "source_field"}
-    return rebuild(kept, without_source_fields)
+    keywords = {key: value for key, value in schema.items() if key != "source_field"}
+    return rebuild(keywords, without_source_fields)
 
 
 def hide(schema: JsonObject, fields: Collection[str]) -> JsonObject:
@@ -188,8 +190,8 @@ def _hidden(schema: JsonObject, fields: frozenset[str], root: JsonObject, depth:
         return schema
     result = dict(schema)
     if isinstance(schema.get("properties"), dict):
-        kept = {k: v for k, v in schema["properties"].items() if k not in fields}
-        result["properties"] = kept
+        properties = {k: v for k, v in schema["properties"].items() if k not in fields}
+        result["properties"] = properties
     if isinstance(schema.get("required"), list):
         result["required"] = _others(schema["required"], fields)
         if not result["required"]:
@@ -213,12 +215,12 @@ def _hidden(schema: JsonObject, fields: frozenset[str], root: JsonObject, depth:
 
 
 def _others(names: list[Json], fields: frozenset[str]) -> list[Json]:
-    """A stranger's list of names may hold anything."""
+    """The names without the hidden ones; a stranger's list may hold anything."""
     return [name for name in names if not (isinstance(name, str) and name in fields)]
 
 
 def _followed(schema: JsonObject, root: JsonObject) -> JsonObject:
-    """The schema with a reference at its own root replaced: the definition may serve others too."""
+    """The schema without a reference at its root: others may refer to the same definition."""
     for _ in range(16):
         ref = schema.get("$ref")
         if not isinstance(ref, str) or not ref.startswith(("#/$defs/", "#/definitions/")):
@@ -229,14 +231,14 @@ def _followed(schema: JsonObject, root: JsonObject) -> JsonObject:
         if not isinstance(target, dict):
             return schema
         siblings = {key: value for key, value in schema.items() if key != "$ref"}
-        merged = merge(target, siblings)
-        assert isinstance(merged, dict)
-        schema = merged
+        union = merge(target, siblings)
+        assert isinstance(union, dict)
+        schema = union
     return schema
 
 
 def required_fields(schema: JsonObject) -> frozenset[str]:
-    """What every valid instance must have."""
+    """The fields that every valid instance must have."""
     return frozenset(
         name
         for part in _always(schema, schema)
@@ -249,11 +251,13 @@ def required_fields(schema: JsonObject) -> frozenset[str]:
 def mentions(schema: JsonObject, field: str) -> bool:
     """Can a client tell from this schema that it may send the field?"""
     parts = list(_always(schema, schema, every=True))
-    closed = any(part.get("additionalProperties") is False for part in parts)
-    listed = [part["properties"] for part in parts if isinstance(part.get("properties"), dict)]
-    if not listed and not closed:
+    is_closed = any(part.get("additionalProperties") is False for part in parts)
+    property_maps = [
+        part["properties"] for part in parts if isinstance(part.get("properties"), dict)
+    ]
+    if not property_maps and not is_closed:
         return True
-    return any(field in properties for properties in listed)
+    return any(field in properties for properties in property_maps)
 
 
 def _always(

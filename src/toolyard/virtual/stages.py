@@ -1,4 +1,4 @@
-"""What a virtual tool's call went through, for those who ask. Knows nothing of tools."""
+"""The stages that a virtual tool's call went through, for `explain`. Knows nothing of tools."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ class Stages:
 
     def __init__(self, clock: Callable[[], float]) -> None:
         self.clock = clock
-        self._last = clock()
-        self.taken: list[Stage] = []
+        self._previous = clock()
+        self.marks: list[Stage] = []
 
     def mark(self, name: str, value: Json) -> None:
-        """A stage of the call itself: it took the time since the one before."""
-        self.note(name, value, self.clock() - self._last)
-        self._last = self.clock()
+        """A stage of the call itself: it took the time since the stage before."""
+        self.note(name, value, self.clock() - self._previous)
+        self._previous = self.clock()
 
     def note(self, name: str, value: Json, seconds: float = 0.0) -> None:
         """A step within a stage, which may run beside others."""
-        self.taken.append(Stage(name, value, len(dumps(value).encode()), seconds))
+        self.marks.append(Stage(name, value, len(dumps(value).encode()), seconds))

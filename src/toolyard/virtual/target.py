@@ -16,8 +16,8 @@ from toolyard.virtual.paths import MISSING
 from toolyard.virtual.projection import Projection
 from toolyard.virtual.stages import Stages
 
-# A complaint quotes the value, which may be the whole result.
-SHOWN = 500
+# A complaint quotes the value, which may be the whole result: cut it.
+LONGEST_COMPLAINT = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +35,8 @@ class Output:
 
 @dataclass(frozen=True, slots=True)
 class VirtualTarget:
+    """A tool made from another: fixed arguments go in with the call, its result is projected."""
+
     source: Target
     defaults: Mapping[str, Json] = field(default_factory=dict)
     output: Output | None = None
@@ -56,19 +58,19 @@ class VirtualTarget:
 
 
 def lazy_checker(schema: JsonObject) -> Checker:
-    """Compiled at the first use: what lists and never calls does not pay for it."""
-    compiled: list[Checker] = []
+    """Compiled at its first use: whoever lists and never calls does not pay for it."""
+    cache: list[Checker] = []
 
     def check(value: Json) -> str | None:
-        if not compiled:
-            compiled.append(checker_or_reason(schema))
-        return compiled[0](value)
+        if not cache:
+            cache.append(checker_or_reason(schema))
+        return cache[0](value)
 
     return check
 
 
 def project(result: Result, output: Output, stages: Stages | None = None) -> Result:
-    """The result as the output schema has it. Raises ToolError where it does not fit."""
+    """The result in the shape of the output schema. Raises ToolError where it does not fit."""
     result = decoded(result)
     if result.get("isError") or result.get("resultType", "complete") != "complete":
         return result
@@ -77,22 +79,23 @@ def project(result: Result, output: Output, stages: Stages | None = None) -> Res
         return _without_json(result)
     if stages:
         stages.mark("json", value)
-    projected = output.projection.apply(value)
+    output_value = output.projection.apply(value)
     if stages:
-        stages.mark("projection", projected)
-    complaint = output.check(projected)
+        stages.mark("projection", output_value)
+    complaint = output.check(output_value)
     if complaint is not None:
-        projected = without_nulls(projected, output.projection.advertised)
-        complaint = output.check(projected)
+        output_value = without_nulls(output_value, output.projection.advertised)
+        complaint = output.check(output_value)
     if complaint is not None:
-        raise ToolError(f"the projected result does not fit its outputSchema: {complaint[:SHOWN]}")
-    shaped = {
-        "content": [{"type": "text", "text": dumps(projected)}],
-        "structuredContent": projected,
+        reason = complaint[:LONGEST_COMPLAINT]
+        raise ToolError(f"the projected result does not fit its outputSchema: {reason}")
+    shaped_result = {
+        "content": [{"type": "text", "text": dumps(output_value)}],
+        "structuredContent": output_value,
     }
     if stages:
-        stages.mark("shaped", shaped)
-    return shaped
+        stages.mark("shaped", shaped_result)
+    return shaped_result
 
 
 def _value(result: JsonObject, extraction: TextExtraction | None) -> Json:
@@ -104,19 +107,19 @@ def _value(result: JsonObject, extraction: TextExtraction | None) -> Json:
 
 
 def _extracted(result: JsonObject, extraction: TextExtraction | None) -> Json:
-    """What the patterns find; a list item like `[2]` is no reason to leave the list unread."""
+    """What the patterns find, before embedded JSON: a list item like `[2]` is not a value."""
     texts = texts_of(result)
     if extraction is None or not texts:
         return MISSING
-    extracted = extraction.of("\n".join(texts))
-    if extracted[extraction.list_field]:
-        return extracted
-    embedded = find_embedded(texts)
-    return extracted if embedded is MISSING else embedded
+    items = extraction.of("\n".join(texts))
+    if items[extraction.list_field]:
+        return items
+    value = find_embedded(texts)
+    return items if value is MISSING else value
 
 
 def _without_json(result: JsonObject) -> JsonObject:
-    said = "The result holds no JSON to project. It was:"
+    notice = "The result holds no JSON to project. It was:"
     content = result.get("content")
     original = content if isinstance(content, list) else []
-    return {"content": [{"type": "text", "text": said}, *original], "isError": True}
+    return {"content": [{"type": "text", "text": notice}, *original], "isError": True}

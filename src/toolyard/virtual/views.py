@@ -1,4 +1,4 @@
-"""What a projection reads of a schema, wherever the schema says it. Evaluates nothing."""
+"""What a projection reads from a schema, wherever the schema says it. Evaluates nothing."""
 
 from __future__ import annotations
 
@@ -12,49 +12,51 @@ from toolyard.virtual.subschemas import subschemas
 
 @dataclass(frozen=True, slots=True)
 class View:
+    """What a schema says about one value, its references and combinations included."""
+
     source_field: str | None = None
     properties: JsonObject | None = None
     required: frozenset[str] = frozenset()
     items: JsonObject | None = None
-    # Members beyond the listed ones are wanted too.
+    # Members that are not listed are copied too.
     open: bool = False
 
 
 class Views:
-    """Reads schemas of one document, through `$ref`, `allOf` and a nullable's `anyOf`."""
+    """Reads the schemas of one document, through `$ref`, `allOf` and the `anyOf` of a nullable."""
 
     def __init__(self, root: JsonObject) -> None:
         self._root = root
-        self._projecting: dict[int, bool] = {}
+        self._projects: dict[int, bool] = {}
 
     def of(self, schema: Json) -> View:
         return self._read(schema, 0)
 
     def projects(self, schema: Json) -> bool:
         """Is there a `source_field` at or below this schema?"""
-        if id(schema) not in self._projecting:
-            found = self._reaches(schema, lambda sub: "source_field" in sub, set())
-            self._projecting[id(schema)] = found
-        return self._projecting[id(schema)]
+        if id(schema) not in self._projects:
+            selects = self._reaches(schema, lambda sub: "source_field" in sub, set())
+            self._projects[id(schema)] = selects
+        return self._projects[id(schema)]
 
     def recurs(self, schema: Json) -> bool:
         """Does this schema lead back to itself?"""
         below = self._below(schema)
-        return any(self._reaches(sub, lambda found: found is schema, set()) for sub in below)
+        return any(self._reaches(sub, lambda part: part is schema, set()) for sub in below)
 
     def shaped(self, schema: Json) -> bool:
         """Does it say which members there are, so that others are dropped?"""
         return self._shaped(schema, set())
 
     def admits_null(self, schema: Json, depth: int = 0) -> bool:
-        """May a value of this schema be null? Yes where that is not plain."""
+        """May a value of this schema be null? Yes, where that is not clear."""
         if not isinstance(schema, dict) or depth > 16:
             return schema is not False
-        stated = schema.get("type", "null")
-        if "null" not in (stated if isinstance(stated, list) else [stated]):
+        kinds = schema.get("type", "null")
+        if "null" not in (kinds if isinstance(kinds, list) else [kinds]):
             return False
-        listed = schema.get("enum", [None])
-        if schema.get("const") is not None or (isinstance(listed, list) and None not in listed):
+        values = schema.get("enum", [None])
+        if schema.get("const") is not None or (isinstance(values, list) and None not in values):
             return False
         every = [*_listed(schema, "allOf")]
         every += [self._target(schema["$ref"])] if "$ref" in schema else []
@@ -76,8 +78,8 @@ class Views:
         parts = [self._target(schema["$ref"])] if "$ref" in schema else []
         parts += _listed(schema, "allOf")
         for key in ("anyOf", "oneOf"):
-            shaped = [part for part in _listed(schema, key) if self.shaped(part)]
-            parts += shaped if len(shaped) == 1 else []
+            shapes = [part for part in _listed(schema, key) if self.shaped(part)]
+            parts += shapes if len(shapes) == 1 else []
         return parts
 
     def _target(self, ref: Json) -> Json:
@@ -88,12 +90,14 @@ class Views:
             value = value.get(unescaped(token)) if isinstance(value, dict) else None
         return value
 
-    def _reaches(self, schema: Json, wanted: Callable[[JsonObject], bool], seen: set[int]) -> bool:
-        if not isinstance(schema, dict) or id(schema) in seen:
+    def _reaches(
+        self, schema: Json, matches: Callable[[JsonObject], bool], visited: set[int]
+    ) -> bool:
+        if not isinstance(schema, dict) or id(schema) in visited:
             return False
-        seen.add(id(schema))
-        return wanted(schema) or any(
-            self._reaches(sub, wanted, seen) for sub in self._below(schema)
+        visited.add(id(schema))
+        return matches(schema) or any(
+            self._reaches(sub, matches, visited) for sub in self._below(schema)
         )
 
     def _below(self, schema: Json) -> list[Json]:
@@ -102,15 +106,15 @@ class Views:
         used = {key: value for key, value in schema.items() if key not in ("$defs", "definitions")}
         return [*(sub for _, sub in subschemas(used)), self._target(schema.get("$ref"))]
 
-    def _shaped(self, schema: Json, seen: set[int]) -> bool:
-        if not isinstance(schema, dict) or id(schema) in seen:
+    def _shaped(self, schema: Json, visited: set[int]) -> bool:
+        if not isinstance(schema, dict) or id(schema) in visited:
             return False
-        seen.add(id(schema))
+        visited.add(id(schema))
         if "source_field" in schema or isinstance(schema.get("properties"), dict):
             return True
         lists = [part for key in ("allOf", "anyOf", "oneOf") for part in _listed(schema, key)]
         parts = [self._target(schema.get("$ref")), schema.get("items"), *lists]
-        return any(self._shaped(part, seen) for part in parts)
+        return any(self._shaped(part, visited) for part in parts)
 
 
 def _listed(schema: JsonObject, key: str) -> list[Json]:
@@ -119,14 +123,14 @@ def _listed(schema: JsonObject, key: str) -> list[Json]:
 
 
 def _own(schema: JsonObject) -> View:
-    properties, items, required = (schema.get(key) for key in ("properties", "items", "required"))
+    properties, items, names = (schema.get(key) for key in ("properties", "items", "required"))
     return View(
         source_field=schema.get("source_field"),
         properties=properties
         if isinstance(properties, dict) and _may_be(schema, "object")
         else None,
-        required=frozenset(name for name in required if isinstance(name, str))
-        if isinstance(required, list)
+        required=frozenset(name for name in names if isinstance(name, str))
+        if isinstance(names, list)
         else frozenset(),
         items=items if isinstance(items, dict) and _may_be(schema, "array") else None,
         open=bool(schema.get("additionalProperties") or schema.get("patternProperties")),
@@ -134,21 +138,21 @@ def _own(schema: JsonObject) -> View:
 
 
 def _may_be(schema: JsonObject, kind: str) -> bool:
-    stated = schema.get("type", kind)
-    return kind == stated or (isinstance(stated, list) and kind in stated)
+    kinds = schema.get("type", kind)
+    return kind == kinds or (isinstance(kinds, list) and kind in kinds)
 
 
-def _joined(first: View, second: View) -> View:
-    """Both apply; where only one can, the nearer."""
-    properties = first.properties
-    if second.properties is not None:
-        own = first.properties or {}
-        properties = {**own, **second.properties, **own}
+def _joined(nearer: View, farther: View) -> View:
+    """Both apply; where only one can, the nearer does."""
+    properties = nearer.properties
+    if farther.properties is not None:
+        own = nearer.properties or {}
+        properties = {**own, **farther.properties, **own}
     return replace(
-        first,
-        source_field=second.source_field if first.source_field is None else first.source_field,
+        nearer,
+        source_field=farther.source_field if nearer.source_field is None else nearer.source_field,
         properties=properties,
-        required=first.required | second.required,
-        items=second.items if first.items is None else first.items,
-        open=first.open or second.open,
+        required=nearer.required | farther.required,
+        items=farther.items if nearer.items is None else nearer.items,
+        open=nearer.open or farther.open,
     )

@@ -1,4 +1,4 @@
-"""JSON for the browser. Nothing that a tool says can make it fail."""
+"""JSON for the browser. No tool's output can make it fail."""
 
 from __future__ import annotations
 

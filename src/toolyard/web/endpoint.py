@@ -25,8 +25,10 @@ class BadQuery(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
+    """Answers GET and HEAD with the document, to those who may read it."""
+
     document: Callable[[Mapping[str, str]], Json]  # of the query; raises BadQuery
-    # Who may ask; None where the transport has settled that.
+    # Who may ask; None where the transport has checked that already.
     authenticator: Authenticator | None = None
 
     async def __call__(self, request: Request, response: Response) -> None:
@@ -37,8 +39,8 @@ class Endpoint:
             await self._admit(request)
             body = encoded(self.document(request.query))
         except Unauthorized as refused:
-            told = _error("not without a token")
-            await response.send(refused.status, told, (refused.header, *HEADERS))
+            message = _error("a valid token is needed")
+            await response.send(refused.status, message, (refused.header, *HEADERS))
             return
         except BadQuery as refused:
             await response.send(400, _error(str(refused)), HEADERS)

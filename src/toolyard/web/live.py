@@ -18,7 +18,7 @@ MOST_LINES = 60
 
 
 class Live:
-    """One open page."""
+    """One open page: what it has been told so far, and the events that bring it up to date."""
 
     def __init__(self, window: Window) -> None:
         self._window = window
@@ -47,14 +47,14 @@ class Live:
             self.events.push("catalog", {"changed": method.split("/")[1]})
 
     def _tell_catalog(self) -> None:
-        """What is there for the person at the page alone is announced to nobody."""
+        """Changes that only the page's own user sees are not announced: compare instead."""
         catalog = self._window.catalog()
         if catalog is not self._catalog:
             self._catalog = catalog
             self.events.push("catalog", {"changed": "tools"})
 
     def _tell_health(self) -> None:
-        health = [[one.server, one.state, one.reason] for one in self._window.health()]
+        health = [[health.server, health.state, health.reason] for health in self._window.health()]
         if health != self._health:
             if self._health is not None:
                 self.events.push("servers", health)
@@ -64,15 +64,17 @@ class Live:
         traffic = self._window.traffic
         if traffic is None or (traffic.latest == self._latest and not self._running):
             return
-        new = takewhile(lambda one: one.number > self._latest, traffic.newest_first())
+        new = takewhile(lambda record: record.number > self._latest, traffic.newest_first())
         recent = list(islice(new, MOST_LINES))
-        found = (traffic.find(number) for number in self._running)
-        done = [one for one in found if one is not None and one.ended]
-        self._running = {one for one in self._running if one not in {d.number for d in done}}
-        self._running |= {one.number for one in recent if not one.ended}
-        if not recent and not done:
+        records = (traffic.find(number) for number in self._running)
+        finished = [record for record in records if record is not None and record.ended]
+        self._running = {
+            number for number in self._running if number not in {d.number for d in finished}
+        }
+        self._running |= {record.number for record in recent if not record.ended}
+        if not recent and not finished:
             return
         secrets = self._window.secrets()
-        lines = [line(one, secrets) for one in (*recent, *done)]
+        lines = [line(record, secrets) for record in (*recent, *finished)]
         self.events.push("traffic", {"count": traffic.latest - self._latest, "lines": lines})
         self._latest = traffic.latest

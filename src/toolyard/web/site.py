@@ -1,4 +1,4 @@
-"""The page and its API as one Responder. Files are open to all, data only to the token's holder."""
+"""The page and its API as one Responder. Files are open to all; data needs the page's token."""
 
 from __future__ import annotations
 
@@ -25,17 +25,19 @@ Route: TypeAlias = Callable[[Ask], Awaitable[None]]
 
 
 class Site:
+    """The page's files, its routes, and the token that guards them."""
+
     def __init__(self, window: Window, token: str, files: Mapping[str, Asset]) -> None:
         self._token = Bearers(StaticTokens([StaticToken("page", hash_of(token))]))
         self._files = files
-        self._looking, self._calls = LookRoutes(window), CallRoutes(window)
+        self._views, self._calls = LookRoutes(window), CallRoutes(window)
         traffic, registry = TrafficRoutes(window), RegistryRoutes(window)
         logins = LoginRoutes(window)
         self._routes: Mapping[tuple[str, str], Route] = {
-            ("GET", "overview"): self._looking.overview,
-            ("GET", "catalog"): self._looking.catalog,
-            ("GET", "entry"): self._looking.entry,
-            ("GET", "events"): self._looking.events,
+            ("GET", "overview"): self._views.overview,
+            ("GET", "catalog"): self._views.catalog,
+            ("GET", "entry"): self._views.entry,
+            ("GET", "events"): self._views.events,
             ("POST", "calls"): self._calls.start,
             ("POST", "answers"): self._calls.answers,
             ("DELETE", "calls"): self._calls.cancel,
@@ -64,8 +66,8 @@ class Site:
         if file is None:
             await self._no_file(request.path, response)
             return
-        kept = b"public, max-age=31536000, immutable" if file.forever else b"no-cache"
-        headers = ((b"etag", file.etag), (b"cache-control", kept), *SECURITY)
+        lifetime = b"public, max-age=31536000, immutable" if file.forever else b"no-cache"
+        headers = ((b"etag", file.etag), (b"cache-control", lifetime), *SECURITY)
         if request.headers.get("if-none-match") == file.etag.decode("latin-1"):
             await response.send(304, b"", headers)
             return
@@ -76,35 +78,35 @@ class Site:
         if path == "/" and not self._files:
             await response.send(503, NOT_BUILT.encode(), (TEXT_TYPE, *SECURITY))
             return
-        told = b"Not found: the MCP endpoint is /mcp\n"
-        await response.send(404, told, (TEXT_TYPE, *SECURITY))
+        body = b"Not found: the MCP endpoint is /mcp\n"
+        await response.send(404, body, (TEXT_TYPE, *SECURITY))
 
     async def _api(self, request: Request, response: Response) -> None:
         try:
             await self._token.caller(request.authorization)
-            name, rest = _parts(request.path)
+            name, arguments = _parts(request.path)
             route = self._routes.get((request.method, name))
             if route is None:
                 raise ApiRefusal(*self._unknown(name))
-            await route(Ask(request, response, rest))
+            await route(Ask(request, response, arguments))
         except Unauthorized as refused:
-            told = encoded({"error": "the page's token is missing or wrong"})
-            await response.send(401, told, (refused.header, *PRIVATE))
+            body = encoded({"error": "the page's token is missing or wrong"})
+            await response.send(401, body, (refused.header, *PRIVATE))
         except ApiRefusal as refused:
             await response.send(refused.status, encoded(refused.body), PRIVATE)
         except Disconnected:
             return
 
     def _unknown(self, name: str) -> tuple[int, str]:
-        methods = [method for method, known in self._routes if known == name]
+        methods = [method for method, route in self._routes if route == name]
         return (405, f"use {', '.join(methods)}") if methods else (404, "no such route")
 
     async def close(self) -> None:
-        """End streams and calls of the page, so that its connections finish."""
-        self._looking.close()
+        """End the page's streams and calls, so that its connections finish."""
+        self._views.close()
         await self._calls.close()
 
 
 def _parts(path: str) -> tuple[str, tuple[str, ...]]:
-    name, *rest = path.removeprefix("/api").strip("/").split("/")
-    return name, tuple(rest)
+    name, *arguments = path.removeprefix("/api").strip("/").split("/")
+    return name, tuple(arguments)

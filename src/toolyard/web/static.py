@@ -1,4 +1,4 @@
-"""The built page: files that were read once. They hold no data, so they need no token."""
+"""The built page: files that are read once. They hold no data, so they need no token."""
 
 from __future__ import annotations
 
@@ -26,6 +26,8 @@ _TYPES = {
 
 @dataclass(frozen=True, slots=True)
 class Asset:
+    """A file of the built page, ready to be sent."""
+
     body: bytes
     content_type: bytes
     etag: bytes

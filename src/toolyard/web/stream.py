@@ -1,4 +1,4 @@
-"""An event stream to one browser: queued, sent until it ends or the browser leaves."""
+"""An event stream to one browser: queued, and sent until it ends or the browser leaves."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ QUIET = 15.0
 
 
 class Events:
-    """What waits to be sent. A reader that is too slow loses events, not our memory."""
+    """A queue of events to send. A reader that is too slow loses events, rather than we memory."""
 
     def __init__(self) -> None:
-        self._waiting: deque[bytes] = deque()
+        self._queue: deque[bytes] = deque()
         self._news = asyncio.Event()
         self.ended = False
         self.lost = 0
 
     def push(self, name: str, data: Json) -> None:
-        if len(self._waiting) >= MOST_WAITING:
+        if len(self._queue) >= MOST_WAITING:
             self.lost += 1
             return
-        self._waiting.append(event(encoded(data), name=name))
+        self._queue.append(event(encoded(data), name=name))
         self._news.set()
 
     def end(self) -> None:
@@ -37,16 +37,16 @@ class Events:
         self._news.set()
 
     async def wait(self) -> bytes:
-        """All that waits, as one piece; a sign of life when there is nothing for long."""
+        """The whole queue in one piece; a sign of life when nothing has come for long."""
         try:
             async with asyncio.timeout(QUIET):
                 await self._news.wait()
         except TimeoutError:
             return KEEP_ALIVE
         self._news.clear()
-        sent = b"".join(self._waiting)
-        self._waiting.clear()
-        return sent
+        body = b"".join(self._queue)
+        self._queue.clear()
+        return body
 
 
 async def stream(
@@ -58,9 +58,9 @@ async def stream(
 
 
 async def _send_all(events: Events, response: Response) -> None:
-    ended = False
-    while not ended:
-        ended = events.ended
+    final = False
+    while not final:
+        final = events.ended
         body = await events.wait()
-        ended = ended or events.ended
-        await (response.end(body) if ended else response.write(body))
+        final = final or events.ended
+        await (response.end(body) if final else response.write(body))

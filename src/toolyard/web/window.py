@@ -17,7 +17,7 @@ from toolyard.web.recording.traffic import Traffic
 
 
 class ServerLogins(Protocol):
-    """Accounts at the OAuth servers of the registry, which are named and never described."""
+    """Accounts at the registry's OAuth servers, which the page names and never describes."""
 
     def states(self) -> list[JsonObject]: ...
 
@@ -49,7 +49,7 @@ class Shown:
 
 @dataclass(frozen=True, slots=True)
 class Installation:
-    """Where and how the server is reached, for what clients are told to paste."""
+    """Where and how the server is reached: what the snippets for clients are made from."""
 
     project: str | None = None
     registries: tuple[str, ...] = ()
@@ -59,7 +59,7 @@ class Installation:
 
 
 class Window(Protocol):
-    """What the page may see and do: everything that it knows of the program."""
+    """What the page may see and do. It knows nothing else of the program."""
 
     @property
     def identity(self) -> Identity: ...
@@ -81,7 +81,7 @@ class Window(Protocol):
     def read_only(self) -> bool: ...
 
     def catalog(self) -> Catalog:
-        """The catalog of this moment; waits for no upstream."""
+        """The catalog as it is now; waits for no upstream."""
 
     def health(self) -> tuple[Health, ...]: ...
 
@@ -94,4 +94,7 @@ class Window(Protocol):
     def registries(self) -> Sequence[RegistryFile]: ...
 
     async def call(self, method: str, params: JsonObject, channel: Channel) -> Result:
-        """Make a call as the page, through the handler of all clients. Raises ProtocolError."""
+        """Make a call as the page, through the handler that serves every client.
+
+        Raises ProtocolError.
+        """

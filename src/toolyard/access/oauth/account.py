@@ -37,33 +37,33 @@ class AccountId:
 
 
 class Account:
-    """One at a time works on the grant; the others wait and find it renewed."""
+    """A caller at a server. One task at a time works on the grant; others find it renewed."""
 
-    def __init__(self, account_id: AccountId, granting: Granting, browser: Browser | None) -> None:
+    def __init__(self, account_id: AccountId, grants: Granting, browser: Browser | None) -> None:
         self._id = account_id
-        self._granting = granting
+        self._grants = grants
         self._browser = browser
         self._lock = asyncio.Lock()
         self._attempts: deque[float] = deque(maxlen=MAX_ATTEMPTS)
 
     @property
     def grant(self) -> Grant | None:
-        packed = self._granting.store.get(self._id.key)
-        return None if packed is None else Grant.unpack(packed)
+        record = self._grants.store.get(self._id.key)
+        return None if record is None else Grant.unpack(record)
 
     @property
     def login(self) -> str | None:
         """Names the login, through its renewals; None where a person would have to log in."""
         grant = self.grant
-        if grant is not None and (grant.given or self._granting.config.interactive):
+        if grant is not None and (grant.given or self._grants.config.interactive):
             return f"{grant.issuer} {grant.began}"
-        return None if self._granting.config.interactive else "without a person"
+        return None if self._grants.config.interactive else "without a person"
 
     def _keep(self, grant: Grant) -> None:
-        self._granting.store.put(self._id.key, grant.pack())
+        self._grants.store.put(self._id.key, grant.pack())
 
     def forget(self) -> None:
-        self._granting.store.drop(self._id.key)
+        self._grants.store.drop(self._id.key)
 
     # -- headers -----------------------------------------------------------------------
 
@@ -73,7 +73,7 @@ class Account:
         if grant is not None and grant.expired(self._now()):
             grant = await self._renewed(grant)
         if grant is None:
-            if self._granting.config.interactive and self._browser is None:
+            if self._grants.config.interactive and self._browser is None:
                 raise self._login_required()
             return {}  # the server's refusal says what it wants
         return {"Authorization": f"Bearer {grant.access}"}
@@ -85,15 +85,15 @@ class Account:
     async def _renew_alone(self, old: Grant) -> Grant | None:
         """A refresh token is good for one use: of all processes, one may use it."""
         try:
-            async with self._granting.store.alone(self._id.key):
+            async with self._grants.store.alone(self._id.key):
                 grant = self.grant
                 if grant is None or grant.access != old.access:
                     return grant  # another call, or another process, was faster
                 return await self._renew(grant)
         except TimeoutError:
-            raise self._failed(OAuthError("another process does not end renewing it")) from None
+            raise self._failed(OAuthError("another process has not finished renewing it")) from None
         except OSError as error:
-            raise self._failed(OAuthError(f"it cannot be kept: {error.strerror}")) from None
+            raise self._failed(OAuthError(f"it cannot be saved: {error.strerror}")) from None
 
     async def _renew(self, grant: Grant) -> Grant | None:
         """None, and forgotten, when the grant has come to its end."""
@@ -103,65 +103,65 @@ class Account:
                 return None
             return grant
         try:
-            renewed = await self._granting.renew(grant)
-        except OAuthRefusal as refused:
-            log.info("%s: the login has ended (%s)", self._id.server, refused.code)
+            new_grant = await self._grants.renew(grant)
+        except OAuthRefusal as refusal:
+            log.info("%s: the login has ended (%s)", self._id.server, refusal.code)
             self.forget()
             return None
         except OAuthError as error:
             if not grant.expired(self._now(), 0):
                 return grant
             raise self._failed(error) from None
-        self._keep(renewed)
-        return renewed
+        self._keep(new_grant)
+        return new_grant
 
     # -- refusals ----------------------------------------------------------------------
 
-    async def challenged(self, status: int, wanted: Wanted) -> bool:
+    async def challenged(self, status: int, demand: Wanted) -> bool:
         """True when there is another token now. Raises LoginRequired."""
         before = self.grant
         async with self._lock:
             if self.grant != before:
                 return True
             try:
-                return await self._answer(status, wanted)
+                return await self._answer(status, demand)
             except OAuthError as error:
                 raise self._failed(error) from None
 
-    async def _answer(self, status: int, wanted: Wanted) -> bool:
+    async def _answer(self, status: int, demand: Wanted) -> bool:
         grant = self.grant
-        if status == 403 and (grant is None or not self._may_step_up(grant, wanted)):
+        if status == 403 and (grant is None or not self._may_step_up(grant, demand)):
             return False
         if grant is not None and grant.given:
             self.forget()
             raise self._login_required()
-        found = await discover(self._granting.fetch, self._id.url, wanted)
-        if grant is not None and grant.issuer != found.issuer.issuer:
-            self.forget()  # what one issuer gave is nothing to another
+        discovery = await discover(self._grants.fetch, self._id.url, demand)
+        if grant is not None and grant.issuer != discovery.issuer.issuer:
+            self.forget()  # what one issuer gave means nothing to another
             grant = None
         if status == 401 and grant is not None and await self._try_renewing(grant):
             return True
-        await self._obtain(found, self._scopes(found, wanted, grant))
+        await self._obtain(discovery, self._scopes(discovery, demand, grant))
         return True
 
-    def _may_step_up(self, grant: Grant, wanted: Wanted) -> bool:
+    def _may_step_up(self, grant: Grant, demand: Wanted) -> bool:
         """More scopes may help only where the token lacks some of those asked for."""
-        return wanted.error == "insufficient_scope" and not set(wanted.scopes) <= set(grant.scopes)
+        return demand.error == "insufficient_scope" and not set(demand.scopes) <= set(grant.scopes)
 
     async def _try_renewing(self, grant: Grant) -> bool:
         if not grant.refresh or self._now() - grant.obtained < FRESH:
             return False
         return await self._renew_alone(grant) is not None
 
-    async def _obtain(self, found: Found, scopes: tuple[str, ...]) -> None:
-        interactive = self._granting.config.interactive
+    async def _obtain(self, discovery: Found, scopes: tuple[str, ...]) -> None:
+        interactive = self._grants.config.interactive
         if interactive and self._browser is None:
             raise self._login_required(scopes)
         self._count_attempt()
         if self._browser is not None and interactive:
-            self._keep(await self._granting.log_in(found, scopes, self._browser))
+            self._keep(await self._grants.log_in(discovery, scopes, self._browser))
         else:
-            self._keep(await self._granting.without_a_person(found, scopes))
+            self._keep(await self._grants.without_a_person(discovery, scopes))
 
     def _count_attempt(self) -> None:
         """A server that is never satisfied must not send us round and round."""
@@ -171,25 +171,27 @@ class Account:
             raise OAuthError("refuses every token that it is given")
         self._attempts.append(now)
 
-    def _scopes(self, found: Found, wanted: Wanted, grant: Grant | None) -> tuple[str, ...]:
-        chosen = wanted.scopes or self._granting.config.scopes or found.scopes or ()
+    def _scopes(self, discovery: Found, demand: Wanted, grant: Grant | None) -> tuple[str, ...]:
+        scopes = demand.scopes or self._grants.config.scopes or discovery.scopes or ()
         before = grant.scopes if grant is not None else ()
-        offline = "offline_access" in (found.issuer.scopes or ())
-        needed = self._granting.config.interactive and offline and bool(chosen)
-        more = ("offline_access",) if needed else ()
-        return tuple(dict.fromkeys((*before, *chosen, *more)))
+        offline = "offline_access" in (discovery.issuer.scopes or ())
+        wants_offline = self._grants.config.interactive and offline and bool(scopes)
+        more = ("offline_access",) if wants_offline else ()
+        return tuple(dict.fromkeys((*before, *scopes, *more)))
 
     # -- by hand -----------------------------------------------------------------------
 
-    async def log_in(self, wanted: Wanted, browser: Browser, scopes: tuple[str, ...] = ()) -> Grant:
-        """Whatever there was before. Raises OAuthError."""
+    async def log_in(self, demand: Wanted, browser: Browser, scopes: tuple[str, ...] = ()) -> Grant:
+        """A new login, whatever there was before. Raises OAuthError."""
         async with self._lock:
-            found = await discover(self._granting.fetch, self._id.url, wanted)
-            asked = scopes + self._scopes(found, wanted, None)
-            if self._granting.config.interactive:
-                grant = await self._granting.log_in(found, tuple(dict.fromkeys(asked)), browser)
+            discovery = await discover(self._grants.fetch, self._id.url, demand)
+            all_scopes = scopes + self._scopes(discovery, demand, None)
+            if self._grants.config.interactive:
+                grant = await self._grants.log_in(
+                    discovery, tuple(dict.fromkeys(all_scopes)), browser
+                )
             else:
-                grant = await self._granting.without_a_person(found, asked)
+                grant = await self._grants.without_a_person(discovery, all_scopes)
             self._keep(grant)
             return grant
 
@@ -211,17 +213,17 @@ class Account:
             )
             try:
                 await revoke(
-                    self._granting.fetch, grant.revocation_endpoint, grant.client, token, hint
+                    self._grants.fetch, grant.revocation_endpoint, grant.client, token, hint
                 )
             except OAuthError as error:
-                log.warning("%s: could not be told of the logout: %s", grant.issuer, error)
+                log.warning("%s did not hear of the logout: %s", grant.issuer, error)
         return True
 
     def _login_required(self, scopes: tuple[str, ...] = ()) -> LoginRequired:
         return LoginRequired(self._id.server, self._id.url, scopes=scopes)
 
     def _failed(self, error: OAuthError) -> UpstreamError:
-        return UpstreamError(self._id.server, f"no token could be had: {error}")
+        return UpstreamError(self._id.server, f"could not get a token: {error}")
 
     def _now(self) -> float:
-        return self._granting.clock()
+        return self._grants.clock()

@@ -25,12 +25,12 @@ _PROBE_HEADERS = {
 }
 
 
-# Who is at the page is who sits at this machine.
+# Whoever uses the page sits at this machine.
 SAME_PERSON = {"page": "local"}
 
 
 class Accounts:
-    """`browser` makes logins happen by themselves; without one they are asked for."""
+    """Every account, made at first use. With a `browser` logins happen by themselves."""
 
     def __init__(
         self,
@@ -52,21 +52,21 @@ class Accounts:
         return await self.account(server, caller).headers()
 
     async def on_challenge(self, server: Server, caller: Caller, challenge: Challenge) -> bool:
-        wanted = read_challenge(challenge.header)
-        return await self.account(server, caller).challenged(challenge.status, wanted)
+        demand = read_challenge(challenge.header)
+        return await self.account(server, caller).challenged(challenge.status, demand)
 
     def account(self, server: Server, caller: Caller) -> Account:
         url = canonical(server.url or "")
         key = (server.name, url, SAME_PERSON.get(caller.id, caller.id))
-        found = self._accounts.get(key)
-        if found is None:
+        account = self._accounts.get(key)
+        if account is None:
             fetch = self._fetch_for(url)
-            granting = Granting(
+            grants = Granting(
                 fetch, self._store, read_oauth(server), self._document_url, self._clock
             )
             browser = self._browser(fetch) if self._browser is not None else None
-            found = self._accounts[key] = Account(AccountId(*key), granting, browser)
-        return found
+            account = self._accounts[key] = Account(AccountId(*key), grants, browser)
+        return account
 
     async def wanted_by(self, server: Server) -> Wanted:
         """What the server asks for when it is asked without credentials. Raises OAuthError."""

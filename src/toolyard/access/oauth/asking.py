@@ -1,4 +1,4 @@
-"""A call that lacks a login: its client is asked to open the login page.
+"""A call needs a login: its client is asked to open the login page.
 
 For callers on this machine: the login page sends their browser back to a loopback port.
 """
@@ -18,9 +18,9 @@ from toolyard.protocol.client import ELICIT
 
 
 async def ask_to_log_in(
-    accounts: Accounts, server: Server, call: Call, channel: Channel, needed: LoginRequired
+    accounts: Accounts, server: Server, call: Call, channel: Channel, requirement: LoginRequired
 ) -> bool:
-    """False where the client cannot be asked, or its user did not want to."""
+    """False where the client cannot be asked, or its user declined."""
     if not call.client.supports(ELICIT, "url"):
         return False
     links: asyncio.Queue[str] = asyncio.Queue()
@@ -28,7 +28,7 @@ async def ask_to_log_in(
     account = accounts.account(server, call.caller)
 
     async def log_in() -> None:
-        await account.log_in(await accounts.wanted_by(server), browser, needed.scopes)
+        await account.log_in(await accounts.wanted_by(server), browser, requirement.scopes)
 
     login = asyncio.get_running_loop().create_task(log_in())
     try:
@@ -47,12 +47,12 @@ async def ask_to_log_in(
 
 async def _first(links: asyncio.Queue[str], login: asyncio.Task[None]) -> str:
     """The link to open, or the error because of which there is none."""
-    coming = asyncio.get_running_loop().create_task(links.get())
-    await asyncio.wait({coming, login}, return_when=asyncio.FIRST_COMPLETED)
-    if not coming.done():
-        coming.cancel()
+    arrival = asyncio.get_running_loop().create_task(links.get())
+    await asyncio.wait({arrival, login}, return_when=asyncio.FIRST_COMPLETED)
+    if not arrival.done():
+        arrival.cancel()
         await login
-    return await coming
+    return await arrival
 
 
 def _question(server: Server, link: str) -> JsonObject:

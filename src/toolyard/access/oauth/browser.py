@@ -1,4 +1,4 @@
-"""Send somebody to a login page and wait for them to come back. Knows nothing of tokens."""
+"""Send somebody to a login page and wait for them to come back. Knows nothing about tokens."""
 
 from __future__ import annotations
 
@@ -22,6 +22,8 @@ _NOT_DONE = b"Not found.\n"
 
 
 class Browser(Protocol):
+    """Whatever takes a person, or nobody, through a login page."""
+
     async def ready(self, preferred: str = "") -> str:
         """The URI to come back to; `preferred` is the one that was used before."""
 
@@ -48,7 +50,7 @@ class Headless:
             raise OAuthError(str(error)) from None
         location = page.headers.get("location", "")
         if page.status not in (301, 302, 303, 307) or not location.startswith(self._redirect_uri):
-            raise OAuthError("the login page wants a person")
+            raise OAuthError("the login page needs a person")
         return query_of(location)
 
     async def close(self) -> None:
@@ -77,7 +79,7 @@ class Loopback:
     async def visit(self, url: str) -> Mapping[str, str]:
         assert self._answer is not None
         if not is_web_url(url):
-            raise OAuthError("the login page is no http(s) URL")
+            raise OAuthError("the login page is not an http(s) URL")
         self._state = query_of(url).get("state", "")
         self._show(url)
         try:
@@ -93,8 +95,8 @@ class Loopback:
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
             line = (await asyncio.wait_for(reader.readline(), 5)).decode("latin-1")
-            taken = self._take(line)
-            status, body = ("200 OK", _DONE) if taken else ("404 Not Found", _NOT_DONE)
+            is_ours = self._take(line)
+            status, body = ("200 OK", _DONE) if is_ours else ("404 Not Found", _NOT_DONE)
             writer.write(
                 f"HTTP/1.1 {status}\r\nContent-Type: text/plain; charset=utf-8\r\n"
                 f"Content-Length: {len(body)}\r\nReferrer-Policy: no-referrer\r\n"
@@ -110,15 +112,15 @@ class Loopback:
                 await writer.wait_closed()
 
     def _take(self, line: str) -> bool:
-        method, _, rest = line.partition(" ")
-        target = rest.partition(" ")[0]
+        method, _, remainder = line.partition(" ")
+        target = remainder.partition(" ")[0]
         if method != "GET" or urlsplit(target).path != "/callback":
             return False
         answer = query_of(target)
-        # Anybody on this machine, and any page in its browser, can come here: who does not
-        # know the login that we wait for does not end it.
-        given = answer.get("state", "").encode()
-        if not self._state or not hmac.compare_digest(given, self._state.encode()):
+        # Anybody on this machine, and any page in its browser, can come here: whoever does
+        # not know the login that we wait for cannot end it.
+        state = answer.get("state", "").encode()
+        if not self._state or not hmac.compare_digest(state, self._state.encode()):
             return False
         if self._answer is not None and not self._answer.done():
             self._answer.set_result(answer)

@@ -33,11 +33,11 @@ def _bearer_parameters(header: str) -> dict[str, str]:
     for position, (start, scheme) in enumerate(starts):
         if scheme.lower() == "bearer":
             end = starts[position + 1][0] if position + 1 < len(starts) else len(header)
-            found = _PARAMETER.finditer(header[start + len(scheme) : end])
-            return {m.group(1).lower(): _value(m) for m in found}
+            matches = _PARAMETER.finditer(header[start + len(scheme) : end])
+            return {m.group(1).lower(): _value(m) for m in matches}
     return {}
 
 
 def _value(match: re.Match[str]) -> str:
-    quoted = match.group(2)
-    return match.group(3) if quoted is None else _ESCAPED.sub(r"\1", quoted)
+    text = match.group(2)
+    return match.group(3) if text is None else _ESCAPED.sub(r"\1", text)

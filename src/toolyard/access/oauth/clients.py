@@ -34,8 +34,8 @@ class OAuthClient:
         return {**asdict(self), "key": ""}
 
     @classmethod
-    def unpack(cls, packed: JsonObject) -> OAuthClient:
-        return cls(**packed)
+    def unpack(cls, record: JsonObject) -> OAuthClient:
+        return cls(**record)
 
     def __repr__(self) -> str:
         return f"OAuthClient({self.id!r} at {self.issuer!r})"
@@ -69,26 +69,26 @@ async def register(fetch: Fetch, issuer: AuthorizationServer, redirect_uri: str)
     """Dynamic registration. Raises OAuthError."""
     if issuer.registration_endpoint is None:
         raise OAuthError(
-            f"{issuer.issuer} registers no clients by itself: "
+            f"{issuer.issuer} does not register clients by itself: "
             "put a clientId for it into the server's `oauth` in the registry"
         )
-    wanted = _registered_method(issuer)
-    body = orjson.dumps(registration(redirect_uri, wanted))
+    method = _registered_method(issuer)
+    body = orjson.dumps(registration(redirect_uri, method))
     headers = {"Content-Type": "application/json", "Accept": "application/json"}
     try:
         answer = await fetch("POST", issuer.registration_endpoint, headers, body)
     except FetchError as error:
         raise OAuthError(f"registration failed: {error}") from None
-    told = _object(answer.body)
+    fields = _object(answer.body)
     if answer.status not in (200, 201):
         raise OAuthRefusal(
-            str(told.get("error", f"HTTP {answer.status}")), "registration was refused"
+            str(fields.get("error", f"HTTP {answer.status}")), "registration was refused"
         )
-    return _registered(told, issuer, redirect_uri, wanted)
+    return _registered(fields, issuer, redirect_uri, method)
 
 
 def registration(redirect_uri: str, method: str = "none") -> JsonObject:
-    """What we say of ourselves, to register or in a metadata document."""
+    """What we say about ourselves, to register or in a metadata document."""
     return {
         "client_name": CLIENT_NAME,
         "redirect_uris": [redirect_uri],
@@ -100,16 +100,16 @@ def registration(redirect_uri: str, method: str = "none") -> JsonObject:
 
 
 def _registered(
-    told: JsonObject, issuer: AuthorizationServer, redirect_uri: str, wanted: str
+    fields: JsonObject, issuer: AuthorizationServer, redirect_uri: str, method: str
 ) -> OAuthClient:
-    client_id, secret = told.get("client_id"), told.get("client_secret")
+    client_id, secret = fields.get("client_id"), fields.get("client_secret")
     if not isinstance(client_id, str) or not client_id:
-        raise OAuthError("registration gave no client id")
-    method = told.get("token_endpoint_auth_method", wanted)
+        raise OAuthError("the registration answer has no client id")
+    granted_method = fields.get("token_endpoint_auth_method", method)
     secret = secret if isinstance(secret, str) else ""
-    if method not in _BY_PREFERENCE or not secret:
-        method = "none"
-    return OAuthClient(client_id, issuer.issuer, secret, method, redirect_uri)
+    if granted_method not in _BY_PREFERENCE or not secret:
+        granted_method = "none"
+    return OAuthClient(client_id, issuer.issuer, secret, granted_method, redirect_uri)
 
 
 def _registered_method(issuer: AuthorizationServer) -> str:
@@ -122,8 +122,8 @@ def _registered_method(issuer: AuthorizationServer) -> str:
 def _method(issuer: AuthorizationServer, has_secret: bool) -> str:
     if not has_secret:
         return "none"
-    known = issuer.token_methods or _BY_PREFERENCE
-    return next((method for method in _BY_PREFERENCE if method in known), _BY_PREFERENCE[0])
+    methods = issuer.token_methods or _BY_PREFERENCE
+    return next((method for method in _BY_PREFERENCE if method in methods), _BY_PREFERENCE[0])
 
 
 def _object(body: bytes) -> dict[str, Any]:

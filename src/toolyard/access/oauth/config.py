@@ -1,4 +1,4 @@
-"""What the registry says of how to get a token for one server."""
+"""What the registry says about how to get a token for one server."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ _KEYS = {
 
 
 def read_oauth(server: Server) -> ServerOAuth:
-    """Raises ConfigError for a value that cannot be meant."""
+    """Raises ConfigError for a value that makes no sense."""
     values: dict[str, object] = {}
     for key, value in server.oauth.items():
         if key in _KEYS:

@@ -34,19 +34,19 @@ class Found:
     scopes: tuple[str, ...] | None = None
 
 
-async def discover(fetch: Fetch, server_url: str, wanted: Wanted) -> Found:
+async def discover(fetch: Fetch, server_url: str, demand: Wanted) -> Found:
     """Raises OAuthError."""
     try:
-        return await _discover(fetch, server_url, wanted)
+        return await _discover(fetch, server_url, demand)
     except FetchError as error:
         raise OAuthError(str(error)) from None
 
 
-async def _discover(fetch: Fetch, server_url: str, wanted: Wanted) -> Found:
-    published = await _first(fetch, resource_urls(server_url, wanted.resource_metadata))
-    if published is None:
+async def _discover(fetch: Fetch, server_url: str, demand: Wanted) -> Found:
+    document = await _first(fetch, resource_urls(server_url, demand.resource_metadata))
+    if document is None:
         return Found(await _by_the_old_rule(fetch, server_url), canonical(server_url))
-    resource = read_resource(published, server_url)
+    resource = read_resource(document, server_url)
     issuer = resource.issuers[0]
     metadata = await _first(fetch, issuer_urls(issuer))
     if metadata is None:
@@ -62,14 +62,14 @@ async def _by_the_old_rule(fetch: Fetch, server_url: str) -> AuthorizationServer
 
 
 async def _first(fetch: Fetch, urls: list[str]) -> Json | None:
-    """The first document that is there. A server in trouble may still have metadata."""
+    """The first document that is there. An error of the server does not mean that it has none."""
     for url in urls:
-        fetched = await fetch("GET", url, _ACCEPT, follow=True)
-        if fetched.status == 200:
+        response = await fetch("GET", url, _ACCEPT, follow=True)
+        if response.status == 200:
             try:
-                return orjson.loads(fetched.body)
+                return orjson.loads(response.body)
             except ValueError:
                 raise OAuthError(f"{url} is not JSON") from None
-        if fetched.status >= 500:
-            raise OAuthError(f"{url} answered HTTP {fetched.status}")
+        if response.status >= 500:
+            raise OAuthError(f"{url} answered HTTP {response.status}")
     return None

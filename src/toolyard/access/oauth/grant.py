@@ -19,6 +19,8 @@ Clock = Callable[[], float]
 
 @dataclass(frozen=True, slots=True)
 class Grant:
+    """The tokens of one caller for one server. The fields are also its form on disk."""
+
     access: str
     issuer: str
     token_endpoint: str
@@ -29,29 +31,34 @@ class Grant:
     refresh: str = ""
     revocation_endpoint: str = ""
     scopes: tuple[str, ...] = ()
-    # Given by hand (`/oauth/connect`): there is nobody to renew it with.
+    # Given by hand (`/oauth/connect`): nobody can renew it.
     given: bool = False
-    began: float = 0.0  # when the login was; a renewed grant is of the same
+    began: float = 0.0  # when the login was; a renewed grant keeps it
 
     def __repr__(self) -> str:
         return f"Grant(from {self.issuer!r})"
 
     @classmethod
     def of(
-        cls, tokens: Tokens, found: Found, client: OAuthClient, asked: tuple[str, ...], now: float
+        cls,
+        tokens: Tokens,
+        discovery: Found,
+        client: OAuthClient,
+        scopes: tuple[str, ...],
+        now: float,
     ) -> Grant:
         return cls(
             access=tokens.access,
-            issuer=found.issuer.issuer,
-            token_endpoint=found.issuer.token_endpoint,
+            issuer=discovery.issuer.issuer,
+            token_endpoint=discovery.issuer.token_endpoint,
             client=client,
-            resource=found.resource,
+            resource=discovery.resource,
             obtained=now,
             began=now,
             expires=None if tokens.expires_in is None else now + tokens.expires_in,
             refresh=tokens.refresh,
-            revocation_endpoint=found.issuer.revocation_endpoint or "",
-            scopes=asked if tokens.scopes is None else tokens.scopes,
+            revocation_endpoint=discovery.issuer.revocation_endpoint or "",
+            scopes=scopes if tokens.scopes is None else tokens.scopes,
         )
 
     def renewed(self, tokens: Tokens, now: float) -> Grant:
@@ -73,6 +80,6 @@ class Grant:
         return {**asdict(self), "client": self.client.pack()}
 
     @classmethod
-    def unpack(cls, packed: JsonObject) -> Grant:
-        client = OAuthClient.unpack(packed["client"])
-        return cls(**{**packed, "client": client, "scopes": tuple(packed["scopes"])})
+    def unpack(cls, record: JsonObject) -> Grant:
+        client = OAuthClient.unpack(record["client"])
+        return cls(**{**record, "client": client, "scopes": tuple(record["scopes"])})

@@ -37,26 +37,26 @@ class Granting:
     document_url: str = ""
     clock: Callable[[], float] = field(default=time.time)
 
-    async def log_in(self, found: Found, scopes: tuple[str, ...], browser: Browser) -> Grant:
+    async def log_in(self, discovery: Found, scopes: tuple[str, ...], browser: Browser) -> Grant:
         """The authorization code grant. Raises OAuthError."""
         try:
-            client, redirect_uri = await self._client(found, browser)
-            login = Login(found, client, redirect_uri, scopes)
+            client, redirect_uri = await self._client(discovery, browser)
+            login = Login(discovery, client, redirect_uri, scopes)
             answer = await browser.visit(login.url)
             form = login.form(login.code_in(answer))
-            return await self._granted(found, client, form, scopes)
+            return await self._granted(discovery, client, form, scopes)
         finally:
             await browser.close()
 
-    async def without_a_person(self, found: Found, scopes: tuple[str, ...]) -> Grant:
+    async def without_a_person(self, discovery: Found, scopes: tuple[str, ...]) -> Grant:
         """The grants of machines. Raises OAuthError."""
-        client = clients.preregistered(self.config, found.issuer)
+        client = clients.preregistered(self.config, discovery.issuer)
         if client is None:
-            client = OAuthClient("", found.issuer.issuer)
-        form = await _FORMS[self.config.grant](self, found, client)
+            client = OAuthClient("", discovery.issuer.issuer)
+        form = await _FORMS[self.config.grant](self, discovery, client)
         if scopes:
             form["scope"] = " ".join(scopes)
-        return await self._granted(found, client, form, scopes)
+        return await self._granted(discovery, client, form, scopes)
 
     async def renew(self, grant: Grant) -> Grant:
         """By its refresh token, at the issuer that gave it. Raises OAuthError."""
@@ -72,61 +72,61 @@ class Granting:
         return grant.renewed(tokens, self.clock())
 
     async def _granted(
-        self, found: Found, client: OAuthClient, form: Form, scopes: tuple[str, ...]
+        self, discovery: Found, client: OAuthClient, form: Form, scopes: tuple[str, ...]
     ) -> Grant:
-        tokens = await request_tokens(self.fetch, found.issuer.token_endpoint, client, form)
-        return Grant.of(tokens, found, client, scopes, self.clock())
+        tokens = await request_tokens(self.fetch, discovery.issuer.token_endpoint, client, form)
+        return Grant.of(tokens, discovery, client, scopes, self.clock())
 
-    async def _client(self, found: Found, browser: Browser) -> tuple[OAuthClient, str]:
+    async def _client(self, discovery: Found, browser: Browser) -> tuple[OAuthClient, str]:
         """The client to log in with, and where it may be called back. Kept by issuer."""
-        issuer = found.issuer
-        known = clients.preregistered(self.config, issuer) or clients.by_document(
+        issuer = discovery.issuer
+        fixed_client = clients.preregistered(self.config, issuer) or clients.by_document(
             issuer, self.document_url
         )
-        if known is not None:
-            return known, await browser.ready()
+        if fixed_client is not None:
+            return fixed_client, await browser.ready()
         key = f"client {issuer.issuer}"
-        kept = self.store.get(key)
-        registered = OAuthClient.unpack(kept) if kept is not None else None
-        redirect_uri = await browser.ready(registered.redirect_uri if registered else "")
-        if registered is None or registered.redirect_uri != redirect_uri:
-            registered = await clients.register(self.fetch, issuer, redirect_uri)
-            self.store.put(key, registered.pack())
-        return registered, redirect_uri
+        record = self.store.get(key)
+        client = OAuthClient.unpack(record) if record is not None else None
+        redirect_uri = await browser.ready(client.redirect_uri if client else "")
+        if client is None or client.redirect_uri != redirect_uri:
+            client = await clients.register(self.fetch, issuer, redirect_uri)
+            self.store.put(key, client.pack())
+        return client, redirect_uri
 
 
 async def _client_credentials(
-    asking: Granting, found: Found, client: OAuthClient
+    grants: Granting, discovery: Found, client: OAuthClient
 ) -> dict[str, str]:
-    return {"grant_type": "client_credentials", "resource": found.resource}
+    return {"grant_type": "client_credentials", "resource": discovery.resource}
 
 
-async def _jwt_bearer(asking: Granting, found: Found, client: OAuthClient) -> dict[str, str]:
+async def _jwt_bearer(grants: Granting, discovery: Found, client: OAuthClient) -> dict[str, str]:
     """The workload's own token stands for it."""
-    if not asking.config.assertion:
+    if not grants.config.assertion:
         raise OAuthError("the registry gives no assertion for this server")
     return {
         "grant_type": _JWT_BEARER,
-        "assertion": asking.config.assertion,
-        "resource": found.resource,
+        "assertion": grants.config.assertion,
+        "resource": discovery.resource,
     }
 
 
-async def _enterprise(asking: Granting, found: Found, client: OAuthClient) -> dict[str, str]:
+async def _enterprise(grants: Granting, discovery: Found, client: OAuthClient) -> dict[str, str]:
     """The company's identity provider vouches for its user: an ID token becomes an ID-JAG."""
-    config = asking.config
+    config = grants.config
     form = {
         "grant_type": _TOKEN_EXCHANGE,
         "requested_token_type": _ID_JAG,
-        "audience": found.issuer.issuer,
-        "resource": found.resource,
+        "audience": discovery.issuer.issuer,
+        "resource": discovery.resource,
         "subject_token": config.id_token,
         "subject_token_type": _ID_TOKEN,
     }
     at_provider = OAuthClient(config.idp_client_id, "")
     endpoint = config.idp_token_endpoint
-    assertion = await exchange(asking.fetch, endpoint, at_provider, form, _ID_JAG)
-    return {"grant_type": _JWT_BEARER, "assertion": assertion, "resource": found.resource}
+    assertion = await exchange(grants.fetch, endpoint, at_provider, form, _ID_JAG)
+    return {"grant_type": _JWT_BEARER, "assertion": assertion, "resource": discovery.resource}
 
 
 _FORMS: Mapping[GrantType, Callable[[Granting, Found, OAuthClient], Awaitable[dict[str, str]]]] = {

@@ -20,7 +20,7 @@ from toolyard.access.oauth.metadata import is_web_url
 class Login:
     """Made before the browser is sent away; what comes back is held against it."""
 
-    found: Found
+    discovery: Found
     client: OAuthClient
     redirect_uri: str
     scopes: tuple[str, ...]
@@ -28,12 +28,12 @@ class Login:
     verifier: str = field(default_factory=lambda: secrets.token_urlsafe(48))
 
     def __repr__(self) -> str:
-        return f"Login(at {self.found.issuer.issuer!r})"
+        return f"Login(at {self.discovery.issuer.issuer!r})"
 
     @property
     def url(self) -> str:
         """Raises OAuthError where it must not be opened."""
-        issuer = self.found.issuer
+        issuer = self.discovery.issuer
         if "S256" not in (issuer.challenge_methods or ()):
             raise OAuthError(f"{issuer.issuer} does not say that it supports PKCE with S256")
         if not is_web_url(issuer.authorization_endpoint):
@@ -45,7 +45,7 @@ class Login:
             "state": self.state,
             "code_challenge": challenge_of(self.verifier),
             "code_challenge_method": "S256",
-            "resource": self.found.resource,
+            "resource": self.discovery.resource,
         }
         if self.scopes:
             query["scope"] = " ".join(self.scopes)
@@ -66,12 +66,12 @@ class Login:
             raise OAuthError("the answer holds no code")
         return code
 
-    def _check_issuer(self, named: str | None) -> None:
+    def _check_issuer(self, issuer_named: str | None) -> None:
         """RFC 9207: compared as text, without any normalisation."""
-        issuer = self.found.issuer
-        if named is None and issuer.names_itself:
+        issuer = self.discovery.issuer
+        if issuer_named is None and issuer.names_itself:
             raise OAuthError("the answer does not name its issuer (iss), and should")
-        if named is not None and named != issuer.issuer:
+        if issuer_named is not None and issuer_named != issuer.issuer:
             raise OAuthError("the answer comes from another issuer (iss)")
 
     def form(self, code: str) -> dict[str, str]:
@@ -80,7 +80,7 @@ class Login:
             "code": code,
             "redirect_uri": self.redirect_uri,
             "code_verifier": self.verifier,
-            "resource": self.found.resource,
+            "resource": self.discovery.resource,
         }
 
 

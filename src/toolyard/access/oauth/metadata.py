@@ -1,4 +1,4 @@
-"""What a protected resource and an authorization server publish of themselves. Pure."""
+"""What a protected resource and an authorization server publish about themselves. Pure."""
 
 from __future__ import annotations
 
@@ -16,6 +16,8 @@ _OPENID = f"{_WELL_KNOWN}/openid-configuration"
 
 @dataclass(frozen=True, slots=True)
 class ResourceMetadata:
+    """What a server says about who issues tokens for it (RFC 9728)."""
+
     resource: str
     issuers: tuple[str, ...]
     scopes: tuple[str, ...] | None = None
@@ -23,6 +25,8 @@ class ResourceMetadata:
 
 @dataclass(frozen=True, slots=True)
 class AuthorizationServer:
+    """What an issuer says about itself (RFC 8414), as far as we use it."""
+
     issuer: str
     authorization_endpoint: str
     token_endpoint: str
@@ -36,10 +40,12 @@ class AuthorizationServer:
     metadata_document_clients: bool = False
 
 
-def resource_urls(server_url: str, named: str | None) -> list[str]:
+def resource_urls(server_url: str, first_url: str | None) -> list[str]:
     """Where RFC 9728 metadata may be, in the order in which to look."""
     origin, path = _split(server_url)
-    return list(dict.fromkeys(filter(None, (named, f"{origin}{_PRM}{path}", f"{origin}{_PRM}"))))
+    return list(
+        dict.fromkeys(filter(None, (first_url, f"{origin}{_PRM}{path}", f"{origin}{_PRM}")))
+    )
 
 
 def issuer_urls(issuer: str) -> list[str]:
@@ -60,7 +66,7 @@ def _split(url: str) -> tuple[str, str]:
 
 
 def canonical(url: str) -> str:
-    """A server's URL as a resource identifier: RFC 8707 knows no fragment."""
+    """A server's URL as a resource identifier: RFC 8707 allows no fragment."""
     parts = urlsplit(url)
     return parts._replace(
         scheme=parts.scheme.lower(), netloc=parts.netloc.lower(), fragment=""
@@ -70,15 +76,17 @@ def canonical(url: str) -> str:
 def covers(resource: str, server_url: str) -> bool:
     """Is the server this resource, or below it? Compared by path component."""
     try:
-        ours, theirs = urlsplit(server_url), urlsplit(resource)
-        same = (ours.scheme, ours.hostname, ours.port) == (
-            theirs.scheme,
-            theirs.hostname,
-            theirs.port,
+        server_parts, resource_parts = urlsplit(server_url), urlsplit(resource)
+        same = (server_parts.scheme, server_parts.hostname, server_parts.port) == (
+            resource_parts.scheme,
+            resource_parts.hostname,
+            resource_parts.port,
         )
     except ValueError:
         return False
-    return same and f"{ours.path.rstrip('/')}/".startswith(f"{theirs.path.rstrip('/')}/")
+    return same and f"{server_parts.path.rstrip('/')}/".startswith(
+        f"{resource_parts.path.rstrip('/')}/"
+    )
 
 
 def read_resource(value: Json, server_url: str) -> ResourceMetadata:
@@ -97,7 +105,7 @@ def read_issuer(value: Json, issuer: str) -> AuthorizationServer:
         raise OAuthError("the authorization server's metadata is not a JSON object")
     if value.get("issuer") != issuer:
         # Somebody else's metadata here could send codes and secrets to their endpoints.
-        raise OAuthError("the authorization server's metadata is of another issuer")
+        raise OAuthError("the authorization server's metadata belongs to another issuer")
     return AuthorizationServer(
         issuer,
         _web(value, "authorization_endpoint") or "",
@@ -134,19 +142,19 @@ def is_web_url(url: str) -> bool:
 
 
 def _required(value: JsonObject, key: str) -> str:
-    found = _web(value, key)
-    if found is None:
+    url = _web(value, key)
+    if url is None:
         raise OAuthError(f"the authorization server's metadata has no {key}")
-    return found
+    return url
 
 
 def _web(value: JsonObject, key: str) -> str | None:
-    found = value.get(key)
-    if found is None:
+    url = value.get(key)
+    if url is None:
         return None
-    if not isinstance(found, str) or not is_web_url(found):
-        raise OAuthError(f"the authorization server's {key} is no http(s) URL")
-    return found
+    if not isinstance(url, str) or not is_web_url(url):
+        raise OAuthError(f"the authorization server's {key} is not an http(s) URL")
+    return url
 
 
 def _texts(value: Json) -> tuple[str, ...] | None:

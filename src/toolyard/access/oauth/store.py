@@ -1,6 +1,6 @@
 """Where credentials are kept: encrypted, a file each, readable by nobody else.
 
-Knows nothing of what is inside them.
+Knows nothing about what is inside.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections.abc import AsyncIterator, Iterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
 import orjson
 
@@ -21,8 +21,8 @@ from toolyard.errors import ConfigError
 from toolyard.files.stamp import Stamp, stamp
 from toolyard.files.whole import alone_in, create_whole, try_lock, write_whole
 from toolyard.protocol.call import JsonObject
+from toolyard.store.seal import Seal, Unopened
 
-_NONCE = 12
 LOCK_WITHIN, LOCK_AGAIN = 60.0, 0.05
 _SUFFIX = ".sealed"
 
@@ -39,12 +39,14 @@ class Store(Protocol):
 
 
 class MemoryStore:
+    """Kept until the process ends."""
+
     def __init__(self) -> None:
         self._values: dict[str, bytes] = {}
 
     def get(self, key: str) -> JsonObject | None:
-        packed = self._values.get(key)
-        return None if packed is None else dict(orjson.loads(packed))
+        text = self._values.get(key)
+        return None if text is None else dict(orjson.loads(text))
 
     def put(self, key: str, value: JsonObject) -> None:
         self._values[key] = orjson.dumps(value)
@@ -73,20 +75,18 @@ class SealedStore:
         if version is None:
             self._read.pop(path, None)
             return None
-        known = self._read.get(path)
-        if known is None or known[0] != version:
-            opened = self._open(path)
-            if opened is None or opened["key"] != key:
+        cached = self._read.get(path)
+        if cached is None or cached[0] != version:
+            content = self._open(path)
+            if content is None or content["key"] != key:
                 return None
-            known = self._read[path] = (version, opened["value"])
-        return known[1]
+            cached = self._read[path] = (version, content["value"])
+        return cached[1]
 
     def put(self, key: str, value: JsonObject) -> None:
         path = self._path(key)
-        nonce = os.urandom(_NONCE)
         plain = orjson.dumps({"key": key, "value": value})
-        sealed = nonce + self._cipher.encrypt(nonce, plain, path.name.encode())
-        write_whole(str(path), sealed)
+        write_whole(str(path), self._seal.close(plain, path.name.encode()))
         self._read.pop(path, None)
 
     @asynccontextmanager
@@ -95,12 +95,12 @@ class SealedStore:
         self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         path = str(self._path(key).with_suffix(".lock"))
         async with asyncio.timeout(LOCK_WITHIN):
-            while (held := try_lock(path)) is None:
+            while (lock := try_lock(path)) is None:
                 await asyncio.sleep(LOCK_AGAIN)
         try:
             yield
         finally:
-            os.close(held)
+            os.close(lock)
 
     def drop(self, key: str) -> None:
         path = self._path(key)
@@ -109,31 +109,24 @@ class SealedStore:
 
     def keys(self) -> Iterator[str]:
         for path in sorted(self._folder.glob(f"*{_SUFFIX}")):
-            opened = self._open(path)
-            if opened is not None:
-                yield opened["key"]
+            content = self._open(path)
+            if content is not None:
+                yield content["key"]
 
     def _path(self, key: str) -> Path:
         return self._folder / f"{hashlib.sha256(key.encode()).hexdigest()[:32]}{_SUFFIX}"
 
     def _open(self, path: Path) -> JsonObject | None:
         """None for what this key did not seal: damaged, or moved from another file."""
-        # As in `_cipher`.
-        from cryptography.exceptions import InvalidTag  # noqa: PLC0415
-
         try:
-            sealed = path.read_bytes()
-            plain = self._cipher.decrypt(sealed[:_NONCE], sealed[_NONCE:], path.name.encode())
-        except (OSError, InvalidTag, ValueError):
+            plain = self._seal.open(path.read_bytes(), path.name.encode())
+        except (OSError, Unopened):
             return None
         return dict(orjson.loads(plain))
 
     @cached_property
-    def _cipher(self) -> Any:
-        # 30 ms, and only servers with OAuth need it.
-        from cryptography.hazmat.primitives.ciphers.aead import AESGCM  # noqa: PLC0415
-
-        return AESGCM(self._key())
+    def _seal(self) -> Seal:
+        return Seal([self._key()])
 
     def _key(self) -> bytes:
         self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -148,16 +141,16 @@ class SealedStore:
     def _made_anew(self, path: Path, key: bytes) -> bytes:
         """A disk was full when the key was to be written: nothing has been sealed with it."""
         with alone_in(str(self._folder)):
-            found = _private_bytes(path)
-            if not found:
+            existing = _private_bytes(path)
+            if not existing:
                 write_whole(str(path), key)
-            return found or key
+            return existing or key
 
 
 def _private_bytes(path: Path) -> bytes:
     """The key, if nobody else can have read or written it."""
-    found = path.lstat()
-    if not stat.S_ISREG(found.st_mode) or found.st_uid != os.getuid() or found.st_mode & 0o077:
+    status = path.lstat()
+    if not stat.S_ISREG(status.st_mode) or status.st_uid != os.getuid() or status.st_mode & 0o077:
         raise ConfigError.at(str(path), "must be a file of yours that only you can read (0600)")
     key = path.read_bytes()
     if len(key) not in (0, 32):

@@ -37,13 +37,13 @@ async def request_tokens(
     fetch: Fetch, endpoint: str, client: OAuthClient, form: Mapping[str, str]
 ) -> Tokens:
     """Raises OAuthRefusal for an OAuth error, OAuthError otherwise."""
-    told = await post_form(fetch, endpoint, client, form)
-    access, kind = told.get("access_token"), told.get("token_type")
+    fields = await post_form(fetch, endpoint, client, form)
+    access, kind = fields.get("access_token"), fields.get("token_type")
     if not isinstance(access, str) or not _is_token(access):
         raise OAuthError("the token endpoint gave no usable access token")
     if not isinstance(kind, str) or kind.lower() != "bearer":
         raise OAuthError("the token endpoint gave a kind of token that we cannot use")
-    expires, refresh, scope = (told.get(key) for key in ("expires_in", "refresh_token", "scope"))
+    expires, refresh, scope = (fields.get(key) for key in ("expires_in", "refresh_token", "scope"))
     return Tokens(
         access,
         float(expires) if isinstance(expires, int | float) and expires > 0 else None,
@@ -53,12 +53,12 @@ async def request_tokens(
 
 
 async def exchange(
-    fetch: Fetch, endpoint: str, client: OAuthClient, form: Mapping[str, str], issued: str
+    fetch: Fetch, endpoint: str, client: OAuthClient, form: Mapping[str, str], token_type: str
 ) -> str:
-    """RFC 8693: one token for another of the kind `issued`, which is no access token."""
-    told = await post_form(fetch, endpoint, client, form)
-    token = told.get("access_token")
-    if told.get("issued_token_type") != issued or not isinstance(token, str):
+    """RFC 8693: one token for another of the kind `issued`, which is not an access token."""
+    fields = await post_form(fetch, endpoint, client, form)
+    token = fields.get("access_token")
+    if fields.get("issued_token_type") != token_type or not isinstance(token, str):
         raise OAuthError("the identity provider gave another kind of token than asked for")
     return token
 
@@ -79,13 +79,13 @@ async def post_form(
         answer = await fetch("POST", endpoint, headers, body)
     except FetchError as error:
         raise OAuthError(str(error)) from None
-    told = _object(answer.body)
+    fields = _object(answer.body)
     if answer.status == 200:
-        return told
-    code = told.get("error")
+        return fields
+    code = fields.get("error")
     if not isinstance(code, str):
         raise OAuthError(f"the token endpoint answered HTTP {answer.status}")
-    raise OAuthRefusal(code, str(told.get("error_description", "")))
+    raise OAuthRefusal(code, str(fields.get("error_description", "")))
 
 
 def prove(client: OAuthClient) -> tuple[dict[str, str], dict[str, str]]:
@@ -96,8 +96,8 @@ def prove(client: OAuthClient) -> tuple[dict[str, str], dict[str, str]]:
     if client.method == "client_secret_post":
         return {"client_id": client.id, "client_secret": client.secret}, {}
     if client.method == "private_key_jwt":
-        signed = {"client_assertion_type": _ASSERTION_TYPE, "client_assertion": assertion(client)}
-        return {"client_id": client.id, **signed}, {}
+        proof = {"client_assertion_type": _ASSERTION_TYPE, "client_assertion": assertion(client)}
+        return {"client_id": client.id, **proof}, {}
     return {"client_id": client.id}, {}
 
 

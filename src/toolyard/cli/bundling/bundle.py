@@ -33,7 +33,7 @@ from toolyard.sources.project.layout import REGISTRY_FILE, Project
 PLATFORMS = ("darwin", "linux")
 _PLACEHOLDER = re.compile(r"\{\{\s*([^{}]+?)\s*\}\}")
 _UNSAFE_IN_NAMES = re.compile(r"[^A-Za-z0-9._+-]+")
-_MAIN = '''"""Start the server of this bundle."""
+_MAIN = '''"""Start this bundle's server."""
 
 import os
 import sys
@@ -50,19 +50,20 @@ sys.exit(@MAIN@(["serve", os.path.dirname(HERE), *sys.argv[1:]]))
 def add(parser: ArgumentParser) -> None:
     parser.epilog = (
         "Author, repository, license, user_config and the like come from mcpb.conf "
-        "(MCPB_AUTHOR_NAME=... and so on), then from server.d/server.meta.json. Packed is what "
-        "serves the project, and what MCPB_INCLUDE='FILE ...' names. With manifest 0.3 the "
-        "libraries for this system are inside; with 0.4 the client fetches them with uv."
+        "(MCPB_AUTHOR_NAME=... and so on), then from server.d/server.meta.json. The bundle holds "
+        "what is needed to serve the project, and the files of MCPB_INCLUDE='FILE ...'. With "
+        "manifest 0.3 it contains the libraries for this system; with 0.4 the client fetches "
+        "them with uv."
     )
-    parser.add_argument("--output", default=".", metavar="DIR", help="where it is put")
+    parser.add_argument("--output", default=".", metavar="DIR", help="where to put it")
     parser.add_argument("--name", help="of the bundle (default: the server's)")
     parser.add_argument("--version", help="of the bundle (default: the server's)")
     parser.add_argument("--manifest", choices=("0.3", "0.4"), default="0.3", help="its version")
     parser.add_argument(
-        "--platform", choices=(*PLATFORMS, "all"), help="for whom (0.3: this system only)"
+        "--platform", choices=(*PLATFORMS, "all"), help="which systems (0.3: this one only)"
     )
     parser.add_argument(
-        "--include-gojq", action="store_true", help="accepted: scripts get what they need for JSON"
+        "--include-gojq", action="store_true", help="accepted; scripts get a jq anyway"
     )
     parser.add_argument("--validate", action="store_true", help="check the project, write nothing")
     parser.add_argument("--verbose", action="store_true", help="name each file")
@@ -70,46 +71,50 @@ def add(parser: ArgumentParser) -> None:
 
 
 def run(options: Namespace) -> int:
-    chosen = chosen_by(options)
-    project = project_of(chosen)
-    found = scan(project, chosen.settings, Metadata())
-    if found.broken:
-        raise ConfigError.at(project.root, "; ".join(sorted(set(found.broken.values()))))
+    choice = chosen_by(options)
+    project = project_of(choice)
+    contents = scan(project, choice.settings, Metadata())
+    if contents.broken:
+        raise ConfigError.at(project.root, "; ".join(sorted(set(contents.broken.values()))))
     conf = read_conf(project)
-    included = checked_includes(project, conf.get("MCPB_INCLUDE", ""))
-    bundled = _bundled(options, chosen, found, conf)
-    content = manifest(bundled, options.manifest)
+    includes = checked_includes(project, conf.get("MCPB_INCLUDE", ""))
+    bundle = _bundled(options, choice, contents, conf)
+    content = manifest(bundle, options.manifest)
     if options.validate:
         print(orjson.dumps(content).decode())
         return 0
-    if os.path.isfile(os.path.join(project.root, REGISTRY_FILE)) and REGISTRY_FILE not in included:
-        what = f"{REGISTRY_FILE} is left out; MCPB_INCLUDE={REGISTRY_FILE} packs it"
-        print(f"{what}, with whatever secrets are in it", file=sys.stderr)
-    path = Path(options.output) / f"{_file_name(bundled.name)}-{_file_name(bundled.version)}.mcpb"
-    packed = Packed(
+    if os.path.isfile(os.path.join(project.root, REGISTRY_FILE)) and REGISTRY_FILE not in includes:
+        notice = f"{REGISTRY_FILE} is left out; MCPB_INCLUDE={REGISTRY_FILE} packs it"
+        print(f"{notice}, with whatever secrets are in it", file=sys.stderr)
+    path = Path(options.output) / f"{_file_name(bundle.name)}-{_file_name(bundle.version)}.mcpb"
+    package = Packed(
         orjson.dumps(content, option=orjson.OPT_INDENT_2),
-        bundled,
-        (*included, *_shown_files(bundled)),
+        bundle,
+        (*includes, *_shown_files(bundle)),
     )
-    _write(path, _contents(options, project, found, packed), verbose=options.verbose)
+    _write(path, _contents(options, project, contents, package), verbose=options.verbose)
     print(f"{path} ({path.stat().st_size // 1024} KiB)")
     return 0
 
 
 class Packed(NamedTuple):
+    """What is written into the bundle, beside the program and its libraries."""
+
     manifest: bytes
-    bundled: Bundled
-    included: tuple[str, ...]
+    bundle: Bundled
+    includes: tuple[str, ...]
 
 
 def _file_name(text: str) -> str:
-    """A name that stays in the folder it is put into, whatever the project calls itself."""
+    """A name that cannot leave its folder, whatever the project calls itself."""
     return _UNSAFE_IN_NAMES.sub("-", text).strip("-.") or "server"
 
 
-def _bundled(options: Namespace, chosen: Chosen, found: Scan, conf: Mapping[str, str]) -> Bundled:
-    project = project_of(chosen)
-    info = read_identity(project, chosen.settings).info
+def _bundled(
+    options: Namespace, choice: Chosen, contents: Scan, conf: Mapping[str, str]
+) -> Bundled:
+    project = project_of(choice)
+    info = read_identity(project, choice.settings).info
     facts = facts_of(project, conf)
     check_user_config(facts)
     icon = icon_of(project)
@@ -117,13 +122,13 @@ def _bundled(options: Namespace, chosen: Chosen, found: Scan, conf: Mapping[str,
         name=options.name or conf.get("MCPB_NAME") or info["name"],
         version=options.version or conf.get("MCPB_VERSION") or info["version"],
         meta={**{k: v for k, v in info.items() if k != "icons"}, **facts},
-        tools=found.items.get("tools", ()),
-        prompts=tuple(_prompts(project, found)),
-        has_programs=any(item.get("executable") for item in found.items.get("prompts", ())),
+        tools=contents.items.get("tools", ()),
+        prompts=tuple(_prompts(project, contents)),
+        has_programs=any(item.get("executable") for item in contents.items.get("prompts", ())),
         platforms=_platforms(options),
         python=_python(options),
         registry=conf.get("MCPB_STATIC", "true").lower() not in ("false", "0", "no", "off"),
-        movable=not _has_places(found, project),
+        movable=not _has_places(contents, project),
         icon=f"{PROJECT}/{icon}" if icon else None,
         long_description=_long_description(project, facts),
         env=_environment(options, project, info),
@@ -131,18 +136,18 @@ def _bundled(options: Namespace, chosen: Chosen, found: Scan, conf: Mapping[str,
 
 
 def _environment(options: Namespace, project: Project, info: JsonObject) -> dict[str, str]:
-    """Who the server is where its metadata does not say: the folder has another name there."""
-    stated = read_server_meta(project)
-    told = {"MCPBASH_TOOL_ALLOWLIST": "*"} if options.like_mcp_bash else {}
+    """The server's name and version, where its metadata has none: its folder is renamed there."""
+    meta = read_server_meta(project)
+    variables = {"MCPBASH_TOOL_ALLOWLIST": "*"} if options.like_mcp_bash else {}
     for field in ("name", "version"):
-        if not stated.get(field):
-            told[f"MCPBASH_SERVER_{field.upper()}"] = str(info[field])
-    return told
+        if not meta.get(field):
+            variables[f"MCPBASH_SERVER_{field.upper()}"] = str(info[field])
+    return variables
 
 
-def _prompts(project: Project, found: Scan) -> Iterator[JsonObject]:
-    """Texts as a manifest has them; programs are asked when they are needed."""
-    for item in found.items.get("prompts", ()):
+def _prompts(project: Project, contents: Scan) -> Iterator[JsonObject]:
+    """The prompts that are texts, as a manifest writes them; programs are run when needed."""
+    for item in contents.items.get("prompts", ()):
         path = Path(project.prompts, str(item.get("path", "")))
         if item.get("executable") or item.get("unavailable") or not path.is_file():
             continue
@@ -165,13 +170,13 @@ def _with_arguments(text: str, names: Collection[str]) -> str:
     return _PLACEHOLDER.sub(written, text)
 
 
-def _shown_files(bundled: Bundled) -> tuple[str, ...]:
+def _shown_files(bundle: Bundled) -> tuple[str, ...]:
     """Screenshots that are files of the project."""
-    shots = bundled.meta.get("screenshots")
-    named = [shot for shot in shots if isinstance(shot, str)] if isinstance(shots, list) else []
+    shots = bundle.meta.get("screenshots")
+    paths = [shot for shot in shots if isinstance(shot, str)] if isinstance(shots, list) else []
     return tuple(
         shot
-        for shot in named
+        for shot in paths
         if "://" not in shot and not os.path.isabs(shot) and ".." not in shot.split("/")
     )
 
@@ -182,7 +187,7 @@ def _platforms(options: Namespace) -> list[str]:
     if options.platform not in (None, sys.platform):
         raise ConfigError.at(
             "--platform",
-            f"the libraries inside are for {sys.platform}; --manifest 0.4 has none inside",
+            f"the bundle contains libraries for {sys.platform}; with --manifest 0.4 it has none",
         )
     return [sys.platform]
 
@@ -194,31 +199,31 @@ def _python(options: Namespace) -> str:
     return f">={major}.{minor},<{major}.{minor + 1}"
 
 
-def _has_places(found: Scan, project: Project) -> bool:
-    """Does an item name a place on this machine? Then the files are scanned where they end up."""
-    text = orjson.dumps(found.items).decode()
+def _has_places(contents: Scan, project: Project) -> bool:
+    """Does an item name a place on this machine? Then the project is scanned where it ends up."""
+    text = orjson.dumps(contents.items).decode()
     return "file://" in text or project.root in text
 
 
 def _long_description(project: Project, meta: JsonObject) -> str | None:
-    named = meta.get("long_description_file")
-    if not isinstance(named, str):
+    file = meta.get("long_description_file")
+    if not isinstance(file, str):
         return None
     try:
-        return Path(project.root, named).read_text(encoding="utf-8")
+        return Path(project.root, file).read_text(encoding="utf-8")
     except OSError as error:
-        raise ConfigError.at(named, f"cannot be read: {error.strerror}") from None
+        raise ConfigError.at(file, f"cannot be read: {error.strerror}") from None
 
 
 def _contents(
-    options: Namespace, project: Project, found: Scan, packed: Packed
+    options: Namespace, project: Project, contents: Scan, package: Packed
 ) -> Iterator[tuple[str, bytes | Path]]:
-    yield "manifest.json", packed.manifest
+    yield "manifest.json", package.manifest
     yield ENTRY, _MAIN.replace("@MAIN@", "mcp_bash" if options.like_mcp_bash else "main").encode()
-    for inside, path in project_files(project, packed.included):
+    for inside, path in project_files(project, package.includes):
         yield f"{PROJECT}/{inside}", path
-    if packed.bundled.registry:
-        files = apart(found.items)
+    if package.bundle.registry:
+        files = apart(contents.items)
         for kind, name in FILES.items():
             yield f"{PROJECT}/.registry/{name}", _registry(files[kind])
     for inside, path in program_files():
@@ -227,19 +232,19 @@ def _contents(
         for inside, path in library_files():
             yield f"{PROGRAM}/lib/{inside}", path
     else:
-        yield "pyproject.toml", _pyproject(packed.bundled).encode()
+        yield "pyproject.toml", _pyproject(package.bundle).encode()
 
 
 def _registry(items: list[JsonObject]) -> bytes:
     return cache.envelope(items, cache.hash_of(items))
 
 
-def _pyproject(bundled: Bundled) -> str:
-    needed = "".join(f"  {orjson.dumps(line).decode()},\n" for line in requirements())
+def _pyproject(bundle: Bundled) -> str:
+    dependencies = "".join(f"  {orjson.dumps(line).decode()},\n" for line in requirements())
     return (
-        f"[project]\nname = {orjson.dumps(bundled.name).decode()}\n"
-        f"version = {orjson.dumps(bundled.version).decode()}\n"
-        f'requires-python = ">=3.11"\ndependencies = [\n{needed}]\n'
+        f"[project]\nname = {orjson.dumps(bundle.name).decode()}\n"
+        f"version = {orjson.dumps(bundle.version).decode()}\n"
+        f'requires-python = ">=3.11"\ndependencies = [\n{dependencies}]\n'
     )
 
 

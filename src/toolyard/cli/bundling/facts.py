@@ -1,4 +1,4 @@
-"""What a bundle says of itself: flags, mcpb.conf, server.meta.json and git, in that order."""
+"""What a bundle says about itself: from mcpb.conf, server.meta.json and git, in that order."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def read_server_meta(project: Project) -> dict[str, Any]:
 
 
 def facts_of(project: Project, conf: Mapping[str, str]) -> JsonObject:
-    """Everything that is said of the project, in the words of server.meta.json."""
+    """Everything known about the project, with the field names of server.meta.json."""
     meta = read_server_meta(project)
     facts = {**meta, **_from_conf(conf, project)}
     facts["author"] = _author(facts.get("author"), conf) or _git_author(project)
@@ -58,15 +58,15 @@ def facts_of(project: Project, conf: Mapping[str, str]) -> JsonObject:
 
 
 def _from_conf(conf: Mapping[str, str], project: Project) -> JsonObject:
-    said = {
-        field: read(conf[f"MCPB_{name}"])
-        for name, (field, read) in _FIELDS.items()
+    facts = {
+        field: reader(conf[f"MCPB_{name}"])
+        for name, (field, reader) in _FIELDS.items()
         if conf.get(f"MCPB_{name}")
     }
-    named = conf.get("MCPB_USER_CONFIG_FILE")
-    if named:
-        said["user_config"] = read_value(os.path.join(project.root, named))
-    return said
+    file = conf.get("MCPB_USER_CONFIG_FILE")
+    if file:
+        facts["user_config"] = read_value(os.path.join(project.root, file))
+    return facts
 
 
 def _same(text: str) -> str:
@@ -107,17 +107,17 @@ _FIELDS: Mapping[str, tuple[str, Callable[[str], Any]]] = {
 }
 
 
-def _author(stated: Any, conf: Mapping[str, str]) -> JsonObject:
-    known = {"name": stated} if isinstance(stated, str) else stated
-    author = dict(known) if isinstance(known, dict) else {}
+def _author(value: Any, conf: Mapping[str, str]) -> JsonObject:
+    fields = {"name": value} if isinstance(value, str) else value
+    author = dict(fields) if isinstance(fields, dict) else {}
     for part in ("name", "email", "url"):
         if conf.get(f"MCPB_AUTHOR_{part.upper()}"):
             author[part] = conf[f"MCPB_AUTHOR_{part.upper()}"]
     return author
 
 
-def _compatibility(stated: Any, conf: Mapping[str, str]) -> JsonObject:
-    compatibility = dict(stated) if isinstance(stated, dict) else {}
+def _compatibility(value: Any, conf: Mapping[str, str]) -> JsonObject:
+    compatibility = dict(value) if isinstance(value, dict) else {}
     if conf.get("MCPB_COMPAT_CLAUDE_DESKTOP"):
         compatibility["claude_desktop"] = conf["MCPB_COMPAT_CLAUDE_DESKTOP"]
     runtimes = dict(compatibility.get("runtimes") or {})
@@ -133,7 +133,7 @@ def _git_author(project: Project) -> JsonObject:
 
 
 def _git_repository(project: Project) -> str:
-    """The address of origin as anybody can open it: no user, no password."""
+    """The address of origin as anybody can open it, without user and password."""
     url = _git(project, "remote", "get-url", "origin")
     scp_like = _SCP_LIKE.match(url)
     if scp_like:
@@ -144,7 +144,7 @@ def _git_repository(project: Project) -> str:
 
 def _git(project: Project, *words: str) -> str:
     try:
-        ended = run_to_end(["git", "-C", project.root, *words], timeout=_GIT_SECONDS)
+        process = run_to_end(["git", "-C", project.root, *words], timeout=_GIT_SECONDS)
     except (OSError, TookTooLong):
         return ""
-    return ended.output.decode("utf-8", "replace").strip() if ended.code == 0 else ""
+    return process.output.decode("utf-8", "replace").strip() if process.code == 0 else ""

@@ -1,4 +1,4 @@
-"""Which files of a project go into its bundle: what serves it, and what was asked for. No more."""
+"""The files that go into a bundle: what serving the project needs, and what was asked for."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ ICONS = ("icon.png", "icon.svg", "server.d/icon.png", "server.d/icon.svg")
 _LEFT_OUT = frozenset({"__pycache__", "node_modules"})
 
 
-def project_files(project: Project, included: Iterable[str]) -> Iterator[tuple[str, Path]]:
-    """(path from the project's folder, file), each once."""
-    root, seen = Path(project.root), set[str]()
-    for part in (*_parts(project), *ICONS, *included):
+def project_files(project: Project, includes: Iterable[str]) -> Iterator[tuple[str, Path]]:
+    """(path from the project's folder, file), each once, and no other file."""
+    root, paths = Path(project.root), set[str]()
+    for part in (*_parts(project), *ICONS, *includes):
         for path in _below(root / part):
             inside = path.relative_to(root).as_posix()
-            if inside not in seen:
-                seen.add(inside)
+            if inside not in paths:
+                paths.add(inside)
                 yield inside, path
 
 
@@ -30,13 +30,13 @@ def icon_of(project: Project) -> str | None:
     return next((name for name in ICONS if os.path.isfile(os.path.join(project.root, name))), None)
 
 
-def checked_includes(project: Project, stated: str) -> list[str]:
+def checked_includes(project: Project, words: str) -> list[str]:
     """The paths of MCPB_INCLUDE. Raises ConfigError for one that could lead elsewhere."""
     paths = []
-    for path in stated.split():
+    for path in words.split():
         if os.path.isabs(path) or path.startswith("./") or ".." in path.split("/"):
-            what = f"MCPB_INCLUDE: {path!r} is not a plain path from the project's folder"
-            raise ConfigError.at(CONF, what)
+            message = f"MCPB_INCLUDE: {path!r} is not a plain path from the project's folder"
+            raise ConfigError.at(CONF, message)
         if os.path.lexists(os.path.join(project.root, path)):
             paths.append(path)
         else:
@@ -56,7 +56,7 @@ def _parts(project: Project) -> Iterator[str]:
 
 
 def _below(path: Path) -> Iterator[Path]:
-    """The file, or the files in the folder; nothing through a link, nothing hidden below it."""
+    """The file, or the files in the folder, without links and without hidden files."""
     if path.is_symlink():
         return
     if path.is_file():

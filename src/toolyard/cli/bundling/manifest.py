@@ -28,56 +28,56 @@ _SAME = (
 
 @dataclass(frozen=True, slots=True)
 class Bundled:
-    """What is in a bundle, and for whom."""
+    """What a bundle holds, and which systems it is for: all that a manifest is made from."""
 
     name: str
     version: str
     meta: Mapping[str, object]  # server.meta.json
     tools: Sequence[JsonObject] = ()
     prompts: Sequence[JsonObject] = ()
-    has_programs: bool = False  # prompts that are made when they are asked for
+    has_programs: bool = False  # some prompts are programs
     platforms: Sequence[str] = ()
     python: str = ">=3.11"
     registry: bool = True  # the registry files are inside
-    movable: bool = True  # and hold elsewhere too: nothing in them names a place
+    movable: bool = True  # and they are valid elsewhere too: they name no place
     icon: str | None = None
     long_description: str | None = None
     env: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def static(self) -> bool:
-        """What is listed is what the files say."""
+        """Is what the server lists known from the files?"""
         return self.registry and self.movable
 
 
-def manifest(bundled: Bundled, version: str) -> JsonObject:
-    meta = bundled.meta
+def manifest(bundle: Bundled, version: str) -> JsonObject:
+    meta = bundle.meta
     content: JsonObject = {
         "manifest_version": version,
-        "name": bundled.name,
-        "display_name": meta.get("title") or bundled.name,
-        "version": bundled.version,
-        "description": meta.get("description") or f"Tools of {bundled.name}",
-        "long_description": bundled.long_description,
+        "name": bundle.name,
+        "display_name": meta.get("title") or bundle.name,
+        "version": bundle.version,
+        "description": meta.get("description") or f"Tools of {bundle.name}",
+        "long_description": bundle.long_description,
         "author": _author(meta.get("author")),
         "repository": _repository(meta.get("repository")),
-        "icon": bundled.icon,
+        "icon": bundle.icon,
         "icons": _icons(meta.get("icons")),
         "screenshots": _screenshots(meta.get("screenshots")),
-        "server": _server(bundled, version),
-        "tools": [_tool(tool) for tool in bundled.tools],
-        "tools_generated": None if bundled.static else True,
-        "prompts": list(bundled.prompts),
-        "prompts_generated": True if bundled.has_programs or not bundled.static else None,
-        "compatibility": _compatibility(bundled),
+        "server": _server(bundle, version),
+        "tools": [_tool(tool) for tool in bundle.tools],
+        "tools_generated": None if bundle.static else True,
+        "prompts": list(bundle.prompts),
+        "prompts_generated": True if bundle.has_programs or not bundle.static else None,
+        "compatibility": _compatibility(bundle),
         **{field: meta.get(field) for field in _SAME},
     }
     return {key: value for key, value in content.items() if value not in (None, [], {})}
 
 
-def _server(bundled: Bundled, version: str) -> JsonObject:
-    env = {**_environment(bundled), **bundled.env}
-    extra = _mapped(bundled, "user_config_args_map")
+def _server(bundle: Bundled, version: str) -> JsonObject:
+    env = {**_environment(bundle), **bundle.env}
+    extra = _mapped(bundle, "user_config_args_map")
     if version == "0.3":
         config: JsonObject = {"command": "python3", "args": [f"{FOLDER}/{ENTRY}", *extra.values()]}
     else:
@@ -85,30 +85,30 @@ def _server(bundled: Bundled, version: str) -> JsonObject:
         config = {"command": "uv", "args": [*run, *extra.values()]}
     kind = "python" if version == "0.3" else "uv"
     config = {**config, "env": env}
-    overrides = bundled.meta.get("platform_overrides")
+    overrides = bundle.meta.get("platform_overrides")
     if isinstance(overrides, dict) and overrides:
         config["platform_overrides"] = overrides
     return {"type": kind, "entry_point": ENTRY, "mcp_config": config}
 
 
-def _environment(bundled: Bundled) -> dict[str, str]:
+def _environment(bundle: Bundled) -> dict[str, str]:
     env = {"MCPBASH_PROJECT_ROOT": f"{FOLDER}/{PROJECT}"}
-    if bundled.static:
+    if bundle.static:
         env["MCPBASH_STATIC_REGISTRY"] = "1"
-    configured = {
+    variables = {
         variable: f"${{user_config.{key}}}"
-        for key, variable in _texts(bundled.meta.get("user_config_env_map")).items()
+        for key, variable in _texts(bundle.meta.get("user_config_env_map")).items()
     }
-    if configured:
-        # Tools see little of the environment: what the user configured is meant for them.
+    if variables:
+        # Tools see little of the environment, and what the user configures is meant for them.
         env["MCPBASH_TOOL_ENV_MODE"] = "allowlist"
-        env["MCPBASH_TOOL_ENV_ALLOWLIST"] = " ".join(configured)
-    return {**env, **configured}
+        env["MCPBASH_TOOL_ENV_ALLOWLIST"] = " ".join(variables)
+    return {**env, **variables}
 
 
-def _mapped(bundled: Bundled, name: str) -> dict[str, str]:
-    stated = bundled.meta.get(name)
-    keys = stated if isinstance(stated, list) else list(_texts(stated))
+def _mapped(bundle: Bundled, name: str) -> dict[str, str]:
+    value = bundle.meta.get(name)
+    keys = value if isinstance(value, list) else list(_texts(value))
     return {str(key): f"${{user_config.{key}}}" for key in keys}
 
 
@@ -119,8 +119,8 @@ def _texts(value: object) -> dict[str, str]:
 def _author(value: object) -> JsonObject:
     if isinstance(value, str):
         return {"name": value}
-    known = value if isinstance(value, dict) else {}
-    return {"name": "unknown", **{k: known[k] for k in ("name", "email", "url") if known.get(k)}}
+    fields = value if isinstance(value, dict) else {}
+    return {"name": "unknown", **{k: fields[k] for k in ("name", "email", "url") if fields.get(k)}}
 
 
 def _repository(value: object) -> JsonObject | None:
@@ -130,7 +130,7 @@ def _repository(value: object) -> JsonObject | None:
 
 
 def _icons(value: object) -> list[object]:
-    """Icons that are files lie beside server.meta.json."""
+    """Icons that are files are beside server.meta.json."""
     icons = value if isinstance(value, list) else []
     return [_moved(icon) if isinstance(icon, dict) else icon for icon in icons]
 
@@ -157,8 +157,8 @@ def _tool(definition: JsonObject) -> JsonObject:
     return tool
 
 
-def _compatibility(bundled: Bundled) -> JsonObject:
-    stated = bundled.meta.get("compatibility")
-    known = stated if isinstance(stated, dict) else {}
-    runtimes = {"python": bundled.python, **(known.get("runtimes") or {})}
-    return {**known, "platforms": list(bundled.platforms), "runtimes": runtimes}
+def _compatibility(bundle: Bundled) -> JsonObject:
+    value = bundle.meta.get("compatibility")
+    fields = value if isinstance(value, dict) else {}
+    runtimes = {"python": bundle.python, **(fields.get("runtimes") or {})}
+    return {**fields, "platforms": list(bundle.platforms), "runtimes": runtimes}

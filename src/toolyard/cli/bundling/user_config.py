@@ -20,7 +20,7 @@ _MAPS = ("user_config_env_map", "user_config_args_map")
 
 def check_user_config(facts: JsonObject) -> None:
     """Raises ConfigError with everything that is wrong."""
-    problems = [Problem("user_config", pointer, what) for pointer, what in _problems(facts)]
+    problems = [Problem("user_config", pointer, message) for pointer, message in _problems(facts)]
     if problems:
         raise ConfigError(problems)
 
@@ -31,15 +31,15 @@ def _problems(facts: JsonObject) -> Iterator[tuple[str, str]]:
         yield "", "must be an object"
         return
     for key, field in config.items():
-        yield from ((f"/{key}{pointer}", what) for pointer, what in _field(field))
+        yield from ((f"/{key}{pointer}", message) for pointer, message in _field(field))
     for name in _MAPS:
-        stated = facts.get(name, {})
-        if not isinstance(stated, dict | list):
+        keys = facts.get(name, {})
+        if not isinstance(keys, dict | list):
             yield "", f"{name} must be an object or a list of keys"
             continue
-        for key in stated:
+        for key in keys:
             if key not in config:
-                yield "", f"{name} names {key!r}, which is not there"
+                yield "", f"{name} names {key!r}, which user_config does not have"
 
 
 def _field(field: Any) -> Iterator[tuple[str, str]]:

@@ -42,28 +42,28 @@ def library_files() -> Iterator[tuple[str, Path]]:
 
 
 def _needed() -> set[str]:
-    found: set[str] = set()
-    waiting = [(NAME, frozenset[str]())]
-    while waiting:
-        name, extras = waiting.pop()
+    names: set[str] = set()
+    todo = [(NAME, frozenset[str]())]
+    while todo:
+        name, extras = todo.pop()
         for line in _requires(name):
-            needed = _REQUIREMENT.match(line)
-            if needed is None or not _wanted(needed[4] or "", extras):
+            requirement = _REQUIREMENT.match(line)
+            if requirement is None or not _applies(requirement[4] or "", extras):
                 continue
-            child = _canonical(needed[1])
-            if child not in found and _installed(child):
-                found.add(child)
-                asked = frozenset(part.strip() for part in (needed[2] or "").split(",") if part)
-                waiting.append((child, asked))
-    return found
+            child = _canonical(requirement[1])
+            if child not in names and _installed(child):
+                names.add(child)
+                wishes = (requirement[2] or "").split(",")
+                todo.append((child, frozenset(extra.strip() for extra in wishes if extra)))
+    return names
 
 
 def _canonical(name: str) -> str:
     return re.sub(r"[-_.]+", "-", name).lower()
 
 
-def _wanted(marker: str, extras: frozenset[str]) -> bool:
-    """An extra counts where it was asked for; other markers are settled by what is installed."""
+def _applies(marker: str, extras: frozenset[str]) -> bool:
+    """An extra's requirements apply where it was asked for; for other markers, see what is here."""
     extra = _EXTRA.search(marker)
     return extra is None or extra[1] in extras
 
@@ -81,5 +81,5 @@ def _requires(name: str) -> list[str]:
         return metadata.requires(name) or []
     except metadata.PackageNotFoundError:
         raise ConfigError.at(
-            name, "is not installed as a package; bundles are made of one"
+            name, "is not installed as a package, which a bundle is made from"
         ) from None

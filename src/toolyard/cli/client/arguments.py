@@ -11,9 +11,9 @@ from toolyard.files.objects import value_in
 from toolyard.protocol.call import JsonObject
 
 
-def json_object(given: str, flag: str) -> JsonObject:
-    """The object. Raises ConfigError that names the flag or the file."""
-    place, text = _text(given, flag)
+def json_object(value_or_file: str, flag: str) -> JsonObject:
+    """Raises ConfigError, which names the flag or the file."""
+    place, text = _text(value_or_file, flag)
     try:
         value = value_in(text, orjson.loads)
     except ValueError as error:
@@ -23,13 +23,13 @@ def json_object(given: str, flag: str) -> JsonObject:
     return value
 
 
-def _text(given: str, flag: str) -> tuple[str, bytes]:
-    if not given.startswith("@"):
-        return flag, given.encode("utf-8", "surrogateescape")
-    if given == "@-":
+def _text(value_or_file: str, flag: str) -> tuple[str, bytes]:
+    if not value_or_file.startswith("@"):
+        return flag, value_or_file.encode("utf-8", "surrogateescape")
+    if value_or_file == "@-":
         return f"{flag} (stdin)", sys.stdin.buffer.read()
     try:
-        with open(given[1:], "rb") as stream:
-            return given[1:], stream.read()
+        with open(value_or_file[1:], "rb") as stream:
+            return value_or_file[1:], stream.read()
     except OSError as error:
-        raise ConfigError.at(given[1:], f"cannot be read: {error.strerror}") from None
+        raise ConfigError.at(value_or_file[1:], f"cannot be read: {error.strerror}") from None

@@ -82,9 +82,10 @@ async def _answered(
 
 
 def as_text(result: JsonObject) -> Iterator[str]:
-    """What a person wants of it: the texts, and a word for whatever is none."""
+    """For people: the texts, and for every other block its type."""
     content = result.get("content")
-    blocks = [one for one in content if isinstance(one, dict)] if isinstance(content, list) else []
+    content = content if isinstance(content, list) else []
+    blocks = [block for block in content if isinstance(block, dict)]
     for block in blocks:
         yield str(block["text"]) if "text" in block else f"[{block.get('type', 'unknown')}]"
     if not blocks and "structuredContent" in result:

@@ -1,6 +1,6 @@
 """The form of an elicitation, filled in field by field.
 
-Knows JSON Schema as far as elicitation has it, and a way to ask for one line; knows no terminal.
+Knows the JSON Schema that elicitation allows, and how to ask for one line; knows no terminal.
 """
 
 from __future__ import annotations
@@ -12,20 +12,20 @@ from typing import TypeAlias
 from toolyard.protocol.asking.answers import field_complaint
 from toolyard.protocol.call import Json, JsonObject
 
-# Shows a prompt and gives the line that was typed; None when there is nobody any more.
+# Shows a prompt and returns the line that was typed; None at the end of the input.
 Ask: TypeAlias = Callable[[str], Awaitable[str | None]]
 
 
 class Left(Exception):
-    """Whoever was asked has gone, or wants nothing of it."""
+    """The person has gone, or does not want to answer."""
 
 
 async def fill_in(schema: JsonObject, ask: Ask) -> JsonObject:
     """The answers of one form. Raises Left when the input ends."""
-    required = schema.get("required") or ()
+    required_names = schema.get("required") or ()
     content: JsonObject = {}
     for name, field in (schema.get("properties") or {}).items():
-        value = await _field(name, field, name in required, ask)
+        value = await _field(name, field, name in required_names, ask)
         if value is not None:
             content[name] = value
     return content
@@ -64,10 +64,10 @@ def _prompt(name: str, field: JsonObject, required: bool) -> str:
 def _hints(field: JsonObject) -> list[str]:
     options = choices(field)
     if options:
-        shown = " | ".join(
+        hint = " | ".join(
             f"{value} = {title}" if title != value else value for value, title in options.items()
         )
-        return [shown + ", several by comma"] if field.get("type") == "array" else [shown]
+        return [hint + ", separated by commas"] if field.get("type") == "array" else [hint]
     return ["y/n"] if field.get("type") == "boolean" else []
 
 
@@ -76,9 +76,12 @@ def choices(field: JsonObject) -> dict[str, str]:
     part = field.get("items") if field.get("type") == "array" else field
     if not isinstance(part, dict):
         return {}
-    titled = part.get("oneOf") or part.get("anyOf")
-    if isinstance(titled, list):
-        return {str(one.get("const")): str(one.get("title", one.get("const"))) for one in titled}
+    alternatives = part.get("oneOf") or part.get("anyOf")
+    if isinstance(alternatives, list):
+        return {
+            str(entry.get("const")): str(entry.get("title", entry.get("const")))
+            for entry in alternatives
+        }
     values = [str(value) for value in part.get("enum") or ()]
     return dict(zip(values, part.get("enumNames") or values, strict=False))
 
@@ -93,7 +96,7 @@ def parsed(text: str, field: JsonObject) -> Json:
 
 def _text(text: str) -> str:
     if not text:
-        raise ValueError("please give an answer")
+        raise ValueError("an answer is needed")
     return text
 
 

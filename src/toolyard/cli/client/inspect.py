@@ -22,7 +22,7 @@ from toolyard.web.views.sizes import tokens_in
 
 def add(parser: ArgumentParser) -> None:
     parser.usage = "%(prog)s [options] SERVER|URL|COMMAND..."
-    parser.epilog = "Options come first: what follows the command's name belongs to the command."
+    parser.epilog = "Options come first: whatever follows the command belongs to the command."
     parser.add_argument("--json", action="store_true", help="everything, for programs")
     add_peer(parser)
     parser.add_argument("server", nargs=argparse.REMAINDER, help="its name, its URL or its command")
@@ -31,7 +31,7 @@ def add(parser: ArgumentParser) -> None:
 def run(options: Namespace) -> int:
     words = options.server[1:] if options.server[:1] == ["--"] else options.server
     definition = definition_of(words or [""], options)
-    listing, health = asyncio.run(_asked(options, definition))
+    listing, health = asyncio.run(_look(options, definition))
     if options.json:
         print_json(as_json(listing, health))
     elif health.revision is not None:
@@ -43,7 +43,7 @@ def run(options: Namespace) -> int:
     return 1 if listing.error is not None else 0
 
 
-async def _asked(options: Namespace, definition: ServerDefinition) -> tuple[Listing, Health]:
+async def _look(options: Namespace, definition: ServerDefinition) -> tuple[Listing, Health]:
     async with connected(definition, options.timeout) as pool:
         listing = await pool.listing(definition.name)
         return listing, pool.health()[0]
@@ -71,16 +71,16 @@ def as_text(listing: Listing, health: Health) -> Iterator[str]:
     yield f"  capabilities: {', '.join(_capabilities(listing.capabilities)) or 'none'}"
     if listing.instructions:
         yield f"  instructions: {one_line(listing.instructions)}"
-    for kind, spelled in SPELLED.items():
+    for kind, spelling in SPELLED.items():
         items: tuple[JsonObject, ...] = getattr(listing, kind)
         if items:
-            yield f"\n{spelled.title} ({len(items)}, about {tokens_in(list(items)):,} tokens)"
-            named_by = spelled.named_by
-            yield from table([("", str(one.get(named_by, "")), _about(one)) for one in items])
+            yield f"\n{spelling.title} ({len(items)}, about {tokens_in(list(items)):,} tokens)"
+            named_by = spelling.named_by
+            yield from table([("", str(item.get(named_by, "")), _about(item)) for item in items])
 
 
-def _capabilities(stated: JsonObject) -> Iterator[str]:
-    for name, detail in stated.items():
+def _capabilities(capabilities: JsonObject) -> Iterator[str]:
+    for name, detail in capabilities.items():
         more = [key for key, value in detail.items() if value] if isinstance(detail, dict) else []
         yield f"{name} ({', '.join(more)})" if more else name
 

@@ -39,21 +39,21 @@ def add_peer(parser: ArgumentParser) -> None:
 
 
 def definition_of(words: Sequence[str], options: Namespace) -> ServerDefinition:
-    """One word may be a name, a URL or a whole command; several are a command."""
+    """A single word may be a name, a URL or a whole command; several words are a command."""
     set_up(options.log_level)
     if len(words) == 1:
         if words[0].startswith(("http://", "https://")):
             return ServerDefinition(words[0], url=words[0], headers=_headers(options.header))
-        named = _named(words[0], options.registry)
-        if named is not None:
-            return named
+        definition = _in_registry(words[0], options.registry)
+        if definition is not None:
+            return definition
         words = _split(words[0])
     command, *args = words
     env = _variables(options.env)
     return ServerDefinition(command, command=command, args=tuple(args), env=env, transport="stdio")
 
 
-def _named(name: str, file: str | None) -> ServerDefinition | None:
+def _in_registry(name: str, file: str | None) -> ServerDefinition | None:
     path = file or (DEFAULT if os.path.isfile(DEFAULT) else None)
     return load_registry(path, os.environ).server(name) if path is not None else None
 
@@ -62,30 +62,30 @@ def _split(command: str) -> list[str]:
     try:
         words = shlex.split(command)
     except ValueError as error:
-        raise ConfigError.at(command, f"is no command: {error}") from None
+        raise ConfigError.at(command, f"is not a command: {error}") from None
     if not words:
         raise ConfigError.at("SERVER", "which one? give a name, a URL or a command")
     return words
 
 
-def _headers(given: Sequence[str]) -> dict[str, str]:
-    parsed = {text: _HEADER.fullmatch(text) for text in given}
-    for text, match in parsed.items():
+def _headers(texts: Sequence[str]) -> dict[str, str]:
+    matches = {text: _HEADER.fullmatch(text) for text in texts}
+    for text, match in matches.items():
         if match is None:
             raise ConfigError.at("--header", f"expected 'NAME: VALUE', not {text!r}")
-    return {match[1]: match[2] for match in parsed.values() if match is not None}
+    return {match[1]: match[2] for match in matches.values() if match is not None}
 
 
-def _variables(given: Sequence[str]) -> dict[str, str]:
-    for text in given:
+def _variables(texts: Sequence[str]) -> dict[str, str]:
+    for text in texts:
         if "=" not in text:
             raise ConfigError.at("--env", f"expected NAME=VALUE, not {text!r}")
-    return dict(text.split("=", 1) for text in given)
+    return dict(text.split("=", 1) for text in texts)
 
 
 @asynccontextmanager
 async def connected(definition: ServerDefinition, timeout: float) -> AsyncIterator[Pool]:
-    """A pool of this one server, which is gone afterwards, however we end."""
+    """A pool with this one server, which is gone afterwards, however we end."""
     guard = Guard(None)
     pool = Pool([definition], Setup(limits=Limits(start=timeout), guard=guard))
     try:

@@ -23,7 +23,7 @@ from toolyard.transports.answer import in_rounds
 def add(parser: ArgumentParser) -> None:
     parser.epilog = (
         'For example: request prompts/get \'{"name": "greeting"}\', or request resources/read '
-        '\'{"uri": "file:///..."}\'. Exit code 1 and a JSON-RPC error where it fails.'
+        '\'{"uri": "file:///..."}\'. If it fails: exit code 1 and a JSON-RPC error.'
     )
     parser.add_argument("method", help="tools/list, prompts/get, resources/read, ...")
     parser.add_argument(
@@ -34,9 +34,9 @@ def add(parser: ArgumentParser) -> None:
 
 def run(options: Namespace) -> int:
     params = json_object(options.params, "params")
-    chosen = chosen_by(options)
-    project_of(chosen)
-    return asyncio.run(_run(plan_of(options, chosen), options.method, params))
+    choice = chosen_by(options)
+    project_of(choice)
+    return asyncio.run(_run(plan_of(options, choice), options.method, params))
 
 
 async def _run(plan: Plan, method: str, params: JsonObject) -> int:

@@ -38,7 +38,7 @@ from toolyard.transports.answer import in_rounds
 def add(parser: ArgumentParser) -> None:
     parser.epilog = (
         "The result is one line of JSON on stdout. The exit code is 0, 1 for a call that failed, "
-        "2 for a wrong command line or project. Progress, log messages and questions of the tool "
+        "2 for a wrong command line or project. The tool's progress, log messages and questions "
         "appear on stderr when it is a terminal; without one, questions are declined."
     )
     parser.add_argument("name", help="the tool")
@@ -51,7 +51,7 @@ def add(parser: ArgumentParser) -> None:
     parser.add_argument("--print-env", action="store_true", help="show the tool's environment")
     parser.add_argument("--verbose", action="store_true", help="all logs, and the tool's stderr")
     parser.add_argument("--no-refresh", action="store_true", help="trust .registry, do not scan")
-    parser.add_argument("--minimal", action="store_true", help="as a server in minimal mode")
+    parser.add_argument("--minimal", action="store_true", help="behave as a server in minimal mode")
     allow = parser.add_argument_group("tools that the allowlist would refuse")
     allow.add_argument("--allow-self", action="store_true", help="allow this tool")
     allow.add_argument("--allow", action="append", default=[], metavar="TOOL", help="allow TOOL")
@@ -69,12 +69,12 @@ def add(parser: ArgumentParser) -> None:
 def run(options: Namespace) -> int:
     arguments = json_object(options.args, "--args")
     before = chosen_by(options)
-    sourced = _source(options, before)
-    # Once more: what the files export decides as if the caller had set it.
+    exports = _source(options, before)
+    # Once more: what the files export counts as if the caller had set it.
     options.project_root = project_of(before).root
-    chosen = chosen_by(options)
-    plan = plan_of(options, chosen, _settings(options, chosen.settings))
-    plan = replace(plan, server_env=not options.print_env, exports=sourced)
+    choice = chosen_by(options)
+    plan = plan_of(options, choice, _settings(options, choice.settings))
+    plan = replace(plan, server_env=not options.print_env, exports=exports)
     return asyncio.run(_run(ToolRun(options, plan, arguments)))
 
 
@@ -91,26 +91,26 @@ class ToolRun:
         return str(self.options.name)
 
 
-def _source(options: Namespace, chosen: Chosen) -> Mapping[str, str]:
-    """Take over what the files export; our process is the server of this one call."""
-    sourced: dict[str, str] = {}
-    for path in _env_files(options, project_of(chosen), chosen.settings):
+def _source(options: Namespace, choice: Chosen) -> Mapping[str, str]:
+    """Take what the files export into our environment: we are the server of this one call."""
+    exports: dict[str, str] = {}
+    for path in _env_files(options, project_of(choice), choice.settings):
         if options.verbose:
             print(f"run-tool: reading {path}", file=sys.stderr)
-        sourced |= exports_of(path, os.environ)
-        os.environ.update(sourced)
-    return sourced
+        exports |= exports_of(path, os.environ)
+        os.environ.update(exports)
+    return exports
 
 
 def _env_files(options: Namespace, project: Project, settings: Settings) -> list[str]:
-    """The server's own first, where there is one and something is to be run at all."""
+    """The server's own file first, where there is one and a tool is to be run at all."""
     files = [os.path.join(project.root, path) for path in options.source]
     for path in files:
         if not os.path.isfile(path):
             raise ConfigError.at("run-tool", f"env file not found: {path}")
     own = os.path.join(project.server, ENV_FILE)
-    wanted = options.with_server_env or settings.run_tool_source_server_env
-    if wanted and not options.print_env and os.path.isfile(own):
+    with_own = options.with_server_env or settings.run_tool_source_server_env
+    if with_own and not options.print_env and os.path.isfile(own):
         files.insert(0, own)
     return files
 
@@ -123,11 +123,11 @@ def _settings(options: Namespace, settings: Settings) -> Settings:
         changes["static_registry"] = True
     if options.minimal:
         changes["force_minimal"] = True
-    allowed = [*options.allow, *([options.name] if options.allow_self else [])]
+    tools = [*options.allow, *([options.name] if options.allow_self else [])]
     if options.allow_all:
-        allowed.append("*")
-    if allowed and (settings.tool_allowlist or options.like_mcp_bash):
-        changes["tool_allowlist"] = (*settings.tool_allowlist, *allowed)
+        tools.append("*")
+    if tools and (settings.tool_allowlist or options.like_mcp_bash):
+        changes["tool_allowlist"] = (*settings.tool_allowlist, *tools)
     return settings.replace(**changes) if changes else settings
 
 
@@ -169,7 +169,7 @@ async def _look_or_call(app: App, request: ToolRun) -> int:
 
 
 def _hinted(error: ProtocolError, request: ToolRun) -> ProtocolError:
-    """A tool that the allowlist refuses: here it takes a flag, not a client's settings."""
+    """For a tool that the allowlist refuses: here a flag allows it, not a client's settings."""
     if "MCPBASH_TOOL_ALLOWLIST" not in error.message:
         return error
     hint = f"Try: {request.options.program} run-tool {request.tool} --allow-self ..."
@@ -177,7 +177,7 @@ def _hinted(error: ProtocolError, request: ToolRun) -> ProtocolError:
 
 
 def _print_env(app: App, tool: Tool) -> int:
-    """What the tool would be started with, but for what each call brings."""
+    """The environment that the tool would get, except what each call adds."""
     if tool.origin.source != "project":
         raise ProtocolError(INVALID_PARAMS, f"Tool '{tool.name}' is not a script of this project")
     environ = {**app.scripts.environ, **tool_environ(tool.name, tool.origin.place)}
@@ -231,9 +231,9 @@ async def _call(app: App, request: ToolRun) -> int:
 
 
 def _show_stderr(result: JsonObject) -> None:
-    said = (result.get("_meta") or {}).get("stderr")
-    if said:
-        print(said, file=sys.stderr)
+    stderr = (result.get("_meta") or {}).get("stderr")
+    if stderr:
+        print(stderr, file=sys.stderr)
 
 
 def _print(value: Json) -> None:

@@ -16,7 +16,7 @@ _CLEAR = "\r\x1b[K"
 
 
 class TerminalChannel(Channel):
-    """A channel whose other end is a person, or a log file where nobody sits."""
+    """A call's channel to the person at the terminal, or to a log file where there is none."""
 
     def __init__(self, *, level: str = "info", chatty: bool = False) -> None:
         self._least = LOG_LEVELS.index(level)
@@ -27,7 +27,7 @@ class TerminalChannel(Channel):
 
     @property
     def client(self) -> Client:
-        """What whoever sits there can be asked."""
+        """What the person can be asked."""
         askable: JsonObject = {"elicitation": {"form": {}, "url": {}}} if self.interactive else {}
         return Client({"name": "toolyard run-tool", "version": "1"}, askable)
 
@@ -53,7 +53,7 @@ class TerminalChannel(Channel):
         print(text, file=sys.stderr, flush=True)
 
     def clear(self) -> None:
-        """Take the progress line away: what follows starts on a line of its own."""
+        """Remove the progress line, so that what follows starts on a line of its own."""
         if self._drawn:
             sys.stderr.write(_CLEAR)
             sys.stderr.flush()
@@ -79,19 +79,19 @@ class TerminalChannel(Channel):
 
     async def _elicit(self, params: JsonObject) -> JsonObject:
         if params.get("mode") == "url":
-            agreed = await _line(f"  open {one_line(str(params.get('url')))} and then say y/n: ")
-            return {"action": "accept" if (agreed or "").strip().lower() == "y" else "decline"}
+            reply = await _line(f"  open {one_line(str(params.get('url')))} and then answer y/n: ")
+            return {"action": "accept" if (reply or "").strip().lower() == "y" else "decline"}
         schema = params.get("requestedSchema") or {}
         return {"action": "accept", "content": await fill_in(schema, _line)}
 
 
 def progress_line(progress: float, total: float | None, message: str | None) -> str:
-    said = f" {one_line(message)}" if message else ""
+    suffix = f" {one_line(message)}" if message else ""
     if not total or total <= 0:
-        return f"{progress:g}{said}"
+        return f"{progress:g}{suffix}"
     share = min(max(progress / total, 0.0), 1.0)
     full = round(share * _BAR)
-    return f"[{'#' * full}{'.' * (_BAR - full)}] {share:4.0%}{said}"
+    return f"[{'#' * full}{'.' * (_BAR - full)}] {share:4.0%}{suffix}"
 
 
 def _message_in(data: Json) -> str:
@@ -101,7 +101,7 @@ def _message_in(data: Json) -> str:
 
 
 async def _line(prompt: str) -> str | None:
-    """One line of the terminal, without a thread that would outlive Ctrl-C."""
+    """Read one line from the terminal, without a thread that would outlive Ctrl-C."""
     sys.stderr.write(prompt)
     sys.stderr.flush()
     loop = asyncio.get_running_loop()

@@ -25,7 +25,7 @@ _SHARED_WRITE = stat.S_IWGRP | stat.S_IWOTH
 
 
 class Permissions(NamedTuple):
-    """A change of permissions that mends a finding."""
+    """A change of permissions that fixes what was found."""
 
     path: str
     add: int = 0
@@ -33,23 +33,27 @@ class Permissions(NamedTuple):
 
 
 class Finding(NamedTuple):
+    """One thing to say about a project: a mistake, or that something is in order."""
+
     level: Level
     section: str
-    place: str  # as a path from the project, where it is in there
-    what: str
-    mend: Permissions | None = None
+    place: str  # a path from the project's folder, where it is inside
+    text: str
+    fix: Permissions | None = None
 
     @property
     def message(self) -> str:
-        return f"{self.place} - {self.what}"
+        return f"{self.place} - {self.text}"
 
 
 def examine(project: Project, settings: Settings) -> Iterator[Finding]:
-    """Everything there is to say of a project, worst and best alike."""
+    """Everything there is to say about a project, good and bad."""
     return _Examination(project, settings).findings()
 
 
 class _Examination:
+    """One look at a project: scanned once, then checked part by part."""
+
     def __init__(self, project: Project, settings: Settings) -> None:
         self._project = project
         self._settings = settings
@@ -57,12 +61,12 @@ class _Examination:
 
     def findings(self) -> Iterator[Finding]:
         yield from self._server()
-        said = [*self._metadata(), *self._tools(), *self._resource_scripts()]
-        yield from said
+        details = [*self._metadata(), *self._tools(), *self._resource_scripts()]
+        yield from details
         for kind in ("resources", "templates", "prompts"):
             for item in self._scan.items.get(kind, ()):
                 yield self._described(kind, item)
-        yield from self._of_the_scan({finding.place for finding in said})
+        yield from self._of_the_scan({finding.place for finding in details})
 
     def _place(self, path: str) -> str:
         root = self._project.root
@@ -73,8 +77,8 @@ class _Examination:
         place = self._place(path)
         identity = read_identity(self._project, self._settings)
         problems = list(examine_metadata(path)) if os.path.exists(path) else []
-        for level, what in problems:
-            yield Finding(level, "server", place, what)
+        for level, text in problems:
+            yield Finding(level, "server", place, text)
         if not os.path.exists(path):
             yield Finding("warning", "server", place, "is missing; the folder's name is used")
         elif not problems:
@@ -93,17 +97,17 @@ class _Examination:
         """Each metadata file by itself."""
         for section in ("tools", "resources", "prompts"):
             for folder in Walk(getattr(self._project, section)).folders():
-                named = [name for name in folder.files if name.endswith(META_SUFFIX)]
+                meta_files = [name for name in folder.files if name.endswith(META_SUFFIX)]
                 is_tool = section == "tools" and not folder.relative.endswith("/ui")
-                for name in named:
+                for name in meta_files:
                     path = folder.files[name].path
-                    for level, what in examine_metadata(path, needs_name=is_tool):
-                        yield Finding(level, section, self._place(path), what)
-                if is_tool and folder.relative and len(named) == 1:
-                    yield from self._misnamed(folder.path, named[0])
+                    for level, text in examine_metadata(path, needs_name=is_tool):
+                        yield Finding(level, section, self._place(path), text)
+                if is_tool and folder.relative and len(meta_files) == 1:
+                    yield from self._misnamed(folder.path, meta_files[0])
 
     def _misnamed(self, folder: str, file: str) -> Iterator[Finding]:
-        """A folder that is called other than its tool is hard to find."""
+        """A tool is hard to find in a folder of another name."""
         path = os.path.join(folder, file)
         name = next(
             (
@@ -116,28 +120,26 @@ class _Examination:
         if name is None or not os.path.exists(path):
             return
         server = _folded(read_identity(self._project, self._settings).info["name"])
-        wanted = {_folded(name), _folded(name).removeprefix(server)}
-        if _folded(os.path.basename(folder)) not in wanted:
-            what = f'directory name does not match {file} name "{name}"'
-            yield Finding("warning", "tools", self._place(folder), what)
+        names = {_folded(name), _folded(name).removeprefix(server)}
+        if _folded(os.path.basename(folder)) not in names:
+            text = f'directory name does not match {file} name "{name}"'
+            yield Finding("warning", "tools", self._place(folder), text)
 
     def _tools(self) -> Iterator[Finding]:
         for item in self._scan.items.get("tools", ()):
             path = os.path.join(self._project.tools, item.get("path", ""))
             place, name = self._place(path), item["name"]
-            found = [*self._script("tools", path), *self._schemas(item, place)]
+            findings = [*self._script("tools", path), *self._schemas(item, place)]
             if not item.get("description"):
-                what = f"{name} has no description; a model would not know when to use it"
-                found.append(Finding("warning", "tools", place, what))
+                text = f"{name} has no description; a model would not know when to use it"
+                findings.append(Finding("warning", "tools", place, text))
             if not _TOOL_NAME.fullmatch(name):
-                what = (
-                    f"{name}: some clients refuse names of other than letters, digits and _ - . /"
-                )
-                found.append(Finding("warning", "tools", place, what))
-            yield from found or [Finding("info", "tools", place, f"tool {name}")]
+                text = f"{name}: some clients accept only letters, digits and _ - . / in names"
+                findings.append(Finding("warning", "tools", place, text))
+            yield from findings or [Finding("info", "tools", place, f"tool {name}")]
 
     def _resource_scripts(self) -> Iterator[Finding]:
-        """A `.sh` beside resource metadata is there to be run."""
+        """A `.sh` beside a resource's metadata is meant to be run."""
         for item in self._scan.items.get("resources", ()):
             path = os.path.join(self._project.resources, str(item.get("path", "")))
             beside = (path + META_SUFFIX, stem_of(path) + META_SUFFIX)
@@ -160,9 +162,9 @@ class _Examination:
             yield self._writable(section, path)
 
     def _writable(self, section: str, path: str) -> Finding:
-        what = "can be written by group or others, so it is not trusted (chmod go-w)"
-        mend = Permissions(path, remove=_SHARED_WRITE)
-        return Finding("error", section, self._place(path), what, mend)
+        text = "can be written by group or others, so it is not trusted (chmod go-w)"
+        fix = Permissions(path, remove=_SHARED_WRITE)
+        return Finding("error", section, self._place(path), text, fix)
 
     def _schemas(self, item: JsonObject, place: str) -> Iterator[Finding]:
         for field in ("inputSchema", "outputSchema"):
@@ -172,8 +174,8 @@ class _Examination:
             try:
                 compile_checker(schema)
             except ValueError as error:
-                what = f"{field} is not a JSON Schema: {error}"
-                yield Finding("error", "tools", place, what)
+                text = f"{field} is not a JSON Schema: {error}"
+                yield Finding("error", "tools", place, text)
 
     def _described(self, kind: str, item: JsonObject) -> Finding:
         folder = self._project.prompts if kind == "prompts" else self._project.resources
@@ -183,15 +185,15 @@ class _Examination:
             return Finding("info", kind, place, str(item["name"]))
         return Finding("warning", kind, place, f"{item['name']} has no description")
 
-    def _of_the_scan(self, said: set[str]) -> Iterator[Finding]:
-        """What the server itself would warn of, unless it was said in other words already."""
+    def _of_the_scan(self, places: set[str]) -> Iterator[Finding]:
+        """What the server itself would warn of, for places about which nothing was said yet."""
         for kind, why in self._scan.broken.items():
             yield Finding("error", kind, self._place(self._project.server), why)
         for warning in self._scan.warnings:
-            path, colon, what = warning.partition(": ")
+            path, colon, text = warning.partition(": ")
             place = self._place(path) if colon else self._place(self._project.server)
-            if place not in said:
-                yield Finding("warning", "project", place, what if colon else warning)
+            if place not in places:
+                yield Finding("warning", "project", place, text if colon else warning)
 
 
 def _folded(name: str) -> str:

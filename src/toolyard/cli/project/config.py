@@ -28,14 +28,14 @@ def add(parser: ArgumentParser) -> None:
     way.add_argument(
         "--wrapper-env", action="store_true", help="the same, with the PATH of a login shell"
     )
-    way.add_argument("--inspector", action="store_true", help="a command to look at it with")
+    way.add_argument("--inspector", action="store_true", help="a command to inspect it with")
     add_project(parser)
 
 
 def run(options: Namespace) -> int:
-    chosen = chosen_by(options)
-    start = start_of(project_of(chosen), chosen.settings, options)
-    print(forms_of(options)[_asked(options)](start))
+    choice = chosen_by(options)
+    start = start_of(project_of(choice), choice.settings, options)
+    print(forms_of(options)[_form(options)](start))
     if options.client:
         print(CLIENTS[options.client], file=sys.stderr)
     return 0
@@ -45,8 +45,8 @@ def forms_of(options: Namespace) -> Mapping[str, Callable[[Start], str]]:
     return {**FORMS, **mcp_bash_forms.FORMS} if options.like_mcp_bash else FORMS
 
 
-def _asked(options: Namespace) -> str:
-    """Which form: that of a client, or the one whose flag was given."""
+def _form(options: Namespace) -> str:
+    """A client's form, or the one whose flag was given."""
     flags = ("json", "wrapper", "wrapper_env", "inspector")
     return str(options.client or next((name for name in flags if getattr(options, name)), "show"))
 
@@ -62,12 +62,12 @@ def start_of(project: Project, settings: Settings, options: Namespace) -> Start:
 
 def command_line(program: str) -> list[str]:
     """The program by its full path: a client's PATH is rarely that of a terminal."""
-    started = os.path.abspath(sys.argv[0])
-    if os.path.basename(started) == program and os.access(started, os.X_OK):
-        return [started]
+    program_path = os.path.abspath(sys.argv[0])
+    if os.path.basename(program_path) == program and os.access(program_path, os.X_OK):
+        return [program_path]
     beside = os.path.join(os.path.dirname(sys.executable), program)
-    found = beside if os.access(beside, os.X_OK) else shutil.which(program)
-    return [found] if found else [sys.executable, "-m", "toolyard"]
+    path = beside if os.access(beside, os.X_OK) else shutil.which(program)
+    return [path] if path else [sys.executable, "-m", "toolyard"]
 
 
 def _in_words(start: Start) -> str:
@@ -82,7 +82,7 @@ def _wrapper(start: Start) -> str:
 
 
 def _wrapper_env(start: Start) -> str:
-    """A login shell sets what the user's terminal has; its chatter must not reach stdout."""
+    """A login shell sets what the user's terminal has; its greetings must not reach stdout."""
     exports = "".join(f"export {k}={shlex.quote(v)}\n" for k, v in start.env.items())
     inner = shlex.quote(f"exec {start.line} >&3 3>&-")
     return (
@@ -130,7 +130,7 @@ CLIENTS = {
     "claude-desktop": (
         "Put it into claude_desktop_config.json (Settings, Developer, Edit Config) and restart."
     ),
-    "claude-cli": "Run it in the folder that you work in.",
+    "claude-cli": "Run it in the folder where you work.",
     "cursor": "Put it into ~/.cursor/mcp.json or .cursor/mcp.json.",
     "windsurf": "Put it into ~/.codeium/windsurf/mcp_config.json.",
     "librechat": "Put it into librechat.yaml.",

@@ -1,4 +1,4 @@
-"""toolyard health: could this project be served? For probes; writes nothing."""
+"""toolyard health: can this project be served? For probes; writes nothing."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ exit "$failed"
 
 def add(parser: ArgumentParser) -> None:
     parser.epilog = (
-        f"Prints one line of JSON. Exit code 0: healthy, 1: not, 2: there is no project. "
+        "Prints one line of JSON. Exit code 0: healthy, 1: not, 2: there is no project. "
         f"server.d/{CHECKS} may add checks of its own with mcp_health_check_command COMMAND "
         "[MESSAGE] and mcp_health_check_env VARIABLE [MESSAGE]."
     )
@@ -46,16 +46,16 @@ def add(parser: ArgumentParser) -> None:
 
 
 def run(options: Namespace) -> int:
-    chosen = chosen_by(options)
-    project, settings = project_of(chosen), chosen.settings
-    found = scan(project, settings, Metadata())
+    choice = chosen_by(options)
+    project, settings = project_of(choice), choice.settings
+    contents = scan(project, settings, Metadata())
     report: JsonObject = {
         "mode": "minimal" if settings.force_minimal else "full",
         "jsonTool": json_tool(settings)[0],
-        **{kind: "failed" if kind in found.broken else "ok" for kind in _REPORTED},
+        **{kind: "failed" if kind in contents.broken else "ok" for kind in _REPORTED},
         "projectChecks": _project_checks(project, options.timeout or settings.health_timeout_secs),
     }
-    for message in found.broken.values():
+    for message in contents.broken.values():
         print(message, file=sys.stderr)
     healthy = "failed" not in report.values()
     print(orjson.dumps({"status": "ok" if healthy else "failed", **report}).decode())
@@ -71,11 +71,11 @@ def _project_checks(project: Project, timeout: float) -> str:
         print(f"{unsafe}; it is not run", file=sys.stderr)
         return "failed"
     try:
-        done = bash(_FUNCTIONS, [path], timeout=timeout, cwd=project.root)
+        outcome = bash(_FUNCTIONS, [path], timeout=timeout, cwd=project.root)
     except OSError as error:
         print(error, file=sys.stderr)
         return "failed"
     except TookTooLong as error:
         print(f"{path}: {error}", file=sys.stderr)
         return "failed"
-    return "ok" if done.code == 0 else "failed"
+    return "ok" if outcome.code == 0 else "failed"

@@ -1,4 +1,4 @@
-"""toolyard init: make the folder that you are in a project, or complete one."""
+"""toolyard init: turn the current folder into a project, or complete one."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from toolyard.cli.project.new import finish, ignore, next_steps
 from toolyard.cli.project.scaffolding import checked_name, lay_out
 from toolyard.sources.project.layout import SERVER_META
 
-# What a folder may well have before it becomes a project, or is completed line by line.
-_LEFT = ("README.md", "dot.gitignore")
+# A folder may have these before it becomes a project; .gitignore is completed line by line.
+_NOT_OURS = ("README.md", "dot.gitignore")
 
 
 def add(parser: ArgumentParser) -> None:
@@ -20,12 +20,12 @@ def add(parser: ArgumentParser) -> None:
 
 def run(options: Namespace) -> int:
     root = os.getcwd()
-    known = os.path.lexists(os.path.join(root, SERVER_META))
-    if not known:
+    is_project = os.path.lexists(os.path.join(root, SERVER_META))
+    if not is_project:
         name = checked_name(options.name or os.path.basename(root))
-        lay_out("project", root, name, leave=_LEFT, program=options.program)
+        lay_out("project", root, name, leave=_NOT_OURS, program=options.program)
     finish(root, options)
     ignore(root)
-    done = f"Kept {SERVER_META}; completed {root}" if known else f"Made {root} a project"
-    print(f"{done}\n\n{next_steps(options)}")
+    summary = f"Kept {SERVER_META}; completed {root}" if is_project else f"Made {root} a project"
+    print(f"{summary}\n\n{next_steps(options)}")
     return 0

@@ -1,4 +1,4 @@
-"""What `mcp-bash config` prints: the forms that wrappers and CI jobs of its users read."""
+"""What `mcp-bash config` prints: the forms that its users' wrappers and CI jobs read."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ def _blocks(start: Start) -> str:
 
 
 def _inspector(start: Start) -> str:
-    """The inspector hands on no environment but what it is told."""
-    told = " ".join(f"-e {name}={_word(value)}" for name, value in start.env.items())
-    return f"npx @modelcontextprotocol/inspector {told} --transport stdio -- {start.line}"
+    """The inspector passes on only the variables that it is given."""
+    variables = " ".join(f"-e {name}={_word(value)}" for name, value in start.env.items())
+    return f"npx @modelcontextprotocol/inspector {variables} --transport stdio -- {start.line}"
 
 
 def _word(value: str) -> str:
@@ -42,7 +42,7 @@ def _wrapper(start: Start) -> str:
 
 
 def _wrapper_env(start: Start) -> str:
-    """A login shell sets what the user's terminal has; its chatter must not reach stdout."""
+    """A login shell sets what the user's terminal has; its greetings must not reach stdout."""
     head = _head(start, " with a login shell's PATH")
     return (
         f'{head}export MCPBASH_PROGRAM="$program"\nexec 3>&1 1>&2\n'
@@ -51,7 +51,7 @@ def _wrapper_env(start: Start) -> str:
 
 
 def _head(start: Start, how: str) -> str:
-    """The project is where the script lies: it can be committed, and moved with the project."""
+    """The project is the script's own folder: it can be committed, and moved with the project."""
     return (
         "#!/usr/bin/env bash\n"
         f"# Starts the MCP server {start.name}{how}; the project is the folder of this script.\n"

@@ -27,7 +27,7 @@ def run(options: Namespace) -> int:
     name = checked_name(options.name)
     root = os.path.abspath(name)
     if os.path.lexists(root):
-        raise ConfigError.at(root, "already exists; 'init' makes a project of a folder")
+        raise ConfigError.at(root, "already exists; 'init' turns a folder into a project")
     lay_out("project", root, name, program=options.program)
     finish(root, options)
     print(f"Made the project {name} in {root}\n\n  cd {name}\n{next_steps(options)}")
@@ -35,7 +35,7 @@ def run(options: Namespace) -> int:
 
 
 def finish(root: str, options: Namespace) -> None:
-    """The folders that people look for, and a first tool."""
+    """Make the folders that people look for, and a first tool."""
     for folder in ("tools", "resources", "prompts"):
         make_folder(os.path.join(root, folder))
     hello = os.path.join(root, "tools", HELLO)
@@ -44,16 +44,16 @@ def finish(root: str, options: Namespace) -> None:
 
 
 def ignore(root: str) -> None:
-    """Have git leave out what need not be kept; whatever else the file says stays."""
+    """Tell git to ignore what need not be kept; the other lines of its file stay."""
     path = os.path.join(root, IGNORE_FILE)
-    wanted = template_lines("project", f"dot{IGNORE_FILE}")
+    lines = template_lines("project", f"dot{IGNORE_FILE}")
     if not os.path.lexists(path):
-        write_file(path, "".join(f"{line}\n" for line in wanted))
+        write_file(path, "".join(f"{line}\n" for line in lines))
         return
     with open(path, encoding="utf-8", errors="surrogateescape") as stream:
         content = stream.read()
-    known = {line.strip() for line in content.splitlines()}
-    missing = [line for line in wanted if line not in known and not line.startswith("#")]
+    present = {line.strip() for line in content.splitlines()}
+    missing = [line for line in lines if line not in present and not line.startswith("#")]
     if missing:
         gap = "" if not content or content.endswith("\n") else "\n"
         with open(path, "a", encoding="utf-8") as stream:
@@ -67,6 +67,6 @@ def next_steps(options: Namespace) -> str:
 
 
 def run_line(options: Namespace, tool: str) -> str:
-    """What to type to call a tool; mcp-bash allows none by itself."""
+    """What to type to call a tool; mcp-bash allows none by default."""
     allow = " --allow-self" if options.like_mcp_bash else ""
     return f"{options.program} run-tool {tool}{allow}"

@@ -23,7 +23,7 @@ def register_completion(project: Project, name: str, path: str) -> str:
         completions = []
     if not isinstance(completions, list):
         raise ConfigError.at(file, "must be an array", "/completions")
-    if not any(isinstance(one, dict) and one.get("name") == name for one in completions):
+    if not any(isinstance(entry, dict) and entry.get("name") == name for entry in completions):
         completions.append({"name": name, "path": path, "timeoutSecs": 5})
     _replace(file, {**content, "completions": completions})
     return file

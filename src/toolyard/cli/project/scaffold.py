@@ -18,7 +18,7 @@ _KINDS = {
     "resource": "a file that clients may read",
     "prompt": "a text with arguments",
     "completion": "a script that offers values for an argument",
-    "test": "test/run.sh, which runs the tests of everything that was scaffolded",
+    "test": "test/run.sh, which runs the tests of everything scaffolded",
     "ui": "a page that shows a tool's results (MCP Apps)",
 }
 
@@ -26,16 +26,20 @@ _KINDS = {
 def add(parser: ArgumentParser) -> None:
     kinds = parser.add_subparsers(dest="kind", required=True, metavar="|".join(_KINDS))
     for kind, help_line in _KINDS.items():
-        one = kinds.add_parser(kind, help=help_line, description=help_line.capitalize() + ".")
+        subparser = kinds.add_parser(kind, help=help_line, description=help_line.capitalize() + ".")
         if kind == "ui":
-            one.add_argument("name", nargs="?", help="of the page (default: that of the tool)")
-            one.add_argument("--tool", help="the tool whose results it shows")
+            subparser.add_argument(
+                "name", nargs="?", help="of the page (default: that of the tool)"
+            )
+            subparser.add_argument("--tool", help="the tool whose results it shows")
         elif kind != "test":
-            one.add_argument("name", help=f"of the {kind}")
+            subparser.add_argument("name", help=f"of the {kind}")
         if kind == "tool":
-            one.add_argument("--ui", action="store_true", help="with a page for its results")
-            one.add_argument("--python", action="store_true", help="in Python instead of bash")
-        add_project(one)
+            subparser.add_argument("--ui", action="store_true", help="with a page for its results")
+            subparser.add_argument(
+                "--python", action="store_true", help="in Python instead of bash"
+            )
+        add_project(subparser)
 
 
 def run(options: Namespace) -> int:
@@ -73,9 +77,9 @@ def _prompt(options: Namespace, project: Project) -> int:
 def _completion(options: Namespace, project: Project) -> int:
     folder = _simple("completion", project.completions, options)
     path = os.path.relpath(os.path.join(folder, "suggest.sh"), project.root)
-    registered = register_completion(project, options.name, path)
+    register_file = register_completion(project, options.name, path)
     _say("completion", folder, f"bash {os.path.relpath(folder)}/smoke.sh")
-    print(f"It completes the arguments of the prompt '{options.name}', see {registered}")
+    print(f"It completes the arguments of the prompt '{options.name}', see {register_file}")
     return 0
 
 

@@ -1,8 +1,8 @@
 """Lay out files from a template folder, with names filled in. Never overwrites anything.
 
-A template is a plain folder in `scaffolds/`. `@NAME@`, `@TITLE@` and `@PROGRAM@` (the name that
-we were called by) in its files, and NAME in its file names, are replaced; `dot.` at the start of a
-file name becomes a dot.
+A template is a plain folder in `scaffolds/`. In its files, `@NAME@`, `@TITLE@` and `@PROGRAM@`
+(the name we were called by) are replaced; in its file names, NAME is, and `dot.` at the start
+becomes a dot.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def lay_out(
     leave: tuple[str, ...] = (),
     program: str = "toolyard",
 ) -> list[str]:
-    """Write the files of a template below `target`; their paths. Refuses to replace any."""
+    """Write a template's files below `target`, and return their paths. Never replaces a file."""
     words = {"@NAME@": name, "@TITLE@": title_of(name), "@PROGRAM@": program}
     files = {
         os.path.join(target, _file_name(relative, name)): _filled(template, relative, words)
@@ -53,7 +53,7 @@ def lay_out(
 
 
 def write_file(path: str, content: str) -> None:
-    """A new file that nobody else may write: what others can change is refused when it is run."""
+    """Write a new file that nobody else can change: otherwise it would not be run."""
     make_folder(os.path.dirname(path))
     mode = 0o755 if content.startswith("#!") else 0o644
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
@@ -62,7 +62,7 @@ def write_file(path: str, content: str) -> None:
 
 
 def make_folder(path: str) -> None:
-    """The folder and those above it; os.makedirs would leave the latter to the umask."""
+    """Make the folder and those above it; os.makedirs would leave the latter to the umask."""
     if os.path.isdir(path):
         return
     make_folder(os.path.dirname(path))

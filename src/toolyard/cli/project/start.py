@@ -1,4 +1,4 @@
-"""How a client starts the server, and the JSON that most clients want of it."""
+"""How a client starts the server, and the JSON that most clients want for it."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from toolyard.protocol.call import JsonObject
 
 
 class Start(NamedTuple):
+    """The command line and the environment that start a server."""
+
     name: str
     command: str
     args: list[str]

@@ -23,7 +23,7 @@ _SIGNS = {"info": "✓", "warning": "⚠", "error": "✗"}
 
 def add(parser: ArgumentParser) -> None:
     parser.epilog = "Exit code 0: no errors (with --strict: no warnings either), 1: some."
-    parser.add_argument("--fix", action="store_true", help="mend permissions")
+    parser.add_argument("--fix", action="store_true", help="fix permissions")
     parser.add_argument("--json", action="store_true", help="for programs")
     parser.add_argument("--strict", action="store_true", help="warnings fail as well")
     parser.add_argument(
@@ -36,38 +36,38 @@ def add(parser: ArgumentParser) -> None:
 
 
 def run(options: Namespace) -> int:
-    chosen = chosen_by(options)
-    project = project_of(chosen)
-    findings = list(examine(project, chosen.settings))
-    fixed = mend(findings) if options.fix else 0
-    if fixed:
-        findings = list(examine(project, chosen.settings))
-    report = report_of(findings, chosen, fixed, options)
+    choice = chosen_by(options)
+    project = project_of(choice)
+    findings = list(examine(project, choice.settings))
+    fixes = fix_permissions(findings) if options.fix else 0
+    if fixes:
+        findings = list(examine(project, choice.settings))
+    report = report_of(findings, choice, fixes, options)
     if options.json:
         print(orjson.dumps(report).decode())
     else:
-        _print(report, options, chosen)
+        _print(report, options, choice)
     return 1 if report["errors"] or (options.strict and report["warnings"]) else 0
 
 
-def mend(findings: Sequence[Finding]) -> int:
-    """Set the permissions that the findings ask for; how many were set."""
-    wanted = [finding.mend for finding in findings if finding.mend is not None]
-    for path, add_bits, remove_bits in wanted:
+def fix_permissions(findings: Sequence[Finding]) -> int:
+    """Set the permissions that the findings ask for, and return how many were set."""
+    changes = [finding.fix for finding in findings if finding.fix is not None]
+    for path, add_bits, remove_bits in changes:
         os.chmod(path, (stat.S_IMODE(os.stat(path).st_mode) | add_bits) & ~remove_bits)
-    return len(wanted)
+    return len(changes)
 
 
 def report_of(
-    findings: Sequence[Finding], chosen: Chosen, fixed: int, options: Namespace
+    findings: Sequence[Finding], choice: Chosen, fixes: int, options: Namespace
 ) -> JsonObject:
-    project = project_of(chosen)
-    info = read_identity(project, chosen.settings).info
+    project = project_of(choice)
+    info = read_identity(project, choice.settings).info
     return {
         "projectRoot": project.root,
         "errors": sum(finding.level == "error" for finding in findings),
         "warnings": sum(finding.level == "warning" for finding in findings),
-        "fixesApplied": fixed,
+        "fixesApplied": fixes,
         "strict": bool(options.strict),
         "defaults": {field: info[field] for field in ("name", "title", "version")},
         "messages": [
@@ -77,15 +77,15 @@ def report_of(
     }
 
 
-def _print(report: JsonObject, options: Namespace, chosen: Chosen) -> None:
-    for said in report["messages"]:
-        line = f"{_SIGNS[said['level']]} {one_line(said['message'])}"
-        print(line, file=sys.stderr if said["level"] == "error" else sys.stdout)
+def _print(report: JsonObject, options: Namespace, choice: Chosen) -> None:
+    for message in report["messages"]:
+        line = f"{_SIGNS[message['level']]} {one_line(message['message'])}"
+        print(line, file=sys.stderr if message["level"] == "error" else sys.stdout)
     if options.explain_defaults:
         for field, value in report["defaults"].items():
             print(f"  {field} is served as {value!r}")
     if options.inspector:
-        start = start_of(project_of(chosen), chosen.settings, options)
+        start = start_of(project_of(choice), choice.settings, options)
         print(forms_of(options)["inspector"](start))
-    fixed = f", {report['fixesApplied']} fixed" if report["fixesApplied"] else ""
-    print(f"{report['errors']} errors, {report['warnings']} warnings{fixed}")
+    fixes = f", {report['fixesApplied']} fixed" if report["fixesApplied"] else ""
+    print(f"{report['errors']} errors, {report['warnings']} warnings{fixes}")

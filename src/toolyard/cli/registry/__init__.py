@@ -1,4 +1,4 @@
-"""toolyard registry: look at registry files, check, explain, convert and lock them."""
+"""toolyard registry: show, check, explain, convert and lock registry files."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ from toolyard.cli.registry import cache, check, convert, explain, locking, show
 
 
 class Action(NamedTuple):
+    """A subcommand of `registry`."""
+
     add: Callable[[ArgumentParser], None]
     run: Callable[[Namespace], int]
     help: str
@@ -18,23 +20,23 @@ class Action(NamedTuple):
 
 
 ACTIONS = {
-    "check": Action(check.add, check.run, "say everything that is wrong with registry files"),
+    "check": Action(check.add, check.run, "report everything that is wrong with registry files"),
     "show": Action(show.add, show.run, "show effective tools, and where each part comes from"),
     "explain": Action(explain.add, explain.run, "call a tool and show each stage of the call"),
     "convert": Action(convert.add, convert.run, "print a registry file in another format"),
-    "lock": Action(locking.add, locking.run_lock, "write down what every tool is now"),
-    "verify": Action(locking.add, locking.run_verify, "say what changed since it was locked"),
+    "lock": Action(locking.add, locking.run_lock, "record what every tool is now"),
+    "verify": Action(locking.add, locking.run_verify, "report what has changed since the lock"),
     "refresh": Action(
         cache.add_refresh,
         cache.run_refresh,
         "scan the project and write .registry/*.json",
         "Scan the project, write .registry/*.json and print what was found. "
-        "A running server notices by itself, so nobody has to be told.",
+        "A running server notices the change by itself.",
     ),
     "status": Action(
         add_project,
         cache.run_status,
-        "say what the files in .registry hold",
+        "print what the files in .registry hold",
         "Print what is in .registry/*.json, without scanning anything.",
     ),
 }
@@ -43,8 +45,8 @@ ACTIONS = {
 def add(parser: ArgumentParser) -> None:
     actions = parser.add_subparsers(dest="action", required=True, metavar="|".join(ACTIONS))
     for name, action in ACTIONS.items():
-        said = action.description or f"{action.help.capitalize()}."
-        action.add(actions.add_parser(name, help=action.help, description=said))
+        description = action.description or f"{action.help.capitalize()}."
+        action.add(actions.add_parser(name, help=action.help, description=description))
 
 
 def run(options: Namespace) -> int:

@@ -1,4 +1,4 @@
-"""toolyard registry refresh, status: the files in .registry, which are the project's cache."""
+"""toolyard registry refresh and status: the files in .registry, the project's cache."""
 
 from __future__ import annotations
 
@@ -15,25 +15,25 @@ from toolyard.sources.project.running import json_tool
 
 
 def add_refresh(parser: ArgumentParser) -> None:
-    parser.add_argument("--no-notify", action="store_true", help="accepted, and always so")
+    parser.add_argument("--no-notify", action="store_true", help="accepted; it never notifies")
     parser.add_argument("--quiet", action="store_true", help="print nothing unless it fails")
     parser.add_argument("--filter", metavar="PATH", default="", help="scan below PATH only")
     add_project(parser)
 
 
 def run_refresh(options: Namespace) -> int:
-    chosen = chosen_by(options)
-    project = project_of(chosen)
-    done = refresh(project, chosen.settings, _below(options.filter, project.root))
-    if not (options.quiet and is_ok(done)):
-        print(orjson.dumps(done).decode())
-    return 0 if is_ok(done) else 1
+    choice = chosen_by(options)
+    project = project_of(choice)
+    report = refresh(project, choice.settings, _below(options.filter, project.root))
+    if not (options.quiet and is_ok(report)):
+        print(orjson.dumps(report).decode())
+    return 0 if is_ok(report) else 1
 
 
 def run_status(options: Namespace) -> int:
-    chosen = chosen_by(options)
-    told = status(project_of(chosen), chosen.settings)
-    print(orjson.dumps({"jsonTool": json_tool(chosen.settings)[0], **told}).decode())
+    choice = chosen_by(options)
+    report = status(project_of(choice), choice.settings)
+    print(orjson.dumps({"jsonTool": json_tool(choice.settings)[0], **report}).decode())
     return 0
 
 

@@ -18,7 +18,7 @@ from toolyard.telemetry import masked
 def add(parser: ArgumentParser) -> None:
     parser.epilog = (
         "Exit code 0: nothing is wrong; 1: tools or servers are disabled; 2: the file is refused. "
-        "What servers list is taken from the last time that they were asked."
+        "Without --live, what servers list is taken from the last time they were asked."
     )
     parser.add_argument("--live", action="store_true", help="start the servers and ask them")
     parser.add_argument("--json", action="store_true", help="for programs")
@@ -52,20 +52,20 @@ async def _report(options: Namespace) -> JsonObject:
 def report_of(app: App) -> JsonObject:
     catalog, registries = app.keeper.current, app.federation.registries
     files, secrets = registries.files, registries.secrets
-    disabled = {
+    disabled_tools = {
         tool.name: masked(tool.unavailable, secrets)
         for tool in catalog.tools.values()
         if tool.unavailable is not None
     }
-    meant = {name for file in files for name in _switched_off(file)}
+    off = {name for file in files for name in _switched_off(file)}
     problems = [problem for file in files for problem in file.problems]
     servers = {
         health.server: health.reason
         for health in app.federation.health()
-        if health.state in ("disabled", "down") and health.server not in meant
+        if health.state in ("disabled", "down") and health.server not in off
     }
     return {
-        "ok": not disabled and not servers and not problems,
+        "ok": not disabled_tools and not servers and not problems,
         "files": [registry.file for registry in files],
         "formats": [registry.format for registry in files],
         "servers": sum(len(registry.servers) for registry in files),
@@ -74,28 +74,28 @@ def report_of(app: App) -> JsonObject:
             {**problem._asdict(), "message": masked(problem.message, secrets)}
             for problem in problems
         ],
-        "disabled": disabled,
+        "disabled": disabled_tools,
         "unreachable": servers,
-        "warnings": [masked(one, secrets) for one in catalog.warnings],
+        "warnings": [masked(warning, secrets) for warning in catalog.warnings],
         "ignored": [note for registry in files for note in registry.notes],
     }
 
 
 def _switched_off(registry: Registry) -> list[str]:
-    """The servers that are meant to be off; not those that have a mistake."""
-    listed = registry.sound.get("servers") or ()
-    return [one["name"] for one in listed if one.get("disabled")]
+    """The servers that are off on purpose, not by mistake."""
+    servers = registry.sound.get("servers") or ()
+    return [server["name"] for server in servers if server.get("disabled")]
 
 
 def _print(report: JsonObject) -> None:
-    said = "\n".join(report["warnings"])
+    text = "\n".join(report["warnings"])
     for name, reason in report["unreachable"].items():
-        if f"server {name} is disabled" not in said:
+        if f"server {name} is disabled" not in text:
             print(f"server {name}: {reason}", file=sys.stderr)
     for warning in report["warnings"]:
         print(warning, file=sys.stderr)
-    shown = ", ".join(report["files"]) or "the project"
-    said = f"{counted(report['servers'], 'server')}, {counted(report['tools'], 'tool')}"
+    files = ", ".join(report["files"]) or "the project"
+    text = f"{counted(report['servers'], 'server')}, {counted(report['tools'], 'tool')}"
     wrong = len(report["disabled"])
     verdict = "nothing is wrong" if report["ok"] else f"{counted(wrong, 'tool')} disabled"
-    print(f"{shown}: {said}; {verdict}")
+    print(f"{files}: {text}; {verdict}")

@@ -1,4 +1,4 @@
-"""Which registry files a command works on, and everything that is made of them."""
+"""The registry files that a command works on, and everything made from them."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ def add_registry(parser: ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="FILE",
-        help="the registry file, several times where there are several (default: ./registry.json)",
+        help="the registry file; repeatable (default: ./registry.json)",
     )
     add_project(parser)
 
 
 def plan_for(options: Namespace) -> Plan:
-    """A file that lies in a project is laid over that project's scripts."""
+    """A file in a project's folder is laid over that project's scripts."""
     files = options.registry or ([DEFAULT] if os.path.isfile(DEFAULT) else [])
     for path in files:
         if not os.path.isfile(path):
@@ -39,15 +39,15 @@ def plan_for(options: Namespace) -> Plan:
         if os.path.isfile(os.path.join(folder, SERVER_META)):
             options.project_root = folder
     options.path = files
-    chosen = chosen_by(options)
-    if not files and chosen.project is None:
+    choice = chosen_by(options)
+    if not files and choice.project is None:
         raise ConfigError.at(DEFAULT, "no such file here; name one with --registry FILE")
-    return plan_of(options, chosen)
+    return plan_of(options, choice)
 
 
 @asynccontextmanager
 async def opened(plan: Plan) -> AsyncIterator[App]:
-    """Everything but a transport; servers are started when something is asked of them."""
+    """The whole program but for a transport; servers are started when they are asked."""
     app = build(plan)
     try:
         yield app

@@ -1,4 +1,4 @@
-"""toolyard registry convert: a registry file in another format, and what that cannot express."""
+"""toolyard registry convert: a registry file in another format, and what is lost on the way."""
 
 from __future__ import annotations
 
@@ -14,17 +14,19 @@ from toolyard.sources.registry.format.load import load_registry
 
 def add(parser: ArgumentParser) -> None:
     parser.epilog = "The result goes to stdout, the list of what could not be expressed to stderr."
-    parser.add_argument("file", help="in any format that is understood")
+    parser.add_argument("file", help="a registry in any supported format")
     parser.add_argument("--to", choices=tuple(FORMATS), default="native", help="(default: native)")
-    parser.add_argument("--out", metavar="FILE", help="write there instead of to stdout")
+    parser.add_argument("--out", metavar="FILE", help="write to FILE instead of stdout")
 
 
 def run(options: Namespace) -> int:
     registry = load_registry(options.file, os.environ)
-    document, lost = export(registry.raw if options.to == "native" else registry.sound, options.to)
+    document, losses = export(
+        registry.raw if options.to == "native" else registry.sound, options.to
+    )
     _write(pretty(document) + "\n", options.out)
-    for pointer in (*(f"{one}: not expressed here" for one in registry.lost), *lost):
-        print(f"{options.file}#{pointer}", file=sys.stderr)
+    for place in (*(f"{place}: not expressed here" for place in registry.lost), *losses):
+        print(f"{options.file}#{place}", file=sys.stderr)
     for problem in registry.problems:
         print(problem, file=sys.stderr)
     return 0

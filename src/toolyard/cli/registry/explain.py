@@ -42,26 +42,26 @@ def add(parser: ArgumentParser) -> None:
 
 def run(options: Namespace) -> int:
     arguments = json_object(options.args, "--args")
-    told = asyncio.run(_explained(options, arguments))
+    report = asyncio.run(_report(options, arguments))
     if options.json:
-        print_json(told)
+        print_json(report)
     else:
-        print("\n".join(_as_text(told, options.full)))
-    return 1 if told["failed"] else 0
+        print("\n".join(_as_text(report, options.full)))
+    return 1 if report["failed"] else 0
 
 
-async def _explained(options: Namespace, arguments: JsonObject) -> JsonObject:
+async def _report(options: Namespace, arguments: JsonObject) -> JsonObject:
     async with opened(plan_for(options)) as app:
         catalog = await app.catalog()
         tool = _find(catalog, options.tool)
         stages, error = await _call(catalog, tool, arguments)
         secrets = app.federation.registries.secrets
-    shown = [_as_json(stage, secrets) for stage in stages.taken]
-    failed = error is not None or bool(stages.taken and _is_error(stages.taken[-1]))
+    rows = [_as_json(stage, secrets) for stage in stages.marks]
+    is_failure = error is not None or bool(stages.marks and _is_error(stages.marks[-1]))
     return {
         "tool": tool.name,
-        "stages": shown,
-        "failed": failed,
+        "stages": rows,
+        "failed": is_failure,
         "error": masked_values(error, secrets),
     }
 
@@ -74,7 +74,7 @@ def _find(catalog: Catalog, name: str) -> Tool:
 
 
 async def _call(catalog: Catalog, tool: Tool, arguments: JsonObject) -> tuple[Stages, str | None]:
-    """The stages of the last round; a tool that asks has several."""
+    """The stages of the last round; a tool that asks questions takes several."""
     channel = TerminalChannel()
     params = {"name": tool.name, "arguments": arguments}
     call = Call("tools/call", params, LATEST, client=channel.client, id="explain")
@@ -110,17 +110,18 @@ def _as_json(stage: Stage, secrets: frozenset[str]) -> JsonObject:
     }
 
 
-def _as_text(told: JsonObject, full: bool) -> Iterator[str]:
+def _as_text(report: JsonObject, full: bool) -> Iterator[str]:
     rows = [
-        (one["stage"], one["bytes"], one["tokens"], f"{one['ms']:.3f}") for one in told["stages"]
+        (stage["stage"], stage["bytes"], stage["tokens"], f"{stage['ms']:.3f}")
+        for stage in report["stages"]
     ]
     yield from table([("STAGE", "BYTES", "TOKENS", "MS"), *rows])
-    for stage in told["stages"]:
+    for stage in report["stages"]:
         lines = pretty(stage["value"]).splitlines()
-        left = 0 if full else max(0, len(lines) - SHOWN_LINES)
-        shown = lines[: len(lines) - left]
+        more = 0 if full else max(0, len(lines) - SHOWN_LINES)
+        head = lines[: len(lines) - more]
         yield "\n".join(
-            ["", f"{stage['stage']}:", *shown, *([f"... {left} more lines"] if left else [])]
+            ["", f"{stage['stage']}:", *head, *([f"... {more} more lines"] if more else [])]
         )
-    if told["error"] is not None:
-        yield f"\nfailed: {told['error']}"
+    if report["error"] is not None:
+        yield f"\nfailed: {report['error']}"

@@ -1,4 +1,4 @@
-"""toolyard registry lock, verify: write down what everything is, and say what changed since."""
+"""toolyard registry lock and verify: record what everything is, and report what has changed."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ from toolyard.upstreams.connections import Downstream
 
 def add(parser: ArgumentParser) -> None:
     parser.epilog = (
-        "The lock is registry.lock.json beside the registry file. It holds hashes of what is told "
-        "of every tool, prompt, resource and template, of every server's command and of every "
-        "tool's script; no values. "
-        "'serve --locked' offers only what is as the lock has it."
+        "The lock is registry.lock.json beside the registry file. It holds hashes of the "
+        "definition of every tool, prompt, resource and template, of every server's command and "
+        "of every tool's script; no values. "
+        "'serve --locked' offers only what matches the lock."
     )
     parser.add_argument("--json", action="store_true", help="for programs")
     add_registry(parser)
@@ -35,26 +35,29 @@ def add(parser: ArgumentParser) -> None:
 
 def run_lock(options: Namespace) -> int:
     plan = plan_for(options)
-    found = asyncio.run(_now(plan))
+    current = asyncio.run(_now(plan))
     path = plan.lock_path
-    text = pretty(found.document()) + "\n"
+    text = pretty(current.document()) + "\n"
     try:
         write_whole(path, text.encode(), 0o644)
     except OSError as error:
         raise ConfigError.at(path, f"cannot be written: {error.strerror}") from None
-    said = {"file": path, "servers": len(found.servers), "tools": len(found.tools)}
+    report = {"file": path, "servers": len(current.servers), "tools": len(current.tools)}
     if options.json:
-        print_json(said)
+        print_json(report)
     else:
-        servers, tools = counted(len(found.servers), "server"), counted(len(found.tools), "tool")
+        servers, tools = (
+            counted(len(current.servers), "server"),
+            counted(len(current.tools), "tool"),
+        )
         print(f"{path}: {servers}, {tools}")
     return 0
 
 
 def run_verify(options: Namespace) -> int:
     plan = plan_for(options)
-    locked = read_lock(plan.lock_path)
-    changes = verify(locked, asyncio.run(_now(plan)))
+    reference = read_lock(plan.lock_path)
+    changes = verify(reference, asyncio.run(_now(plan)))
     if options.json:
         print_json([change._asdict() for change in changes])
     else:
@@ -62,23 +65,23 @@ def run_verify(options: Namespace) -> int:
     return 1 if changes else 0
 
 
-def _unseen(app: App) -> list[str]:
-    """The servers that would list something to us if we had logged in."""
+def _without_login(app: App) -> list[str]:
+    """The servers that would list something to us if we were logged in."""
     servers = app.federation.registries.by_login.items()
     return [name for name, server in servers if app.logins.login(server, LOCAL) is None]
 
 
 async def _entries(app: App) -> Entries:
-    """Those of everybody, and those that are listed only to clients that can be asked."""
+    """What everybody is offered, and what only clients that can be asked are."""
     everybody = await app.catalog()
     await app.federation.list_to(Downstream(LOCAL, guise_of(LATEST, ABLE)))
     return entries_in(everybody, await app.catalog(client=ABLE))
 
 
 def entries_in(everybody: Catalog, able: Catalog) -> Entries:
-    offered = {name: tool for name, tool in everybody.tools.items() if tool.listed}
+    public_tools = {name: tool for name, tool in everybody.tools.items() if tool.listed}
     return Entries(
-        tools=tuple({**everybody.tools, **able.tools, **offered}.values()),
+        tools=tuple({**everybody.tools, **able.tools, **public_tools}.values()),
         resources=tuple({**able.resources, **everybody.resources}.values()),
         templates=tuple({**able.templates, **everybody.templates}.values()),
         prompts=tuple({**able.prompts, **everybody.prompts}.values()),
@@ -86,20 +89,20 @@ def entries_in(everybody: Catalog, able: Catalog) -> Entries:
 
 
 async def _now(plan: Plan) -> Lock:
-    """As everything is at this moment: every server is asked, not remembered."""
+    """Everything as it is now: every server is asked, nothing comes from memory."""
     async with opened(plan) as app:
         silent = await app.federation.ask()
         entries = await _entries(app)
-        found = lock(entries, app.scripts.source.read().tools, app.federation.registries.files)
-        unseen = _unseen(app)
-    for name in unseen:
+        current = lock(entries, app.scripts.source.read().tools, app.federation.registries.files)
+        servers = _without_login(app)
+    for name in servers:
         print(
-            f"server {name} lists its tools to whoever has logged in: "
-            f"those are not in the lock (`toolyard auth login {name}` first)",
+            f"server {name} lists its tools only after a login: they are not in the lock "
+            f"(log in first: `toolyard auth login {name}`)",
             file=sys.stderr,
         )
     for name, reason in silent.items():
         print(f"server {name} could not be asked: {reason}", file=sys.stderr)
     if silent:
-        raise ConfigError.at(plan.lock_path, "needs every server to say what it offers")
-    return found
+        raise ConfigError.at(plan.lock_path, "cannot be made while a server does not answer")
+    return current

@@ -1,4 +1,4 @@
-"""toolyard registry show: what clients see of each tool, and where each part of it comes from."""
+"""toolyard registry show: each tool as clients see it, and where each part of it comes from."""
 
 from __future__ import annotations
 
@@ -28,27 +28,27 @@ def add(parser: ArgumentParser) -> None:
 
 
 def run(options: Namespace) -> int:
-    shown = asyncio.run(_shown(options))
+    tools = asyncio.run(_views(options))
     if options.json:
-        print_json(shown if options.tool is None else shown[0])
+        print_json(tools if options.tool is None else tools[0])
     elif options.tool is None:
-        print("\n".join(table(_summary(shown))))
+        print("\n".join(table(_summary(tools))))
     else:
-        print("\n".join(_in_full(shown[0])))
+        print("\n".join(_in_full(tools[0])))
     return 0
 
 
-async def _shown(options: Namespace) -> list[JsonObject]:
+async def _views(options: Namespace) -> list[JsonObject]:
     async with opened(plan_for(options)) as app:
         catalog = await app.catalog()
-        found = list(views(app, catalog))
+        all_views = list(views(app, catalog))
     if options.tool is None:
-        return found
-    wanted = [view for view in found if view["name"] == options.tool]
-    if not wanted:
-        mean = did_you_mean(options.tool, [view["name"] for view in found])
+        return all_views
+    matches = [view for view in all_views if view["name"] == options.tool]
+    if not matches:
+        mean = did_you_mean(options.tool, [view["name"] for view in all_views])
         raise ConfigError.at(options.tool, f"there is no such tool{mean}")
-    return wanted
+    return matches
 
 
 def views(app: App, catalog: Catalog) -> Iterator[JsonObject]:
@@ -58,41 +58,41 @@ def views(app: App, catalog: Catalog) -> Iterator[JsonObject]:
 
 
 def _near(place: str) -> str:
-    """A path below the folder that we are in, as one would type it."""
+    """A path below the current folder, as one would type it."""
     here = os.getcwd() + os.sep
     return place.removeprefix(here)
 
 
-def _view(found: Anatomy, tool: Tool | None, secrets: frozenset[str]) -> JsonObject:
-    disabled = found.disabled or (tool.unavailable if tool else None)
-    client = tool.definition if tool is not None and tool.listed and not disabled else None
+def _view(anatomy: Anatomy, tool: Tool | None, secrets: frozenset[str]) -> JsonObject:
+    reason = anatomy.disabled or (tool.unavailable if tool else None)
+    client = tool.definition if tool is not None and tool.listed and not reason else None
     return {
-        "name": found.name,
-        "place": _near(found.place),
-        "chain": [_near(one) for one in found.chain],
-        "hidden": found.hidden,
-        "disabled": masked(disabled, secrets) if disabled else None,
-        "parts": [_as_json(part) for part in found.parts],
+        "name": anatomy.name,
+        "place": _near(anatomy.place),
+        "chain": [_near(place) for place in anatomy.chain],
+        "hidden": anatomy.hidden,
+        "disabled": masked(reason, secrets) if reason else None,
+        "parts": [_as_json(part) for part in anatomy.parts],
         "client": client,
-        "source": found.underlying,
+        "source": anatomy.underlying,
         "tokens": {
             "client": tokens_in(client) if client is not None else 0,
-            "source": tokens_in(found.underlying) if found.underlying is not None else 0,
+            "source": tokens_in(anatomy.underlying) if anatomy.underlying is not None else 0,
         },
     }
 
 
 def _as_json(part: Part) -> JsonObject:
-    stated: JsonObject = {"name": part.name, "place": _near(part.place)}
-    return stated if part.value is None else {**stated, "value": part.value}
+    fields: JsonObject = {"name": part.name, "place": _near(part.place)}
+    return fields if part.value is None else {**fields, "value": part.value}
 
 
-def _summary(shown: list[JsonObject]) -> Iterator[tuple[object, ...]]:
+def _summary(tools: list[JsonObject]) -> Iterator[tuple[object, ...]]:
     yield ("TOOL", "FROM", "CLIENT", "SOURCE", "")
-    for view in shown:
+    for view in tools:
         tokens = view["tokens"]
         yield (view["name"], view["chain"][-1], tokens["client"], tokens["source"], _state(view))
-    totals = [sum(view["tokens"][side] for view in shown) for side in ("client", "source")]
+    totals = [sum(view["tokens"][side] for view in tools) for side in ("client", "source")]
     yield ("", "tokens, estimated", *totals, "")
 
 

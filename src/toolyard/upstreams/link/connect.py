@@ -19,7 +19,7 @@ from toolyard.upstreams.link.link import Link, LinkError, Lost, Refusal, TimedOu
 from toolyard.upstreams.link.post import Requester
 from toolyard.upstreams.link.sse import SseLink
 from toolyard.upstreams.link.stdio import StdioLink
-from toolyard.upstreams.lists.records import Learnt
+from toolyard.upstreams.lists.disk import Learnt
 from toolyard.upstreams.running import Owner
 from toolyard.upstreams.session import UpstreamSession
 from toolyard.upstreams.setup import Setup
@@ -56,13 +56,13 @@ class Connector:
 
     async def connect(self, owner: Owner, caller: Caller, heard: Heard) -> UpstreamSession:
         """Raises CannotConnect."""
-        wanted = owner.revision.modern
-        known = Attempt(self.learnt.transport or self._transports()[0], self._era(wanted))
+        wants_modern = owner.revision.modern
+        attempt = Attempt(self.learnt.transport or self._transports()[0], self._era(wants_modern))
         try:
-            session = await self._greeted(known, owner, caller, heard)
+            session = await self._greeted(attempt, owner, caller, heard)
         except CannotConnect as error:
-            session = await self._otherwise(known, error, owner, caller, heard)
-        self.learnt.note(wanted_modern=wanted, modern=session.modern)
+            session = await self._otherwise(attempt, error, owner, caller, heard)
+        self.learnt.note(wanted_modern=wants_modern, modern=session.modern)
         if not session.modern and session.asked is LATEST_HANDSHAKE:
             self.learnt.newest = session.peer.revision
         self.learnt.transport = session.link.transport
@@ -76,38 +76,37 @@ class Connector:
         return ("stdio",) if self._definition.command else _TRANSPORTS[self._definition.transport]
 
     async def _otherwise(
-        self, failed: Attempt, error: CannotConnect, owner: Owner, caller: Caller, heard: Heard
+        self, former: Attempt, error: CannotConnect, owner: Owner, caller: Caller, heard: Heard
     ) -> UpstreamSession:
         """Try what else the failure leaves possible; the first error is the one that counts."""
-        for attempt in self._alternatives(failed, error):
+        for attempt in self._alternatives(former, error):
             try:
                 return await self._greeted(attempt, owner, caller, heard)
-            except CannotConnect as other:
-                if not isinstance(other.cause, Refusal):
+            except CannotConnect as failure:
+                if not isinstance(failure.cause, Refusal):
                     raise
         raise error
 
-    def _alternatives(self, failed: Attempt, error: CannotConnect) -> list[Attempt]:
-        if failed.transport == "stdio":
-            if isinstance(error.cause, Lost) and failed.era != "handshake":
+    def _alternatives(self, former: Attempt, error: CannotConnect) -> list[Attempt]:
+        if former.transport == "stdio":
+            if isinstance(error.cause, Lost) and former.era != "handshake":
                 # Some servers of the handshake era exit when anything precedes `initialize`.
                 return [Attempt("stdio", "handshake")]
-            changed = isinstance(error.cause, Refusal) and failed.era == "handshake"
-            return [Attempt("stdio", None)] if changed else []
+            was_upgraded = isinstance(error.cause, Refusal) and former.era == "handshake"
+            return [Attempt("stdio", None)] if was_upgraded else []
         if not isinstance(error.cause, Refusal) or error.cause.status not in _UNKNOWN_TRANSPORT:
             return []
         # Another version may run there now: what worked before does not bind us.
         return [
             Attempt(transport, None)
             for transport in self._transports()
-            if transport != failed.transport or failed.era is not None
+            if transport != former.transport or former.era is not None
         ]
 
     async def _greeted(
         self, attempt: Attempt, owner: Owner, caller: Caller, heard: Heard
     ) -> UpstreamSession:
         link = self._link(attempt.transport, caller)
-        link.pace = Pace(self._setup.limits.unasked)
         session = UpstreamSession(
             self._definition.name,
             link,
@@ -116,7 +115,7 @@ class Connector:
             on_notification=heard,
         )
         try:
-            await link.open()
+            await link.open(session)
             await greet(session, attempt.era_to_greet)
         except BaseException as error:
             await session.close()
@@ -125,18 +124,20 @@ class Connector:
 
     def _link(self, transport: str, caller: Caller) -> Link:
         definition, setup = self._definition, self._setup
+        pace = Pace(setup.limits.unrequested_rate)
         if transport == "stdio":
             name = definition.command or ""
             program = Program(name, definition.args, definition.cwd, definition.env)
-            return StdioLink(program, max_message=setup.limits.message, guard=setup.guard)
+            return StdioLink(program, pace, max_message=setup.limits.message, guard=setup.guard)
         try:
             url = Url.parse(definition.url or "")
         except ValueError as error:
             raise CannotConnect(str(error)) from None
         credentials = Credentials(definition, caller, setup.authorize, setup.on_challenge)
-        requester = Requester(url, definition.headers, setup.http, credentials)
-        requester.max_message = setup.limits.message
-        return SseLink(requester) if transport == "sse" else StreamableLink(requester)
+        requester = Requester(
+            url, definition.headers, setup.http, credentials, setup.limits.message
+        )
+        return SseLink(requester, pace) if transport == "sse" else StreamableLink(requester, pace)
 
     def _explained(self, error: BaseException, link: Link) -> BaseException:
         if isinstance(error, TimeoutError):

@@ -24,7 +24,7 @@ from toolyard.upstreams.session import Peer, UpstreamSession
 Era: TypeAlias = Literal["modern", "handshake"]
 
 # Assumed of a modern upstream that does not say: asking for a list that it lacks is harmless.
-UNTOLD: JsonObject = {"tools": {}, "resources": {}, "prompts": {}, "completions": {}}
+ASSUMED: JsonObject = {"tools": {}, "resources": {}, "prompts": {}, "completions": {}}
 # A proxy's word for "nothing behind me answers": no reason to try the older greeting.
 _DOWN = (502, 503, 504)
 
@@ -44,91 +44,91 @@ class NotModern(Exception):
         self.supported = supported
 
 
-async def greet(session: UpstreamSession, known: Era | None = None) -> None:
+async def greet(session: UpstreamSession, era: Era | None = None) -> None:
     """Settle `session.peer`. `known` is what was found out about this upstream before."""
     async with asyncio.timeout(session.limits.start):
-        peer = await _settle(session, known)
+        peer = await _settle(session, era)
     session.peer = peer
     if not peer.revision.modern:
         await session.notify("notifications/initialized", {})
         session.link.listen(peer.revision.date)
 
 
-def _settle(session: UpstreamSession, known: Era | None) -> Awaitable[Peer]:
-    if known == "handshake":
+def _settle(session: UpstreamSession, era: Era | None) -> Awaitable[Peer]:
+    if era == "handshake":
         return _initialize(session)
-    if known is None and not session.owner.revision.modern:
+    if era is None and not session.owner.revision.modern:
         return _probe_handshake(session)
     return _probe(session)
 
 
 async def _probe_handshake(session: UpstreamSession) -> Peer:
-    """For a client of the handshake era: another one only where it does not have that."""
+    """For a client of the handshake era: the other only where the upstream lacks this one."""
     try:
         return await _initialize(session)
     except (Mismatch, Refusal) as error:
-        refused = error
+        refusal = error
     try:
         return await _discover(session)
     except (NotModern, ProtocolError, Refusal):
-        raise refused from None
+        raise refusal from None
 
 
 async def _probe(session: UpstreamSession) -> Peer:
     """Discover first; a silent upstream is greeted the old way before it costs more time."""
-    discovering = asyncio.ensure_future(_discover(session))
-    initializing: asyncio.Future[Peer] | None = None
+    discovery = asyncio.ensure_future(_discover(session))
+    initialization: asyncio.Future[Peer] | None = None
     try:
-        await asyncio.wait({discovering}, timeout=session.limits.silence)
-        if not discovering.done():
-            initializing = asyncio.ensure_future(_initialize(session))
-            await _first_verdict(discovering, initializing)
-        if _is_modern(discovering):
-            return discovering.result()
-        if initializing is not None:
-            return await initializing
-        return await _initialize(session, _only_ours(_named_by(discovering)))
+        await asyncio.wait({discovery}, timeout=session.limits.silence)
+        if not discovery.done():
+            initialization = asyncio.ensure_future(_initialize(session))
+            await _first_verdict(discovery, initialization)
+        if _is_modern(discovery):
+            return discovery.result()
+        if initialization is not None:
+            return await initialization
+        return await _initialize(session, _only_ours(_named_by(discovery)))
     finally:
-        await _drop(discovering, initializing)
+        await _drop(discovery, initialization)
 
 
 async def _first_verdict(
-    discovering: asyncio.Future[Peer], initializing: asyncio.Future[Peer]
+    discovery: asyncio.Future[Peer], initialization: asyncio.Future[Peer]
 ) -> None:
-    """Until one of the two has settled it: a good answer of either, or both have failed."""
-    waiting = {discovering, initializing}
-    while waiting:
-        done, waiting = await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
-        if any(one.exception() is None for one in done):
+    """Wait until it is settled: one of the two has a good answer, or both have failed."""
+    probes = {discovery, initialization}
+    while probes:
+        verdicts, probes = await asyncio.wait(probes, return_when=asyncio.FIRST_COMPLETED)
+        if any(probe.exception() is None for probe in verdicts):
             return
 
 
-def _is_modern(discovering: asyncio.Future[Peer]) -> bool:
-    if not discovering.done():
+def _is_modern(discovery: asyncio.Future[Peer]) -> bool:
+    if not discovery.done():
         return False
-    error = discovering.exception()
+    error = discovery.exception()
     if isinstance(error, LinkError | UpstreamError | TimeoutError):
         raise error
     return error is None
 
 
-def _named_by(discovering: asyncio.Future[Peer]) -> frozenset[str]:
-    error = discovering.exception()
+def _named_by(discovery: asyncio.Future[Peer]) -> frozenset[str]:
+    error = discovery.exception()
     return error.supported if isinstance(error, NotModern) else frozenset()
 
 
-def _only_ours(named: frozenset[str]) -> frozenset[str]:
+def _only_ours(dates: frozenset[str]) -> frozenset[str]:
     """An upstream that names its revisions is not greeted in one that it lacks."""
-    if named and _latest(named, HANDSHAKE) is None:
-        raise Mismatch(f"speaks no revision that we know, only {', '.join(sorted(named))}")
-    return named
+    if dates and _latest(dates, HANDSHAKE) is None:
+        raise Mismatch(f"speaks no revision that we know, only {', '.join(sorted(dates))}")
+    return dates
 
 
 async def _drop(*tasks: asyncio.Future[Peer] | None) -> None:
-    left = [task for task in tasks if task is not None]
-    for task in left:
+    probes = [task for task in tasks if task is not None]
+    for task in probes:
         task.cancel()
-    await asyncio.gather(*left, return_exceptions=True)
+    await asyncio.gather(*probes, return_exceptions=True)
 
 
 # -- the modern era ----------------------------------------------------------------------
@@ -149,16 +149,16 @@ async def _ask_discover(session: UpstreamSession) -> Peer:
     try:
         result = await session.greet("server/discover", params, LATEST.date)
     except ProtocolError as error:
-        named = _supported(error)
-    except Refusal as refused:
-        if _utters_modern(refused):
-            return Peer(LATEST, UNTOLD)
-        named = _supported(protocol_error(refused.error))
+        dates = _supported(error)
+    except Refusal as refusal:
+        if _utters_modern(refusal):
+            return Peer(LATEST, ASSUMED)
+        dates = _supported(protocol_error(refusal.error))
     else:
         return _discovered(result)
-    again = _latest(named, MODERN)
+    again = _latest(dates, MODERN)
     if again is None:
-        raise NotModern(named)
+        raise NotModern(dates)
     return await _discover_again(session, again.date)
 
 
@@ -177,14 +177,14 @@ def _supported(error: ProtocolError) -> frozenset[str]:
     return _dates(error.data.get("supported"))
 
 
-def _utters_modern(refused: Refusal) -> bool:
-    """Some refusals only a modern server utters; the others are an old server's surprise."""
-    if refused.error is None:
-        if refused.status in _DOWN:
-            raise refused
+def _utters_modern(refusal: Refusal) -> bool:
+    """Some refusals come from modern servers only; the others are an old server's surprise."""
+    if refusal.error is None:
+        if refusal.status in _DOWN:
+            raise refusal
         return False
-    code = refused.error.get("code")
-    absent = code == METHOD_NOT_FOUND and refused.status == 404
+    code = refusal.error.get("code")
+    absent = code == METHOD_NOT_FOUND and refusal.status == 404
     return absent or code in (HEADER_MISMATCH, MISSING_CAPABILITY)
 
 
@@ -201,17 +201,17 @@ def _discovered(result: JsonObject) -> Peer:
 # -- the handshake era -------------------------------------------------------------------
 
 
-async def _initialize(session: UpstreamSession, named: frozenset[str] = frozenset()) -> Peer:
+async def _initialize(session: UpstreamSession, dates: frozenset[str] = frozenset()) -> Peer:
     """`initialize` with the client's revision, or with the latest one the upstream has named."""
-    asked = session.asked = _first_asked(session.owner.revision, named)
+    proposal = session.asked = _first_asked(session.owner.revision, dates)
     try:
-        result = await _say_hello(session, asked)
+        result = await _say_hello(session, proposal)
     except ProtocolError as error:
         data = error.data if isinstance(error.data, dict) else {}
-        other = _latest(_dates(data.get("supported")), HANDSHAKE)
-        if other is None or other is asked:
+        counterproposal = _latest(_dates(data.get("supported")), HANDSHAKE)
+        if counterproposal is None or counterproposal is proposal:
             raise Refusal(200, f"initialize: {error.message}") from None
-        result = await _say_hello(session, other)
+        result = await _say_hello(session, counterproposal)
     revision = HANDSHAKE.get(str(result.get("protocolVersion")))
     if revision is None:
         raise Mismatch(f"speaks a revision we do not know, {result.get('protocolVersion')!r}")
@@ -223,10 +223,10 @@ async def _initialize(session: UpstreamSession, named: frozenset[str] = frozense
     )
 
 
-def _first_asked(wanted: Revision, named: frozenset[str]) -> Revision:
-    if not wanted.modern and (not named or wanted.date in named):
-        return wanted
-    return _latest(named, HANDSHAKE) or LATEST_HANDSHAKE
+def _first_asked(preferred: Revision, dates: frozenset[str]) -> Revision:
+    if not preferred.modern and (not dates or preferred.date in dates):
+        return preferred
+    return _latest(dates, HANDSHAKE) or LATEST_HANDSHAKE
 
 
 async def _say_hello(session: UpstreamSession, revision: Revision) -> JsonObject:
@@ -238,9 +238,9 @@ async def _say_hello(session: UpstreamSession, revision: Revision) -> JsonObject
     return await session.greet("initialize", params, None)
 
 
-def _latest(dates: frozenset[str], known: Mapping[str, Revision]) -> Revision | None:
-    shared = sorted(dates & known.keys())
-    return known[shared[-1]] if shared else None
+def _latest(dates: frozenset[str], ours: Mapping[str, Revision]) -> Revision | None:
+    common = sorted(dates & ours.keys())
+    return ours[common[-1]] if common else None
 
 
 def _dates(value: Json) -> frozenset[str]:

@@ -9,6 +9,7 @@ from contextlib import aclosing
 from toolyard.http.client import ClientResponse
 from toolyard.http.client_connection import Broken
 from toolyard.http.events import Event
+from toolyard.processes.pacing import Pace
 from toolyard.protocol.call import JsonObject
 from toolyard.protocol.codec import dumps
 from toolyard.protocol.headers import MCP_NAME, encode_value
@@ -49,17 +50,19 @@ class Resumption:
 
 
 class StreamableLink(Link):
+    """A POST for each message; the answer is its body, or comes on an event stream in it."""
+
     transport = "streamablehttp"
 
-    def __init__(self, requester: Requester) -> None:
-        super().__init__()
+    def __init__(self, requester: Requester, pace: Pace) -> None:
+        super().__init__(pace)
         self._http = requester
         self._session_id: str | None = None
         # By what is in them: most requests differ in their body alone.
         self._headers: dict[tuple[str | None, ...], dict[str, str]] = {}
         self._listening: asyncio.Task[None] | None = None
 
-    async def open(self) -> None:
+    async def _open(self) -> None:
         """Nothing to do: the first message opens the connection."""
 
     # -- requests ----------------------------------------------------------------------
@@ -80,7 +83,7 @@ class StreamableLink(Link):
             body = response.at_hand(self._http.max_message)
             return self._own(await self._body(response) if body is None else body, out)
         finally:
-            # Cut off in the middle this is how a modern call is cancelled.
+            # Cut off in the middle, this is how a modern call is cancelled.
             response.close()
 
     async def _body(self, response: ClientResponse) -> bytes:
@@ -97,20 +100,20 @@ class StreamableLink(Link):
             return messages[0]
         for message in messages:
             if "method" in message:
-                self.receive(message, out.id)
+                self._hearer.receive(message, out.id)
             elif message.get("id") in (out.id, None):
                 answer = message
         if answer is None:
-            raise Lost("answered with something that is no answer")
+            raise Lost("answered with something that is not an answer")
         return answer
 
     async def _refused(self, response: ClientResponse, out: Outgoing) -> LinkError:
         if 200 <= response.status < 300:
             return Lost(f"answered HTTP {response.status} without a result")
-        refused = await refusal(response)
+        error = await refusal(response)
         if out.modern or self._session_id is None or out.method == "initialize":
-            return refused
-        return SessionGone("forgot our session") if _forgot(refused) else refused
+            return error
+        return SessionGone("forgot our session") if _forgot(error) else error
 
     # -- event streams -----------------------------------------------------------------
 
@@ -118,7 +121,7 @@ class StreamableLink(Link):
         resumption = Resumption()
         answer = await self._search(response, out, resumption)
         if answer is None and response.complete and resumption.last_id is not None:
-            self.on_polling(out.id)
+            self._hearer.on_polling(out.id)
         fruitless = 0
         while answer is None:
             if out.modern or resumption.last_id is None or fruitless > MAX_FRUITLESS:
@@ -138,7 +141,7 @@ class StreamableLink(Link):
                 resumption.note(event)
                 for message in messages_of(event):
                     if "method" in message:
-                        self.receive(message, out.id)
+                        self._hearer.receive(message, out.id)
                     elif message.get("id") == out.id:
                         await _finish(response)
                         return message
@@ -198,7 +201,7 @@ class StreamableLink(Link):
                     resumption.note(event)
                     for message in messages_of(event):
                         if "method" in message:
-                            self.receive(message, None)
+                            self._hearer.receive(message, None)
                     await self.pause(len(event.data))
         finally:
             response.close()
@@ -227,18 +230,18 @@ class StreamableLink(Link):
                 response = await self._http.send("DELETE", {"Mcp-Session-Id": session_id})
                 response.close()
         except (LinkError, TimeoutError):
-            pass  # it ends by itself
+            pass  # the session expires by itself
 
     def _request_headers(self, out: Outgoing, name: str | None) -> Mapping[str, str]:
         """Modern requests can be routed by them, without being read."""
         key = (out.method, name, out.version, self._session_id)
-        known = self._headers.get(key)
-        if known is None:
-            known = {**self._common(out.version), **_routing(out, name), **_JSON}
+        headers = self._headers.get(key)
+        if headers is None:
+            headers = {**self._common(out.version), **_routing(out, name), **_JSON}
             if len(self._headers) >= MOST_HEADERS:
                 self._headers.clear()
-            self._headers[key] = known
-        return {**known, **out.headers} if out.headers else known
+            self._headers[key] = headers
+        return {**headers, **out.headers} if out.headers else headers
 
     def _common(self, version: str | None) -> dict[str, str]:
         headers = {}
@@ -253,16 +256,16 @@ class StreamableLink(Link):
 def _routing(out: Outgoing, name: str | None) -> dict[str, str]:
     if not out.modern:
         return {}
-    named = {} if name is None else {"Mcp-Name": encode_value(name)}
-    return {"Mcp-Method": out.method, **named}
+    name_header = {} if name is None else {"Mcp-Name": encode_value(name)}
+    return {"Mcp-Method": out.method, **name_header}
 
 
-def _forgot(refused: Refusal) -> bool:
+def _forgot(refusal: Refusal) -> bool:
     """Does it say that it does not know our session? Some do so with 400 in place of 404."""
-    if refused.status == 404:
+    if refusal.status == 404:
         return True
-    message = refused.error.get("message") if refused.error is not None else None
-    return refused.status == 400 and isinstance(message, str) and "session" in message.lower()
+    message = refusal.error.get("message") if refusal.error is not None else None
+    return refusal.status == 400 and isinstance(message, str) and "session" in message.lower()
 
 
 async def _finish(response: ClientResponse) -> None:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import asyncio
 from abc import ABC, abstractmethod
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Mapping
 from types import MappingProxyType
-from typing import ClassVar, NamedTuple, TypeAlias
+from typing import ClassVar, NamedTuple, Protocol
 
 from toolyard.processes.pacing import Pace, units_of
 from toolyard.protocol.call import Json, JsonObject
@@ -14,7 +14,7 @@ from toolyard.protocol.codec import dumps
 from toolyard.protocol.jsonrpc import MOST_IN_BATCH
 
 MAX_MESSAGE = 64 * 1024 * 1024
-UNASKED = 1000.0
+UNREQUESTED_RATE = 1000.0
 
 
 class LinkError(Exception):
@@ -73,23 +73,44 @@ class Outgoing(NamedTuple):
         )
 
 
-# A message that is no answer, and the id of our request on whose stream it came, if it is known.
-Receive: TypeAlias = Callable[[JsonObject, int | None], None]
+class Hearer(Protocol):
+    """Whoever is told what an upstream says, beside the answers to requests."""
+
+    def receive(self, message: JsonObject, request_id: int | None) -> None:
+        """With the id of our request on whose stream it came, if that is known."""
+
+    def on_polling(self, request_id: int) -> None:
+        """The stream of this request was ended before its answer: it is polled for the rest."""
+
+    def on_lost(self, error: LinkError) -> None:
+        """Nothing can be exchanged any more. Called once."""
+
+
+class Unheard:
+    """Before a link is opened nobody hears it, and there is nothing to hear."""
+
+    def receive(self, message: JsonObject, request_id: int | None) -> None:
+        pass
+
+    def on_polling(self, request_id: int) -> None:
+        pass
+
+    def on_lost(self, error: LinkError) -> None:
+        pass
 
 
 class Link(ABC):
-    """One conversation with an upstream, in some transport."""
+    """One conversation with an upstream, in some transport: opened, used, closed or lost.
+
+    `pace` is that of messages nobody asked for: the upstream is read no faster than this.
+    """
 
     transport: ClassVar[str]
 
-    def __init__(self) -> None:
-        self.receive: Receive = lambda message, related: None
-        self.on_lost: Callable[[LinkError], None] = lambda error: None
-        # The stream of this request was ended before its answer: it is polled for the rest.
-        self.on_polling: Callable[[int], None] = lambda request_id: None
+    def __init__(self, pace: Pace) -> None:
         self.lost: LinkError | None = None
-        # Of what nobody asked for: the upstream is read no faster than this.
-        self.pace = Pace(UNASKED)
+        self.pace = pace
+        self._hearer: Hearer = Unheard()
 
     async def pause(self, size: int) -> None:
         """After a message of this size that nobody asked for."""
@@ -97,9 +118,13 @@ class Link(ABC):
         if seconds:
             await asyncio.sleep(seconds)
 
-    @abstractmethod
-    async def open(self) -> None:
+    async def open(self, hearer: Hearer) -> None:
         """Get ready to exchange messages, or raise a LinkError."""
+        self._hearer = hearer
+        await self._open()
+
+    @abstractmethod
+    async def _open(self) -> None: ...
 
     @abstractmethod
     def exchange(self, out: Outgoing) -> Awaitable[JsonObject]:
@@ -127,7 +152,7 @@ class Link(ABC):
         """Nothing can be exchanged any more."""
         if self.lost is None:
             self.lost = error
-            self.on_lost(error)
+            self._hearer.on_lost(error)
 
 
 class Pending:
@@ -149,8 +174,8 @@ class Pending:
 
     def settle(self, message: JsonObject) -> bool:
         """Hand an answer to whoever waits for it; False where nobody does, and it is dropped."""
-        answered = message.get("id")
-        future = self._waiting.pop(answered, None) if type(answered) is int else None
+        request_id = message.get("id")
+        future = self._waiting.pop(request_id, None) if type(request_id) is int else None
         if future is None or future.done():
             return False
         future.set_result(message)
@@ -162,8 +187,8 @@ class Pending:
             future.set_exception(error)
 
     def fail(self, error: LinkError) -> None:
-        waiting, self._waiting = self._waiting, {}
-        for future in waiting.values():
+        futures, self._waiting = self._waiting, {}
+        for future in futures.values():
             if not future.done():
                 future.set_exception(error)
 

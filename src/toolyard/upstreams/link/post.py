@@ -11,7 +11,7 @@ from toolyard.http.client import CannotReach, ClientResponse, HttpClient, Url
 from toolyard.http.client_connection import Broken, HttpError
 from toolyard.protocol.call import JsonObject
 from toolyard.upstreams.auth import Credentials
-from toolyard.upstreams.link.link import MAX_MESSAGE, CredentialsError, Lost, NotSent, Refusal
+from toolyard.upstreams.link.link import CredentialsError, Lost, NotSent, Refusal
 
 MAX_TRIES = 4
 MAX_ERROR_BODY = 1024 * 1024
@@ -22,13 +22,18 @@ class Requester:
     """Sends requests to one origin on behalf of one caller."""
 
     def __init__(
-        self, url: Url, headers: Mapping[str, str], client: HttpClient, credentials: Credentials
+        self,
+        url: Url,
+        headers: Mapping[str, str],
+        client: HttpClient,
+        credentials: Credentials,
+        max_message: int,
     ) -> None:
         self.url = url
         self._headers = headers
         self._client = client
         self._credentials = credentials
-        self.max_message = MAX_MESSAGE
+        self.max_message = max_message
 
     async def send(
         self,

@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator
 
 from toolyard.http.client import ClientResponse, Url
 from toolyard.http.events import Event
+from toolyard.processes.pacing import Pace
 from toolyard.protocol.call import JsonObject
 from toolyard.protocol.codec import dumps
 from toolyard.upstreams.link.link import (
@@ -23,22 +24,24 @@ from toolyard.upstreams.link.streams import ACCEPT_EVENTS, events_of, messages_o
 
 
 class SseLink(Link):
+    """Everything comes in on one event stream; everything goes out as a POST of its own."""
+
     transport = "sse"
 
-    def __init__(self, requester: Requester) -> None:
-        super().__init__()
+    def __init__(self, requester: Requester, pace: Pace) -> None:
+        super().__init__(pace)
         self._http = requester
         self._pending = Pending()
         self._endpoint: Url | None = None
         self._response: ClientResponse | None = None
         self._reading: asyncio.Task[None] | None = None
 
-    async def open(self) -> None:
+    async def _open(self) -> None:
         self._response = response = await self._http.send("GET", {"Accept": ACCEPT_EVENTS})
         if response.status != 200:
             raise await refusal(response)
         if response.content_type != ACCEPT_EVENTS:
-            raise Refusal(response.status, "it is no event stream")
+            raise Refusal(response.status, "it is not an event stream")
         events = events_of(response, self._http.max_message)
         self._endpoint = await self._first(events)
         self._reading = asyncio.get_running_loop().create_task(self._read(events))
@@ -64,7 +67,7 @@ class SseLink(Link):
             async for event in events:
                 for message in messages_of(event):
                     if "method" in message:
-                        self.receive(message, None)
+                        self._hearer.receive(message, None)
                     elif self._pending.settle(message):
                         continue
                     await self.pause(len(event.data))

@@ -8,7 +8,7 @@ from typing import NoReturn
 
 from toolyard.errors import ProtocolError
 from toolyard.processes.lasting import EXIT_GRACE, Child, GroupGuard, Program
-from toolyard.processes.pacing import units_of
+from toolyard.processes.pacing import Pace, units_of
 from toolyard.protocol.call import JsonObject
 from toolyard.protocol.codec import dumps, loads
 from toolyard.telemetry import logger
@@ -31,12 +31,14 @@ _ID_LAST = re.compile(rb',\s*"id"\s*:\s*(\d{1,18})\s*(?:,\s*"jsonrpc"\s*:\s*"2\.
 
 
 class StdioLink(Link):
+    """A child process that reads its messages from stdin and writes its own to stdout."""
+
     transport = "stdio"
 
     def __init__(
-        self, program: Program, *, max_message: int = MAX_MESSAGE, guard: GroupGuard
+        self, program: Program, pace: Pace, *, max_message: int = MAX_MESSAGE, guard: GroupGuard
     ) -> None:
-        super().__init__()
+        super().__init__(pace)
         self._program = program
         self._pending = Pending()
         self._garbage = 0
@@ -46,7 +48,7 @@ class StdioLink(Link):
     def pid(self) -> int | None:
         return self._child.pid
 
-    async def open(self) -> None:
+    async def _open(self) -> None:
         try:
             self._child.start()
         except (OSError, ValueError) as error:
@@ -107,7 +109,7 @@ class StdioLink(Link):
         """Was it asked for?"""
         if "method" not in message:
             return self._pending.settle(message)
-        self.receive(message, None)
+        self._hearer.receive(message, None)
         return False
 
     def _slow_down(self, size: int, messages: int = 0) -> None:
@@ -118,14 +120,14 @@ class StdioLink(Link):
     def _on_garbage(self, line: bytes | bytearray) -> None:
         if not line or line.isspace():
             return
-        answered = _ID_FIRST.match(line) or _ID_LAST.search(line, max(0, len(line) - SHOWN_GARBAGE))
-        if answered is not None:
+        match = _ID_FIRST.match(line) or _ID_LAST.search(line, max(0, len(line) - SHOWN_GARBAGE))
+        if match is not None:
             # Whoever waits for it would wait in vain.
-            self._pending.break_off(int(answered.group(1)), Lost("sent an answer that is not JSON"))
+            self._pending.break_off(int(match.group(1)), Lost("sent an answer that is not JSON"))
         self._garbage += 1
         if self._garbage == 1:
-            shown = bytes(line[:SHOWN_GARBAGE]).decode("utf-8", "replace")
-            log.warning("%s: its output is not all JSON, skipped: %s", self._program.name, shown)
+            excerpt = bytes(line[:SHOWN_GARBAGE]).decode("utf-8", "replace")
+            log.warning("%s: its output is not all JSON, skipped: %s", self._program.name, excerpt)
 
     def _on_end(self, reason: str) -> None:
         error: LinkError = Lost(reason)

@@ -21,6 +21,8 @@ Ask: TypeAlias = Callable[[JsonObject], Awaitable[JsonObject]]
 
 
 class Pages(NamedTuple):
+    """All pages of one list."""
+
     items: tuple[JsonObject, ...]
     lasts: float | None  # the shortest time that a page is said to hold, in seconds
 
@@ -30,23 +32,25 @@ async def fetch(session: UpstreamSession, capabilities: JsonObject | None = None
 
     Raises a LinkError when it cannot be reached; a list that it refuses is empty.
     """
-    found: dict[str, tuple[JsonObject, ...]] = {}
+    entries: dict[str, tuple[JsonObject, ...]] = {}
     times: list[float] = []
     problems = []
     ask = partial(session.request_as, told_in(session.peer.revision, capabilities or {}))
-    for kind, spelled in SPELLED.items():
-        if not session.peer.offers(spelled.family):
+    for kind, spelling in SPELLED.items():
+        if not session.peer.offers(spelling.family):
             continue
         try:
-            found[kind], lasts = await _all_pages(
-                session, partial(ask, spelled.method), spelled.key
+            entries[kind], lasts = await _all_pages(
+                session, partial(ask, spelling.method), spelling.key
             )
             times += [] if lasts is None else [lasts]
         except ProtocolError as error:
             if error.code != METHOD_NOT_FOUND:
-                problems.append(f"{spelled.method}: {error.message}")
+                problems.append(f"{spelling.method}: {error.message}")
     if session.modern and session.link.transport != "stdio":
-        found["tools"] = tuple(tool for tool in found.get("tools", ()) if _callable(session, tool))
+        entries["tools"] = tuple(
+            tool for tool in entries.get("tools", ()) if _callable(session, tool)
+        )
     return Listing(
         server=session.server,
         capabilities=session.peer.capabilities,
@@ -55,7 +59,7 @@ async def fetch(session: UpstreamSession, capabilities: JsonObject | None = None
         instructions=session.peer.instructions,
         error="; ".join(problems) or None,
         lasts=min(times, default=None),
-        **found,
+        **entries,
     )
 
 
@@ -63,12 +67,14 @@ async def _all_pages(session: UpstreamSession, ask: Ask, key: str) -> Pages:
     items: list[JsonObject] = []
     times: list[float] = []
     cursor: Json = None
-    seen: set[str] = set()
+    cursors: set[str] = set()
     for _ in range(MAX_PAGES):
         page = await ask({} if cursor is None else {"cursor": cursor})
-        listed = page.get(key)
+        entries = page.get(key)
         items += (
-            [item for item in listed if isinstance(item, dict)] if isinstance(listed, list) else []
+            [item for item in entries if isinstance(item, dict)]
+            if isinstance(entries, list)
+            else []
         )
         times += _time_of(page) if session.modern else []
         if len(items) > session.limits.entries:
@@ -76,9 +82,9 @@ async def _all_pages(session: UpstreamSession, ask: Ask, key: str) -> Pages:
             log.warning("%s: lists more than %d %s", session.server, len(items), key)
             break
         cursor = page.get("nextCursor")
-        if not isinstance(cursor, str) or cursor in seen:
+        if not isinstance(cursor, str) or cursor in cursors:
             break
-        seen.add(cursor)
+        cursors.add(cursor)
     return Pages(tuple(items), min(times, default=None))
 
 

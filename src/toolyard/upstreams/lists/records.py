@@ -1,173 +1,148 @@
-"""What is remembered of an upstream, and its last listing on disk: a start needs no upstream."""
+"""What is known of the lists of one upstream, for each kind of client. Asks nobody.
+
+An upstream may list something else to each caller that has a login of its own, in each era,
+and to clients that can do different things. Clients that are alike in all of this share one
+record.
+"""
 
 from __future__ import annotations
 
-import os
+import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import TypeAlias
-
-import orjson
+from time import monotonic
+from typing import NamedTuple
 
 from toolyard.catalog.listing import Listing
-from toolyard.files.whole import write_whole
-from toolyard.protocol.call import Json, JsonObject
-from toolyard.protocol.codec import dumps, exact
-from toolyard.protocol.kinds import KINDS
-from toolyard.protocol.revisions import HANDSHAKE, Revision
-from toolyard.telemetry import logger
+from toolyard.protocol.call import JsonObject
+from toolyard.protocol.client import ASKED
+from toolyard.protocol.client import key_of as client_key
+from toolyard.protocol.headers import header_parameters
+from toolyard.upstreams.connections import ANYBODY, Downstream
+from toolyard.upstreams.definition import ServerDefinition
+from toolyard.upstreams.lists.disk import Learnt, RecordFolder, UpstreamRecord
 
-log = logger("upstreams")
-FORMAT = 1
+# Callers with a login of their own are counted as well.
+MOST_LISTINGS = 256
+MOST_KEPT = 8
 
-
-@dataclass(slots=True)
-class Learnt:
-    """What connecting has taught us about an upstream: it is not asked twice."""
-
-    # Whether it has that era; None while that is not known.
-    modern: bool | None = None
-    handshake: bool | None = None
-    transport: str | None = None
-    newest: Revision | None = None  # of the handshake era
-
-    def speaks_modern(self, for_modern: bool) -> bool | None:
-        """Is it spoken to in the modern era, for clients of that one or of the other?
-
-        In the client's own where it has that. None while nobody knows.
-        """
-        if for_modern:
-            return self.modern
-        return None if self.handshake is None else not self.handshake
-
-    def note(self, *, wanted_modern: bool, modern: bool) -> None:
-        """It was greeted for a client of one era, and this came of it."""
-        if modern:
-            self.modern = True
-        else:
-            self.handshake = True
-        if wanted_modern and not modern:
-            self.modern = False
-        elif modern and not wanted_modern:
-            self.handshake = False
+Headers = Mapping[tuple[str, ...], str]
 
 
-# What is listed in an era to clients that can do what the key says.
-Others: TypeAlias = Mapping[tuple[bool, str], Listing]
+class Key(NamedTuple):
+    caller: str
+    modern: bool
+    client: str
 
 
-@dataclass(frozen=True, slots=True)
-class UpstreamRecord:
-    listing: Listing  # to clients that can do nothing special
-    learnt: Learnt
-    others: Others = field(default_factory=dict)
+@dataclass(eq=False, slots=True)
+class ListingRecord:
+    """What is known for one kind of client. Whoever asks the upstream holds the lock."""
+
+    listing: Listing | None = None
+    fresh: bool = False
+    in_doubt: bool = False  # there was a sign that it may not be so any more
+    old_at: float | None = None  # when it will not be, by the server's own word
+    lock: asyncio.Lock = field(default_factory=asyncio.Lock)
 
 
-def record_folder(registry: str) -> Path:
-    """Where listings of upstreams are kept: beside the file, else in the user's cache."""
-    folder = Path(registry).resolve().parent
-    if os.access(folder, os.W_OK):
-        return folder / ".registry" / "upstreams"
-    cache = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
-    return Path(cache) / "toolyard" / "upstreams"
+class Records:
+    """The records of one upstream, the headers that its tools want, and what is kept on disk."""
 
+    def __init__(
+        self, definition: ServerDefinition, learnt: Learnt, memory: UpstreamRecord | None
+    ) -> None:
+        self._definition = definition
+        self._learnt = learnt
+        self._known: dict[Key, ListingRecord] = {}  # those used last come last
+        self._headers: dict[tuple[str, str], Headers] = {}
+        if memory is not None:
+            self._load(memory)
 
-class RecordFolder:
-    """A folder with a file for each definition. Without a folder nothing is kept."""
+    def _load(self, memory: UpstreamRecord) -> None:
+        """What was kept is believed until the server is used."""
+        self.at(self.key(ANYBODY)).listing = memory.listing
+        for (modern, client), listing in memory.by_client.items():
+            self.at(Key("", modern, client)).listing = listing
 
-    def __init__(self, folder: Path | None) -> None:
-        self._folder = folder
+    def key(self, client: Downstream) -> Key:
+        modern = self._learnt.speaks_modern(client.guise.modern)
+        modern = client.guise.modern if modern is None else modern
+        abilities = client.guise.key
+        if not modern and abilities and self._definition.share == "always":
+            able = client.guise.capabilities
+            abilities = client_key({name: able[name] for name in able if name not in ASKED})
+        return Key(self._definition.login_of(client.caller), modern, abilities)
 
-    def load(self, identity: str, server: str) -> UpstreamRecord | None:
-        if self._folder is None:
-            return None
-        try:
-            value = exact((self._folder / f"{identity}.json").read_bytes())
-        except (OSError, ValueError):
-            return None
-        return _read(value, server)
+    def at(self, key: Key) -> ListingRecord:
+        """The record for such clients, made where there is none."""
+        record = self._known.pop(key, None) or ListingRecord()
+        self._known[key] = record
+        while len(self._known) > MOST_LISTINGS:
+            del self._known[next(iter(self._known))]
+        return record
 
-    def save(self, identity: str, record: UpstreamRecord) -> None:
-        if self._folder is None:
+    def listing(self, client: Downstream) -> Listing | None:
+        record = self._known.get(self.key(client))
+        return record.listing if record is not None else None
+
+    def in_doubt(self, client: Downstream) -> bool:
+        record = self._known.get(self.key(client))
+        return record is None or record.in_doubt
+
+    # -- how long it holds -------------------------------------------------------------
+
+    def note(self, record: ListingRecord, listing: Listing, caller: str) -> None:
+        """This was listed just now."""
+        record.listing, record.in_doubt = listing, not record.fresh
+        record.old_at = None if listing.lasts is None else monotonic() + listing.lasts
+        for tool in listing.tools:
+            self._learn_headers(caller, tool)
+
+    def stale(self, caller: str, client: str) -> bool:
+        """It may list something else to clients of this kind: to all, if they are plain ones."""
+        had_listing = False
+        self._forget_headers(caller)
+        for key, record in self._known.items():
+            if key.caller == caller and client in ("", key.client):
+                record.fresh, record.in_doubt = False, True
+                had_listing = had_listing or record.listing is not None
+        return had_listing
+
+    def expire(self) -> bool:
+        """Those older than their server allows are stale. Were there any?"""
+        now = monotonic()
+        records = self._known.values()
+        old = [record for record in records if record.old_at is not None and record.old_at <= now]
+        for record in old:
+            record.old_at, record.fresh = None, False
+        return bool(old)
+
+    def save(self, cache: RecordFolder) -> None:
+        """Write down what is known, for the next start."""
+        base, listing = self.key(ANYBODY), self.listing(ANYBODY)
+        if self._definition.auth == "oauth" or listing is None:
             return
-        path = self._folder / f"{identity}.json"
+        by_client = {
+            (key.modern, key.client): record.listing
+            for key, record in list(self._known.items())[-MOST_KEPT:]
+            if record.listing is not None and key != base
+        }
+        cache.save(self._definition.identity, UpstreamRecord(listing, self._learnt, by_client))
+
+    # -- arguments that travel in headers ----------------------------------------------
+
+    def headers(self, caller: str, tool: str) -> Headers | None:
+        """None where the tool has not been listed, or not since it may have changed."""
+        return self._headers.get((caller, tool))
+
+    def _forget_headers(self, caller: str) -> None:
+        for key in [key for key in self._headers if key[0] == caller]:
+            del self._headers[key]
+
+    def _learn_headers(self, caller: str, tool: JsonObject) -> None:
         try:
-            self._folder.mkdir(parents=True, exist_ok=True)
-            write_whole(str(path), _written(record), sync=False)
-        except (OSError, TypeError) as error:
-            log.warning("the listing of %s was not kept: %s", record.listing.server, error)
-
-
-def _written(record: UpstreamRecord) -> bytes:
-    learnt = record.learnt
-    others = [
-        {"modern": modern, "client": client, **_listed(listing)}
-        for (modern, client), listing in record.others.items()
-    ]
-    return dumps(
-        {
-            "format": FORMAT,
-            "server": record.listing.server,
-            "era": None if learnt.modern is None else "modern" if learnt.modern else "handshake",
-            "handshake": learnt.handshake,
-            "transport": learnt.transport,
-            "newest": learnt.newest.date if learnt.newest is not None else None,
-            **_listed(record.listing),
-            "others": others,
-        },
-        orjson.OPT_INDENT_2,
-    )
-
-
-def _listed(listing: Listing) -> JsonObject:
-    return {
-        "revision": listing.revision,
-        "capabilities": listing.capabilities,
-        **{kind: getattr(listing, kind) for kind in KINDS},
-    }
-
-
-def _read(value: Json, server: str) -> UpstreamRecord | None:
-    if not isinstance(value, dict) or value.get("format") != FORMAT:
-        return None
-    return UpstreamRecord(
-        _read_listing(value, server), _read_learnt(value), _read_others(value, server)
-    )
-
-
-def _read_listing(value: JsonObject, server: str) -> Listing:
-    revision, capabilities = value.get("revision"), value.get("capabilities")
-    return Listing(
-        server=server,
-        tools=_objects(value.get("tools")),
-        resources=_objects(value.get("resources")),
-        templates=_objects(value.get("templates")),
-        prompts=_objects(value.get("prompts")),
-        capabilities=capabilities if isinstance(capabilities, dict) else {},
-        revision=revision if isinstance(revision, str) else None,
-    )
-
-
-def _read_learnt(value: JsonObject) -> Learnt:
-    era, handshake, transport = value.get("era"), value.get("handshake"), value.get("transport")
-    return Learnt(
-        era == "modern" if era in ("modern", "handshake") else None,
-        True if era == "handshake" else handshake if isinstance(handshake, bool) else None,
-        transport if isinstance(transport, str) else None,
-        HANDSHAKE.get(str(value.get("newest"))),
-    )
-
-
-def _read_others(value: JsonObject, server: str) -> Others:
-    return {
-        (one["modern"], one["client"]): _read_listing(one, server)
-        for one in _objects(value.get("others"))
-        if isinstance(one.get("modern"), bool) and isinstance(one.get("client"), str)
-    }
-
-
-def _objects(value: Json) -> tuple[JsonObject, ...]:
-    return (
-        tuple(item for item in value if isinstance(item, dict)) if isinstance(value, list) else ()
-    )
+            headers = header_parameters(tool.get("inputSchema"))
+        except ValueError:
+            return  # only over stdio, where such a tool is listed and no header is sent
+        self._headers[caller, str(tool.get("name"))] = headers

@@ -1,4 +1,4 @@
-"""What many want to hear of one upstream, asked for once over its shared connection.
+"""What many want to hear from one upstream, asked for once on each connection.
 
 Handshake era: `resources/subscribe` for each URI. Modern: one `subscriptions/listen` for all.
 """
@@ -6,36 +6,37 @@ Handshake era: `resources/subscribe` for each URI. Modern: one `subscriptions/li
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine
-from typing import Any, TypeAlias
+from collections.abc import Callable
+from typing import TypeAlias
 
 from toolyard.errors import METHOD_NOT_FOUND, ProtocolError
 from toolyard.protocol.call import JsonObject
 from toolyard.protocol.kinds import SPELLED
 from toolyard.telemetry import logger
+from toolyard.upstreams.background import Background
 from toolyard.upstreams.link.link import LinkError, Refusal
 from toolyard.upstreams.session import UpstreamSession
 
 log = logger("upstreams")
-Changed: TypeAlias = Callable[[], None]
+OnChange: TypeAlias = Callable[[], None]
 
 FIRST_WAIT, MOST_WAIT = 1.0, 30.0
 ACKNOWLEDGED_WITHIN = 5.0
 
 
 class ChangeWatch:
-    """`changed` is called when any list may have changed."""
+    """What is wanted on one connection. `on_change` is called when any list may have changed."""
 
-    def __init__(self, changed: Changed) -> None:
-        self._changed = changed
-        self._by_uri: dict[str, list[Changed]] = {}
+    def __init__(self, on_change: OnChange) -> None:
+        self._on_change = on_change
+        self._by_uri: dict[str, list[OnChange]] = {}
         self._session: UpstreamSession | None = None
         self._listening: asyncio.Task[None] | None = None
         self._acknowledged = asyncio.Event()
         self._one_at_a_time = asyncio.Lock()
         self._asking = asyncio.Lock()
         self._asked_for: set[str] = set()
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._background = Background()
 
     @property
     def wanted(self) -> bool:
@@ -43,17 +44,17 @@ class ChangeWatch:
 
     # -- who wants what ----------------------------------------------------------------
 
-    async def add(self, uri: str, changed: Changed) -> None:
+    async def add(self, uri: str, on_change: OnChange) -> None:
         holders = self._by_uri.setdefault(uri, [])
-        holders.append(changed)
+        holders.append(on_change)
         async with self._asking:  # whoever comes second waits until the first is heard
             if uri not in self._asked_for:
                 self._asked_for.add(uri)
                 await self._ask_for(uri)
 
-    async def remove(self, uri: str, changed: Changed) -> None:
+    async def remove(self, uri: str, on_change: OnChange) -> None:
         holders = self._by_uri.get(uri, [])
-        holders.remove(changed)
+        holders.remove(on_change)
         if not holders:
             self._by_uri.pop(uri, None)
             self._asked_for.discard(uri)
@@ -83,10 +84,10 @@ class ChangeWatch:
         """There is a new connection: ask on it for everything that is wanted."""
         again, self._session = self._session is not None, session
         if session.modern:
-            self._spawn(self._listen_anew(session))
+            self._background.start(self._listen_anew(session))
         else:
             for uri in self._by_uri:
-                self._spawn(_tell(session, "resources/subscribe", uri))
+                self._background.start(_tell(session, "resources/subscribe", uri))
         if again:
             self._missed()
 
@@ -97,15 +98,15 @@ class ChangeWatch:
 
     def heard(self, method: str, params: JsonObject) -> None:
         if method.endswith("/list_changed"):
-            self._changed()
+            self._on_change()
         elif method == "notifications/resources/updated":
             self._tell_holders(str(params.get("uri")))
         elif method == "notifications/subscriptions/acknowledged":
             self._acknowledged.set()
 
     def _tell_holders(self, uri: str) -> None:
-        for changed in tuple(self._by_uri.get(uri, ())):
-            changed()
+        for on_change in tuple(self._by_uri.get(uri, ())):
+            on_change()
 
     # -- the modern listen -------------------------------------------------------------
 
@@ -113,23 +114,23 @@ class ChangeWatch:
         """Open a listen for what is wanted now; the older one ends when this one has begun."""
         async with self._one_at_a_time:
             older, self._listening = self._listening, None
-            wanted = self._filter(session)
-            if wanted:
+            filters = self._filter(session)
+            if filters:
                 self._acknowledged.clear()
-                self._listening = self._spawn(self._keep_listening(session, wanted))
+                self._listening = self._background.start(self._keep_listening(session, filters))
                 await self._until_acknowledged()
             if older is not None:
                 older.cancel()
 
     def _filter(self, session: UpstreamSession) -> JsonObject:
-        wanted: JsonObject = {
-            spelled.filter: True
-            for spelled in SPELLED.values()
-            if session.peer.offers(spelled.family, "listChanged")
+        filters: JsonObject = {
+            spelling.filter: True
+            for spelling in SPELLED.values()
+            if session.peer.offers(spelling.family, "listChanged")
         }
         if self._by_uri:
-            wanted["resourceSubscriptions"] = sorted(self._by_uri)
-        return wanted
+            filters["resourceSubscriptions"] = sorted(self._by_uri)
+        return filters
 
     async def _until_acknowledged(self) -> None:
         try:
@@ -138,11 +139,11 @@ class ChangeWatch:
         except TimeoutError:
             log.debug("an upstream did not acknowledge subscriptions/listen")
 
-    async def _keep_listening(self, session: UpstreamSession, wanted: JsonObject) -> None:
+    async def _keep_listening(self, session: UpstreamSession, filters: JsonObject) -> None:
         wait = FIRST_WAIT
         while session.link.lost is None:
             try:
-                await session.listen(wanted)
+                await session.listen(filters)
             except (ProtocolError, Refusal) as error:
                 log.debug("%s: subscriptions/listen: %s", session.server, error)
                 self._acknowledged.set()
@@ -152,21 +153,11 @@ class ChangeWatch:
             wait = FIRST_WAIT if self._acknowledged.is_set() else min(wait * 2, MOST_WAIT)
             self._acknowledged.clear()
             await asyncio.sleep(wait)
-            self._changed()
+            self._on_change()
             self._missed()
 
-    # -- the end -----------------------------------------------------------------------
-
-    def _spawn(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
-        task = asyncio.get_running_loop().create_task(work)
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
-        return task
-
     async def close(self) -> None:
-        for task in tuple(self._tasks):
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await self._background.cancel()
 
 
 async def _tell(session: UpstreamSession, method: str, uri: str) -> None:

@@ -17,7 +17,7 @@ from toolyard.web.editing.sections import SECTIONS, RefusedEdit, check_edit, edi
 
 
 class RegistryFile(Protocol):
-    """One registry file, and what would become of the catalog if it were another."""
+    """One registry file, and the catalog that another text in it would make."""
 
     @property
     def path(self) -> str: ...
@@ -26,7 +26,7 @@ class RegistryFile(Protocol):
         """Raises OSError."""
 
     def save(self, text: str, seen: str) -> None:
-        """In place of the text with that stamp, whole or not at all. Raises Stale, OSError."""
+        """Replace the text with that stamp, whole or not at all. Raises Stale, OSError."""
 
     def parse(self, text: str) -> Json:
         """Raises ValueError."""
@@ -42,7 +42,7 @@ class RegistryFile(Protocol):
 
 
 class Stale(Exception):
-    """The file is not any more what was read."""
+    """The file has changed since it was read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,23 +55,23 @@ class Draft:
 
     @property
     def spoils(self) -> bool:
-        """Does it bring a mistake that the file has not had?"""
-        return self.catalog is None or not all(one.get("standing") for one in self.problems)
+        """Does it bring a mistake that the file does not have yet?"""
+        return self.catalog is None or not all(problem.get("standing") for problem in self.problems)
 
 
 def shown(file: RegistryFile, read_only: bool) -> JsonObject:
     text = file.read()
-    described = file.described()
-    seen = {"path": file.path, "stamp": stamp(text), "readOnly": read_only, **described}
+    description = file.described()
+    head = {"path": file.path, "stamp": stamp(text), "readOnly": read_only, **description}
     try:
         parts = sections(text)
         file.parse(text)
     except ValueError as error:
         trouble = {"message": str(error), "section": "", "line": 0, "pointer": ""}
-        return {**seen, "editable": False, "why": "the file is not JSON", "problems": [trouble]}
-    why = _why_not(described["format"], file.parse(text))
+        return {**head, "editable": False, "why": "the file is not JSON", "problems": [trouble]}
+    why = _why_not(description["format"], file.parse(text))
     return {
-        **seen,
+        **head,
         "editable": why is None,
         "why": why,
         "sections": {name: part.text for name, part in parts.items()},
@@ -81,15 +81,15 @@ def shown(file: RegistryFile, read_only: bool) -> JsonObject:
 
 def _why_not(form: str, value: Json) -> str | None:
     if form != "native":
-        return f"the registry is one of {form}: it can be read here, and converted by a command"
+        return f"the registry is in the format of {form}: view it here, or convert it by command"
     tools = value.get("tools") if isinstance(value, dict) else None
-    if any(isinstance(one, dict) and isinstance(one.get("server"), dict) for one in tools or []):
-        return "the file has servers inside of tools: name them under servers to edit it here"
+    if any(isinstance(tool, dict) and isinstance(tool.get("server"), dict) for tool in tools or []):
+        return "the file has servers inside tools: move them under servers to edit it here"
     return None
 
 
 def stamp(text: str) -> str:
-    """What the page must show that it has seen before it may replace it."""
+    """Names a text: who wants to replace it must show that they have read it."""
     return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()[:32]
 
 
@@ -108,7 +108,7 @@ def _had(file: RegistryFile, text: str) -> Counter[tuple[str, str]]:
 
 
 def _kind_of(problem: JsonObject) -> tuple[str, str]:
-    """The same mistake, also where the entries before it have come or gone."""
+    """Recognises a mistake even after entries before it have come or gone."""
     return re.sub(r"(?<=/)[0-9]+(?=/|$)", "", problem["pointer"], count=1), problem["message"]
 
 
@@ -125,37 +125,37 @@ def _check_part(file: RegistryFile, name: str, part: str) -> None:
 
 
 def draft(file: RegistryFile, text: str, had: Mapping[tuple[str, str], int] | None = None) -> Draft:
-    """`had`: the mistakes that the file has already, which a change need not repair."""
+    """`had`: the mistakes that are in the file already, which a change need not repair."""
     try:
         catalog, mistakes = file.would_be(text)
     except ConfigError as error:
         return Draft(text, [_placed(text, file.path, problem) for problem in error.problems])
-    placed = [_placed(text, file.path, problem) for problem in mistakes]
-    left = Counter(had or {})
-    for problem in placed:
+    problems = [_placed(text, file.path, problem) for problem in mistakes]
+    standing = Counter(had or {})
+    for problem in problems:
         kind = _kind_of(problem)
-        problem["standing"] = left[kind] > 0
-        left[kind] -= 1
-    return Draft(text, placed, catalog)
+        problem["standing"] = standing[kind] > 0
+        standing[kind] -= 1
+    return Draft(text, problems, catalog)
 
 
 def _placed(text: str, path: str, problem: Problem) -> JsonObject:
-    """The problem with its line, counted within the section that it is in."""
-    seen: JsonObject = {"message": problem.message, "pointer": problem.pointer}
+    """The problem, with its line counted within its section."""
+    report: JsonObject = {"message": problem.message, "pointer": problem.pointer}
     section = problem.pointer.split("/")[1] if "/" in problem.pointer else ""
     here = nearest(places(text), problem.pointer) if problem.file == path else None
     if here is None or section not in SECTIONS:
         elsewhere = "" if problem.file == path else problem.file
-        return {**seen, "section": "", "line": 0, "file": elsewhere}
+        return {**report, "section": "", "line": 0, "file": elsewhere}
     line = line_of(text, here.start) - sections(text)[section].line + 1
-    return {**seen, "section": section, "line": max(line, 1)}
+    return {**report, "section": section, "line": max(line, 1)}
 
 
 def effect(before: Catalog, after: Catalog) -> list[JsonObject]:
-    """What clients would see otherwise than now."""
+    """What would change for clients."""
     names = [*after.tools, *(name for name in before.tools if name not in after.tools)]
-    told = (_change(name, before, after) for name in names)
-    return [change for change in told if change is not None]
+    changes = (_change(name, before, after) for name in names)
+    return [change for change in changes if change is not None]
 
 
 def _change(name: str, before: Catalog, after: Catalog) -> JsonObject | None:
@@ -170,5 +170,5 @@ def _change(name: str, before: Catalog, after: Catalog) -> JsonObject | None:
 
 
 def find(files: Iterable[RegistryFile], path: Json) -> RegistryFile | None:
-    """One of the files that are served: no other can be named."""
+    """The file at that path, among those that are served; no other can be named."""
     return next((file for file in files if file.path == path), None)

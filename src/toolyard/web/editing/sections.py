@@ -1,4 +1,4 @@
-"""A registry file with other `tools` and `schemas`: nothing else in it can change. Pure.
+"""A registry file with its `tools` and `schemas` replaced; nothing else in it can change. Pure.
 
 No request may name a command to run: server objects and new variables are refused.
 """
@@ -17,7 +17,7 @@ _VARIABLE = re.compile(r"(?<!\$)\$\{[^}]*\}?")
 
 
 class RefusedEdit(Exception):
-    """Why the page may not save this."""
+    """An edit that the page may not save, and why."""
 
     def __init__(self, message: str, section: str = "") -> None:
         super().__init__(message)
@@ -27,21 +27,23 @@ class RefusedEdit(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Section:
+    """A part of the file that can be edited, as it is written there."""
+
     text: str
     line: int  # of its first character in the file, counted from 1
 
 
 def sections(text: str) -> dict[str, Section]:
-    """The two parts that can be edited, as they are written."""
-    found = places(text)
-    taken = {}
+    """The two parts that can be edited."""
+    spans = places(text)
+    parts = {}
     for name, empty in SECTIONS.items():
-        span = found.get(f"/{name}")
+        span = spans.get(f"/{name}")
         if span is None:
-            taken[name] = Section(empty, line_of(text, found[""].end))
+            parts[name] = Section(empty, line_of(text, spans[""].end))
         else:
-            taken[name] = Section(text[span.start : span.end], line_of(text, span.start))
-    return taken
+            parts[name] = Section(text[span.start : span.end], line_of(text, span.start))
+    return parts
 
 
 def edited(text: str, parts: Mapping[str, str]) -> str:
@@ -53,17 +55,17 @@ def edited(text: str, parts: Mapping[str, str]) -> str:
 
 def _closed(part: str) -> str:
     """A comment at the end must not swallow what follows in the file."""
-    last = part.rstrip().rpartition("\n")[2]
-    return f"{part.strip()}\n" if "//" in last else part.strip()
+    last_line = part.rstrip().rpartition("\n")[2]
+    return f"{part.strip()}\n" if "//" in last_line else part.strip()
 
 
 def _with(text: str, name: str, part: str) -> str:
-    found = places(text)
-    span = found.get(f"/{name}")
+    spans = places(text)
+    span = spans.get(f"/{name}")
     if span is not None:
         return text[: span.start] + part + text[span.end :]
-    end = found[""].end - 1
-    comma = "," if any(pointer.count("/") == 1 for pointer in found) else ""
+    end = spans[""].end - 1
+    comma = "," if any(pointer.count("/") == 1 for pointer in spans) else ""
     before = text[:end].rstrip().removesuffix(",") if comma else text[:end]
     return f'{before}{comma}\n  "{name}": {part}\n{text[end:]}'
 
@@ -85,14 +87,14 @@ def check_edit(before: Json, after: Json) -> None:
 def _check_tool(tool: Mapping[str, Json]) -> None:
     if isinstance(tool.get("server"), dict):
         raise RefusedEdit(
-            f"tool {tool.get('name')!r} has a server of its own: servers are named in the "
+            f"tool {tool.get('name')!r} has a server of its own: servers are added in the "
             "file, never by the page",
             "tools",
         )
     if isinstance(tool.get("source"), dict):
         raise RefusedEdit(
-            f"the source of tool {tool.get('name')!r} is an object: that is another format, "
-            "which would change what the whole file means",
+            f"the source of tool {tool.get('name')!r} is an object: that belongs to another "
+            "format, and would change what the whole file means",
             "tools",
         )
 
@@ -102,12 +104,12 @@ def _others(registry: Json) -> dict[str, Json]:
 
 
 def _variables(registry: Json) -> set[tuple[str, str]]:
-    """Each variable, with the tool whose entry it stands in."""
-    found = {("schemas", one) for one in _mentioned(registry.get("schemas"))}
+    """Each variable, with the tool whose entry contains it."""
+    variables = {("schemas", variable) for variable in _mentioned(registry.get("schemas"))}
     for tool in registry.get("tools") or []:
         owner = str(tool.get("name")) if isinstance(tool, dict) else ""
-        found |= {(owner, one) for one in _mentioned(tool)}
-    return found
+        variables |= {(owner, variable) for variable in _mentioned(tool)}
+    return variables
 
 
 def _mentioned(value: Json) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""A value small enough to keep: the same one where it is small, else a shortened copy."""
+"""A value small enough to keep: itself where it is small, else a shortened copy."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ def glimpse(value: Json) -> Json:
 
 
 def is_small(value: Json) -> bool:
-    """Most calls are seen at a glance; the others cost no more than what would be kept."""
+    """One glance is enough for most calls; the others cost no more than what would be kept."""
     return (type(value) is dict and _at_a_glance(value)) or _counted(value)
 
 
 def _at_a_glance(value: JsonObject) -> bool:
-    """A few short members; or one level more of such. On the way of every call."""
+    """A few short members, or one more level of such. Every call passes here."""
     if len(value) > _FEW:
         return False
     for part in value.values():
@@ -44,8 +44,8 @@ def _at_a_glance(value: JsonObject) -> bool:
 def _few_objects(values: list[Json]) -> bool:
     if len(values) > _FEW:
         return False
-    for one in values:  # noqa: SIM110 - a generator costs more than all the rest
-        if type(one) is not dict or not _few_and_short(one):
+    for value in values:  # noqa: SIM110 - a generator costs more than all the rest
+        if type(value) is not dict or not _few_and_short(value):
             return False
     return True
 
@@ -82,11 +82,11 @@ def _shortened(value: Json, depth: int) -> Json:
         cut = len(value) - _LONGEST_TEXT
         return value if cut <= 0 else f"{value[:_LONGEST_TEXT]}… ({cut} more characters)"
     if isinstance(value, dict) and depth:
-        kept = {
+        members = {
             _shortened(key, 0): _shortened(part, depth - 1)
             for key, part in _head(value.items(), _LONGEST_LIST)
         }
-        return kept | _rest(len(value))
+        return members | _rest(len(value))
     if isinstance(value, list) and depth:
         kept_items = [_shortened(part, depth - 1) for part in value[:_LONGEST_LIST]]
         more = len(value) - _LONGEST_LIST

@@ -1,6 +1,6 @@
 """The second hop of a call: what went to the script or the upstream, and what came back.
 
-Whoever wants to see the hops of a call puts a list into `observers` before it runs.
+To see a call's hops, add a list to `observers` before it runs.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from toolyard.upstreams.target import UpstreamTargets
 
 
 class Hop:
-    """One request to what does the work; filled in place, because it is on the hot path."""
+    """One request to whoever does the work; filled in place, as it is on the hot path."""
 
     __slots__ = ("arguments", "began", "ended", "error", "result", "to")
 
@@ -27,20 +27,20 @@ class Hop:
         self.ended = 0.0
 
     def with_values(self, arguments: Json, result: Json) -> Hop:
-        """The same hop; others that observe it keep theirs."""
+        """The same hop with other values; other observers keep theirs."""
         if arguments is self.arguments and result is self.result:
             return self
-        other = Hop(self.to, arguments)
-        other.result, other.error = result, self.error
-        other.began, other.ended = self.began, self.ended
-        return other
+        copy = Hop(self.to, arguments)
+        copy.result, copy.error = result, self.error
+        copy.began, copy.ended = self.began, self.ended
+        return copy
 
 
 observers: ContextVar[tuple[list[Hop], ...]] = ContextVar("observers", default=())
 
 
 class Observed:
-    """A target whose calls are seen by the observers of the moment."""
+    """A target whose calls are shown to whoever observes at the time."""
 
     __slots__ = ("_target", "_to")
 
@@ -49,21 +49,21 @@ class Observed:
         self._to = to
 
     def call(self, arguments: JsonObject, call: Call, channel: Channel) -> Awaitable[Result]:
-        watching = observers.get()
-        if not watching:
+        hop_lists = observers.get()
+        if not hop_lists:
             return self._target.call(arguments, call, channel)
-        return self._seen(watching, arguments, call, channel)
+        return self._observe(hop_lists, arguments, call, channel)
 
-    async def _seen(
+    async def _observe(
         self,
-        watching: tuple[list[Hop], ...],
+        hop_lists: tuple[list[Hop], ...],
         arguments: JsonObject,
         call: Call,
         channel: Channel,
     ) -> Result:
         hop = Hop(self._to, arguments)
-        for seen in watching:
-            seen.append(hop)
+        for hops in hop_lists:
+            hops.append(hop)
         try:
             result = await self._target.call(arguments, call, channel)
         except BaseException as error:

@@ -1,6 +1,6 @@
-"""The last calls of all clients, in memory. Costs a call a few microseconds.
+"""The latest calls of all clients, in memory. Costs a call a few microseconds.
 
-Nothing is encoded, measured or masked here: that is done for what someone looks at.
+Nothing is encoded, measured or masked here: that is done when somebody looks.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ from toolyard.web.recording.glimpse import glimpse, is_small
 from toolyard.web.recording.hops import Hop, observers
 
 KEPT = 1_000
-# Nobody reads more than that, and to keep more would slow down a busy gateway: beyond it, calls
-# are counted, and kept only when they fail.
+# Nobody reads more than that, and keeping more would slow down a busy gateway: beyond it, calls
+# are only counted, and kept when they fail.
 MOST_AT_ONCE, WITHIN = 50, 0.25
 MOST_MESSAGES = 50
 MOST_NAMES = 20_000
@@ -76,15 +76,19 @@ class Record:
 
 @dataclass(slots=True)
 class Count:
+    """How many calls one name got, and how many of them failed."""
+
     calls: int = 0
     errors: int = 0
 
 
 class Traffic:
-    def __init__(self, kept: int = KEPT) -> None:
-        self._records: deque[Record] = deque(maxlen=kept)
+    """The latest calls in full, and a count of all of them by method and name."""
+
+    def __init__(self, most: int = KEPT) -> None:
+        self._records: deque[Record] = deque(maxlen=most)
         self._number = 0
-        self._since = self._taken = 0.0
+        self._since, self._recent = 0.0, 0
         self.counts: dict[tuple[str, str], Count] = {}
 
     @property
@@ -93,22 +97,22 @@ class Traffic:
         return self._number
 
     def has_room(self) -> bool:
-        """May another call be kept in full at this moment?"""
+        """May another call be kept in full just now?"""
         now = perf_counter()
         if now - self._since > WITHIN:
-            self._since, self._taken = now, 0
-        self._taken += 1
-        return self._taken <= MOST_AT_ONCE
+            self._since, self._recent = now, 0
+        self._recent += 1
+        return self._recent <= MOST_AT_ONCE
 
     def pass_by(self, call: Call) -> None:
-        """A call that went well and is not kept."""
+        """Count a call that went well and is not kept."""
         self._number += 1
         by = NAMED_BY.get(call.method)
-        # A project of mcp-bash may be asked for a resource by its name, without a URI.
+        # An mcp-bash project may be asked for a resource by name, without a URI.
         name = call.params.get(by, "") if by else ""
-        known = self.counts.get((call.method, name)) if isinstance(name, str) else None
-        if known is not None:
-            known.calls += 1
+        count = self.counts.get((call.method, name)) if isinstance(name, str) else None
+        if count is not None:
+            count.calls += 1
         else:
             self._count(call.method, name_of(call), "ok")
 
@@ -134,7 +138,7 @@ class Traffic:
         count.errors += outcome != "ok"
 
     def find(self, number: int) -> Record | None:
-        return next((one for one in self._records if one.number == number), None)
+        return next((record for record in self._records if record.number == number), None)
 
     def newest_first(self) -> Iterator[Record]:
         return reversed(self._records)
@@ -145,7 +149,7 @@ class Traffic:
 
 
 def recorded(handler: Handler, traffic: Traffic) -> Handler:
-    """The same handler; what passes through it is kept for the page."""
+    """The same handler, with every call through it kept for the page."""
 
     def handle(call: Call, channel: Channel) -> Awaitable[Result]:
         if call.method not in RECORDED:
@@ -176,7 +180,7 @@ async def _in_full(handler: Handler, traffic: Traffic, call: Call, channel: Chan
 
 
 async def _in_passing(handler: Handler, traffic: Traffic, call: Call, channel: Channel) -> Result:
-    """Too much is going on to keep everything: only what fails is, without its messages."""
+    """Too much is going on to keep everything: only failures are kept, without their messages."""
     began = perf_counter()
     try:
         result = await handler(call, channel)
@@ -209,16 +213,16 @@ def _error(error: BaseException) -> JsonObject:
 
 
 def _shrink(record: Record, result: Result | None) -> None:
-    """Keep glimpses, so that the memory is bounded whatever passes through."""
-    given, kept = record.call.params.get("arguments"), record.result
+    """Keep glimpses, so that memory stays bounded whatever passes through."""
+    arguments, kept_result = record.call.params.get("arguments"), record.result
     for hop in record.hops:
-        if hop.arguments is not given or hop.result is not result or kept is not result:
+        if hop.arguments is not arguments or hop.result is not result or kept_result is not result:
             break
     else:
-        return  # what most calls are: the same small values all the way
+        return  # like most calls: the same small values all the way
     record.hops = [
         hop.with_values(
-            hop.arguments if hop.arguments is given else glimpse(hop.arguments),
+            hop.arguments if hop.arguments is arguments else glimpse(hop.arguments),
             record.result if hop.result is result else glimpse(hop.result),
         )
         for hop in record.hops
@@ -226,7 +230,7 @@ def _shrink(record: Record, result: Result | None) -> None:
 
 
 class Overheard(PassingChannel):
-    """The channel of a call, with what is said on it noted."""
+    """A call's channel, with everything said on it noted."""
 
     __slots__ = ("_record",)
 
@@ -241,8 +245,8 @@ class Overheard(PassingChannel):
     def progress(
         self, progress: float, total: float | None = None, message: str | None = None
     ) -> None:
-        said = {"progress": progress, "total": total, "message": message}
-        self._record.note("progress", said)
+        report = {"progress": progress, "total": total, "message": message}
+        self._record.note("progress", report)
         self.channel.progress(progress, total, message)
 
     def log(self, level: str, data: Json, logger: str | None = None) -> None:

@@ -1,4 +1,4 @@
-"""The API's part for calls from the page: start one, answer what it asks, cancel it."""
+"""The API's routes for calls from the page: start one, answer what it asks, cancel it."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ class CallRoutes:
         self._trials = Trials(window)
 
     async def start(self, ask: Ask) -> None:
-        """Answered with the call's events; a browser that leaves cancels the call."""
+        """Answer with the call's events; a browser that leaves cancels the call."""
         body = await ask.json()
         method, params = body.get("method"), body.get("params", {})
         if method not in METHODS or not isinstance(params, dict):
-            raise ApiRefusal(400, "a call has a method that the page may use, and params")
+            raise ApiRefusal(400, "a call needs a method that the page may use, and params")
         trial = self._trials.start(method, params)
         try:
             await stream(trial.events, ask.request, ask.response, SECURITY)
@@ -28,11 +28,11 @@ class CallRoutes:
     async def answers(self, ask: Ask) -> None:
         trial = self._trial(ask)
         try:
-            taken = trial.channel.answer(await ask.json())
+            was_asked = trial.channel.answer(await ask.json())
         except WrongAnswers as refused:
-            said = f"the answer does not fit what was asked: {refused}"
-            raise ApiRefusal(422, said, wrong=dict(refused.wrong)) from None
-        if not taken:
+            message = f"the answer does not fit what was asked: {refused}"
+            raise ApiRefusal(422, message, wrong=dict(refused.wrong)) from None
+        if not was_asked:
             raise ApiRefusal(409, "the call is not asking anything")
         await ask.answer({})
 
@@ -41,7 +41,7 @@ class CallRoutes:
         await ask.answer({})
 
     def _trial(self, ask: Ask) -> Trial:
-        trial = self._trials.find(ask.rest[0]) if ask.rest else None
+        trial = self._trials.find(ask.arguments[0]) if ask.arguments else None
         if trial is None:
             raise ApiRefusal(404, "no such call is running")
         return trial

@@ -1,4 +1,4 @@
-"""The API's part for logins at OAuth servers: their state, log in, log out."""
+"""The API's routes for logins at OAuth servers: their state, log in, log out."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class LoginRoutes:
         await ask.answer({"logins": self._window.logins.states()})
 
     async def begin(self, ask: Ask) -> None:
-        """Answered with the page to open; the login goes on when its browser comes back."""
+        """Answer with the page to open; the login goes on when the browser comes back from it."""
         try:
             link = await self._window.logins.log_in(_name(ask))
         except UpstreamError as error:
@@ -33,4 +33,4 @@ class LoginRoutes:
 
 
 def _name(ask: Ask) -> str:
-    return unquote(ask.rest[0]) if ask.rest else ""
+    return unquote(ask.arguments[0]) if ask.arguments else ""

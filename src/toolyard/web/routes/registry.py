@@ -1,4 +1,4 @@
-"""The API's part for the registry files: show, check, save."""
+"""The API's routes for the registry files: show, check, save."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from toolyard.web.editing.sections import SECTIONS, RefusedEdit
 from toolyard.web.routes.request import ApiRefusal, Ask
 from toolyard.web.window import Window
 
-STALE = "the file has changed since it was read: look at it again"
+STALE = "the file has changed since it was read: reload it"
 
 
 class RegistryRoutes:
@@ -30,30 +30,30 @@ class RegistryRoutes:
         files = self._window.registries()
         read_only = self._window.read_only
         try:
-            told = [await asyncio.to_thread(shown, file, read_only) for file in files]
+            views = [await asyncio.to_thread(shown, file, read_only) for file in files]
         except OSError as error:
             raise ApiRefusal(500, f"the file cannot be read: {error.strerror}") from None
-        await ask.answer({"files": told})
+        await ask.answer({"files": views})
 
     async def check(self, ask: Ask) -> None:
         body = await ask.json()
         file = self._file(body)
         draft = await self._draft(file, body)
-        await ask.answer(self._told(draft))
+        await ask.answer(self._report(draft))
 
     async def save(self, ask: Ask) -> None:
         if self._window.read_only:
             raise ApiRefusal(403, "the page is read-only (the setting page_read_only is on)")
         body = await ask.json()
         file = self._file(body)
-        seen = str(body.get("stamp"))
-        if stamp(await asyncio.to_thread(file.read)) != seen:
+        seen_stamp = str(body.get("stamp"))
+        if stamp(await asyncio.to_thread(file.read)) != seen_stamp:
             raise ApiRefusal(409, STALE)
         draft = await self._draft(file, body)
         if draft.spoils:
             raise ApiRefusal(422, "the change has a mistake in it: nothing was saved")
         try:
-            await asyncio.to_thread(file.save, draft.text, seen)
+            await asyncio.to_thread(file.save, draft.text, seen_stamp)
         except Stale:
             raise ApiRefusal(409, STALE) from None
         except OSError as error:
@@ -69,7 +69,7 @@ class RegistryRoutes:
     async def _draft(self, file: RegistryFile, body: JsonObject) -> Draft:
         parts = body.get("sections")
         if not isinstance(parts, dict) or not all(map(_is_part, parts.items())):
-            raise ApiRefusal(400, "sections are the texts of tools and schemas")
+            raise ApiRefusal(400, "sections must be an object with the texts of tools and schemas")
         try:
             return await asyncio.to_thread(changed, file, parts)
         except RefusedEdit as refused:
@@ -77,14 +77,16 @@ class RegistryRoutes:
         except ValueError as error:
             raise ApiRefusal(422, f"the file is not JSON: {error}") from None
 
-    def _told(self, draft: Draft) -> JsonObject:
+    def _report(self, draft: Draft) -> JsonObject:
         if draft.catalog is None:
             return {"problems": draft.problems, "changes": [], "warnings": []}
         now = self._window.catalog()
         return {
             "problems": draft.problems,
             "changes": effect(now, draft.catalog),
-            "warnings": [one for one in draft.catalog.warnings if one not in now.warnings],
+            "warnings": [
+                warning for warning in draft.catalog.warnings if warning not in now.warnings
+            ],
         }
 
 

@@ -1,4 +1,4 @@
-"""One request to the page's API, and the ways it is answered."""
+"""One request to the page's API, and the ways to answer it."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ PRIVATE: tuple[Header, ...] = (JSON_TYPE, (b"cache-control", b"no-store"), *SECU
 
 
 class ApiRefusal(Exception):
-    """The status and the words of a refusal."""
+    """A request that is refused: the status and the message to send."""
 
     def __init__(self, status: int, message: str, **more: Json) -> None:
         super().__init__(message)
@@ -40,19 +40,21 @@ class ApiRefusal(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Ask:
+    """A request on its route, with the response to fill."""
+
     request: Request
     response: Response
-    rest: tuple[str, ...]  # the path's parts after the route's own
+    arguments: tuple[str, ...]  # the parts of the path after the route's name
 
     async def json(self) -> JsonObject:
         try:
             body = orjson.loads(await self.request.read(MAX_BODY))
         except BodyTooLarge:
-            raise ApiRefusal(413, f"a body may have {MAX_BODY} bytes") from None
+            raise ApiRefusal(413, f"the body is larger than {MAX_BODY} bytes") from None
         except ValueError:
             raise ApiRefusal(400, "the body is not JSON") from None
         if not isinstance(body, dict):
-            raise ApiRefusal(400, "the body is not an object")
+            raise ApiRefusal(400, "the body is not a JSON object")
         return body
 
     async def answer(self, value: Json) -> None:

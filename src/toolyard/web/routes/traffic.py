@@ -1,4 +1,4 @@
-"""The API's part for recorded calls: the list, one of them, and forgetting them all."""
+"""The API's routes for recorded calls: the list, one of them, and forgetting them all."""
 
 from __future__ import annotations
 
@@ -14,13 +14,14 @@ class TrafficRoutes:
 
     async def show(self, ask: Ask) -> None:
         traffic, secrets = self._traffic(), self._window.secrets()
-        if not ask.rest:
+        if not ask.arguments:
             lines = [line(record, secrets) for record in traffic.newest_first()]
             await ask.answer({"latest": traffic.latest, "lines": lines})
             return
-        record = traffic.find(int(ask.rest[0])) if ask.rest[0].isdecimal() else None
+        number = ask.arguments[0]
+        record = traffic.find(int(number)) if number.isdecimal() else None
         if record is None:
-            raise ApiRefusal(404, "this call is not kept any more")
+            raise ApiRefusal(404, "this call is no longer kept")
         await ask.answer(full(record, self._window.catalog(), secrets))
 
     async def forget(self, ask: Ask) -> None:

@@ -1,4 +1,4 @@
-"""How a call that the page started talks back: as events, and questions to whoever looks."""
+"""How a call that the page started talks back: by events, and by questions to the viewer."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class WrongAnswers(Exception):
 
 
 class PageChannel(Channel):
-    """A call's channel to the page, which has no other way to come back."""
+    """A call's channel to the page: everything it says becomes an event."""
 
     def __init__(self, events: Events) -> None:
         self._events = events
@@ -36,8 +36,8 @@ class PageChannel(Channel):
     def progress(
         self, progress: float, total: float | None = None, message: str | None = None
     ) -> None:
-        said = {"progress": progress, "total": total, "message": message}
-        self._events.push("progress", said)
+        report = {"progress": progress, "total": total, "message": message}
+        self._events.push("progress", report)
 
     def log(self, level: str, data: Json, logger: str | None = None) -> None:
         self._events.push("log", {"level": level, "data": data, "logger": logger})
@@ -57,12 +57,16 @@ class PageChannel(Channel):
                 self._answers = None
 
     def answer(self, answers: JsonObject) -> bool:
-        """False where nothing was asked. Raises WrongAnswers, and goes on waiting."""
+        """False where nothing was asked. Where it raises WrongAnswers, the call goes on waiting."""
         if self._answers is None or self._answers.done():
             return False
-        verdicts = {key: judged(one, answers.get(key)) for key, one in self._questions.items()}
-        wrong = {key: one.wrong for key, one in verdicts.items() if one.wrong is not None}
+        verdicts = {
+            key: judged(question, answers.get(key)) for key, question in self._questions.items()
+        }
+        wrong = {
+            key: verdict.wrong for key, verdict in verdicts.items() if verdict.wrong is not None
+        }
         if wrong:
             raise WrongAnswers(wrong)
-        self._answers.set_result({key: one.answer for key, one in verdicts.items()})
+        self._answers.set_result({key: verdict.answer for key, verdict in verdicts.items()})
         return True

@@ -1,4 +1,4 @@
-"""A call of the page, taken apart: arguments, what was sent, what came back, what it became."""
+"""A call of the page, step by step: arguments, what was sent, what came back, what it became."""
 
 from __future__ import annotations
 
@@ -19,22 +19,22 @@ class Clocked:
     ended: float
 
 
-def stages(given: Json, hops: Sequence[Hop], result: Json, clocked: Clocked) -> list[JsonObject]:
-    """A stage's time is what it took to get to its value from the one before."""
+def stages(arguments: Json, hops: Sequence[Hop], result: Json, times: Clocked) -> list[JsonObject]:
+    """A stage's time is what it took to get from the value before to its own."""
     if not hops:
         return [
-            _stage("arguments", given, 0.0),
-            _stage("result", result, clocked.ended - clocked.began),
+            _stage("arguments", arguments, 0.0),
+            _stage("result", result, times.ended - times.began),
         ]
-    first, last = hops[0], hops[-1]
-    made = [_stage("arguments", given, 0.0)]
+    first_hop, last_hop = hops[0], hops[-1]
+    steps = [_stage("arguments", arguments, 0.0)]
     for hop in hops:
-        made.append(_stage("sent", hop.arguments, hop.began - clocked.began, hop.to))
-        said = decoded(hop.result) if hop.result is not None else {"error": hop.error}
-        made.append(_stage("returned", said, hop.ended - hop.began, hop.to))
-    made[1]["ms"] = _ms(first.began - clocked.began)
-    made.append(_stage("result", result, clocked.ended - last.ended))
-    return made
+        steps.append(_stage("sent", hop.arguments, hop.began - times.began, hop.to))
+        answer = decoded(hop.result) if hop.result is not None else {"error": hop.error}
+        steps.append(_stage("returned", answer, hop.ended - hop.began, hop.to))
+    steps[1]["ms"] = _ms(first_hop.began - times.began)
+    steps.append(_stage("result", result, times.ended - last_hop.ended))
+    return steps
 
 
 def _stage(name: str, value: Json, seconds: float, to: str = "") -> JsonObject:

@@ -24,6 +24,8 @@ METHODS = SERVER_METHODS
 
 @dataclass(slots=True)
 class Trial:
+    """One call of the page while it runs."""
+
     id: str
     events: Events
     channel: PageChannel
@@ -36,6 +38,8 @@ class Trial:
 
 
 class Trials:
+    """The page's calls that are running, by id."""
+
     def __init__(self, window: Window) -> None:
         self._window = window
         self._running: dict[str, Trial] = {}
@@ -62,29 +66,29 @@ class Trials:
         try:
             result = decoded(await self._window.call(method, params, trial.channel))
         except ProtocolError as error:
-            said = {"code": error.code, "message": error.message, "data": error.data}
-            trial.events.push("failed", {**said, "ms": _ms_since(began)})
+            failure = {"code": error.code, "message": error.message, "data": error.data}
+            trial.events.push("failed", {**failure, "ms": _ms_since(began)})
             return
         except asyncio.CancelledError:
             trial.events.push("cancelled", {"ms": _ms_since(began)})
             raise
-        ended = Clocked(began, perf_counter())
-        trial.events.push("result", self._told(trial, params, result, ended))
+        times = Clocked(began, perf_counter())
+        trial.events.push("result", self._report(trial, params, result, times))
 
-    def _told(self, trial: Trial, params: JsonObject, result: JsonObject, clocked: Clocked) -> Json:
-        given = params.get("arguments", params)
-        taken = stages(given, trial.hops, result, clocked)
-        for stage in taken[1:-1]:
-            if stage["value"] in (given, result):
+    def _report(self, trial: Trial, params: JsonObject, result: JsonObject, times: Clocked) -> Json:
+        arguments = params.get("arguments", params)
+        steps = stages(arguments, trial.hops, result, times)
+        for stage in steps[1:-1]:
+            if stage["value"] in (arguments, result):
                 stage["same"] = True
                 del stage["value"]
             else:
-                # What the client neither sent nor gets may hold values of variables.
-                hidden = self._window.secrets()
-                stage["value"] = without_secrets(stage["value"], hidden, frozenset())
-        del taken[-1]["value"]  # it is the result itself
-        ms = round((clocked.ended - clocked.began) * 1000, 3)
-        return {"result": result, "stages": taken, "ms": ms}
+                # A value that the client neither sent nor gets may hold those of variables.
+                values = self._window.secrets()
+                stage["value"] = without_secrets(stage["value"], values, frozenset())
+        del steps[-1]["value"]  # it is the result itself
+        ms = round((times.ended - times.began) * 1000, 3)
+        return {"result": result, "stages": steps, "ms": ms}
 
     async def close(self) -> None:
         running = [trial.task for trial in self._running.values() if trial.task is not None]

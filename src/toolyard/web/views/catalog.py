@@ -23,7 +23,7 @@ class CatalogListing:
             name: tokens_in(tool.definition) if tool.listed else 0
             for name, tool in catalog.tools.items()
         }
-        self.others = sum(
+        self.other_tokens = sum(
             tokens_in(entry.definition)
             for kind in (catalog.resources, catalog.templates, catalog.prompts)
             for entry in kind.values()
@@ -98,7 +98,7 @@ def _common(entry: Resource | Template | Prompt) -> JsonObject:
 def _names(arguments: Json) -> list[str]:
     if not isinstance(arguments, list):
         return []
-    return [str(one.get("name", "")) for one in arguments if isinstance(one, dict)]
+    return [str(argument.get("name", "")) for argument in arguments if isinstance(argument, dict)]
 
 
 def _present(fields: JsonObject) -> JsonObject:
@@ -106,8 +106,8 @@ def _present(fields: JsonObject) -> JsonObject:
 
 
 def _short(text: Json) -> str:
-    first = _text(text).strip().partition("\n\n")[0]
-    return first if len(first) <= LONGEST else first[: LONGEST - 1] + "…"
+    paragraph = _text(text).strip().partition("\n\n")[0]
+    return paragraph if len(paragraph) <= LONGEST else paragraph[: LONGEST - 1] + "…"
 
 
 def _text(value: Json) -> str:

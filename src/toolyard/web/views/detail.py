@@ -21,25 +21,25 @@ def detail(window: Window, catalog: Catalog, kind: str, name: str) -> JsonObject
     """None where there is no such entry."""
     if kind not in KINDS:
         return None
-    entries: Mapping[str, Listed] = getattr(catalog, _known(kind))
+    entries: Mapping[str, Listed] = getattr(catalog, _kind_named(kind))
     entry = entries.get(name)
     if entry is None:
         return None
-    seen: JsonObject = {
+    view: JsonObject = {
         "kind": kind,
         "name": name,
         "definition": entry.definition,
         "origin": asdict(entry.origin),
         "owner": owner_named(entry.origin),
-        "extra": _shown(entry.extra),
+        "extra": _harmless(entry.extra),
         "tokens": tokens_in(entry.definition),
         "completes": name in catalog.completions or entry.name in catalog.completions,
     }
-    return {**seen, **_of_tool(window, catalog, entry)} if isinstance(entry, Tool) else seen
+    return {**view, **_of_tool(window, catalog, entry)} if isinstance(entry, Tool) else view
 
 
-def _known(kind: str) -> Kind:
-    return next(one for one in KINDS if one == kind)
+def _kind_named(name: str) -> Kind:
+    return next(kind for kind in KINDS if kind == name)
 
 
 def _of_tool(window: Window, catalog: Catalog, tool: Tool) -> JsonObject:
@@ -53,20 +53,24 @@ def _of_tool(window: Window, catalog: Catalog, tool: Tool) -> JsonObject:
         "unavailable": tool.unavailable,
         "layers": [asdict(layer) for layer in layers],
         "parts": _parts(tool, layers),
-        "virtual": [one.name for one in catalog.tools.values() if source_of(one) == tool.name],
+        "virtual": [
+            other_tool.name
+            for other_tool in catalog.tools.values()
+            if source_of(other_tool) == tool.name
+        ],
     }
 
 
 def _parts(tool: Tool, layers: Sequence[Layer]) -> JsonObject:
     """For each part of the definition, the nearest layer that declares it."""
-    found = {}
+    labels = {}
     for part in PARTS:
         if part in tool.definition:
             owner = next((layer.label for layer in layers if part in layer.definition), None)
-            found[part] = owner
-    return found
+            labels[part] = owner
+    return labels
 
 
-def _shown(extra: Mapping[str, object]) -> JsonObject:
-    """What the file said besides; `defaults` may hold values of variables."""
+def _harmless(extra: Mapping[str, object]) -> JsonObject:
+    """What else the file says, without `defaults`: they may hold values of variables."""
     return {key: value for key, value in extra.items() if key != "defaults" and value is not None}

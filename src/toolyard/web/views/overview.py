@@ -20,7 +20,7 @@ from toolyard.web.window import Window
 
 @dataclass(slots=True)
 class Sum:
-    """What one server comes to."""
+    """The totals of one server."""
 
     tools: int = 0
     tokens: int = 0
@@ -29,10 +29,10 @@ class Sum:
     seconds: list[float] = field(default_factory=list)
 
 
-def overview(window: Window, listed: CatalogListing, uptime: float) -> JsonObject:
-    catalog = listed.catalog
-    sums = _sums(listed, window.traffic)
-    tools = sum(listed.tokens.values())
+def overview(window: Window, listing: CatalogListing, uptime: float) -> JsonObject:
+    catalog = listing.catalog
+    sums = _sums(listing, window.traffic)
+    tools = sum(listing.tokens.values())
     return {
         "server": window.identity.info,
         "instructions": window.identity.instructions,
@@ -40,11 +40,11 @@ def overview(window: Window, listed: CatalogListing, uptime: float) -> JsonObjec
         "uptime": round(uptime, 1),
         "place": asdict(window.place),
         "revisions": sorted(ALL),
-        "digest": listed.digest,
+        "digest": listing.digest,
         "counts": _counts(catalog),
-        "tokens": {"tools": tools, "others": listed.others},
-        "calls": sum(one.calls for one in sums.values()),
-        "errors": sum(one.errors for one in sums.values()),
+        "tokens": {"tools": tools, "others": listing.other_tokens},
+        "calls": sum(total.calls for total in sums.values()),
+        "errors": sum(total.errors for total in sums.values()),
         "servers": _servers(window, catalog, sums),
         "warnings": list(catalog.warnings),
         "broken": dict(catalog.broken),
@@ -58,16 +58,16 @@ def _counts(catalog: Catalog) -> JsonObject:
     return {kind: len(getattr(catalog, kind)) for kind in kinds}
 
 
-def _sums(listed: CatalogListing, traffic: Traffic | None) -> dict[str, Sum]:
+def _sums(listing: CatalogListing, traffic: Traffic | None) -> dict[str, Sum]:
     sums: dict[str, Sum] = defaultdict(Sum)
-    for tool in listed.catalog.tools.values():
-        one = sums[owner_of(tool, listed.catalog.tools)]
-        one.tools += 1
-        one.tokens += listed.tokens[tool.name]
+    for tool in listing.catalog.tools.values():
+        total = sums[owner_of(tool, listing.catalog.tools)]
+        total.tools += 1
+        total.tokens += listing.tokens[tool.name]
         if traffic is not None:
             count = traffic.counts.get(("tools/call", tool.name))
-            one.calls += count.calls if count else 0
-            one.errors += count.errors if count else 0
+            total.calls += count.calls if count else 0
+            total.errors += count.errors if count else 0
     for record in traffic.newest_first() if traffic else ():
         for hop in record.hops:
             sums[hop.to].seconds.append(hop.ended - hop.began)
@@ -75,26 +75,26 @@ def _sums(listed: CatalogListing, traffic: Traffic | None) -> dict[str, Sum]:
 
 
 def _servers(window: Window, catalog: Catalog, sums: dict[str, Sum]) -> list[JsonObject]:
-    waiting = _without_login(window)
-    rows = [_upstream(one, sums[one.server], waiting) for one in window.health()]
+    logged_out = _without_login(window)
+    rows = [_upstream(health, sums[health.server], logged_out) for health in window.health()]
     if window.place.project is not None:
         rows.insert(0, _project(window.place.project, catalog, sums[PROJECT]))
     if REGISTRY in sums:
         rows.append(_registry(window.place.registries, sums[REGISTRY]))
-    known = {row["name"] for row in rows}
-    return rows + [_behind(name, sums[name]) for name in sorted(sums.keys() - known)]
+    names = {row["name"] for row in rows}
+    return rows + [_behind(name, sums[name]) for name in sorted(sums.keys() - names)]
 
 
 def _behind(name: str, total: Sum) -> JsonObject:
-    """A server of another gateway: only that one knows how it is doing."""
-    known: JsonObject = {"name": name, "kind": "behind", "state": "behind the gateway"}
-    return {**known, "reason": None, "transport": None, "info": None, **_totals(total)}
+    """A server behind another gateway, which alone knows how it is doing."""
+    head: JsonObject = {"name": name, "kind": "behind", "state": "behind the gateway"}
+    return {**head, "reason": None, "transport": None, "info": None, **_totals(total)}
 
 
 def _registry(files: tuple[str, ...], total: Sum) -> JsonObject:
-    """Tools that the file composes of others, and those that it names in vain."""
-    known: JsonObject = {"name": REGISTRY, "kind": "registry", "state": "ready", "reason": None}
-    return {**known, "transport": None, "info": ", ".join(files) or None, **_totals(total)}
+    """Tools that the file composes from others, and those whose source it does not find."""
+    head: JsonObject = {"name": REGISTRY, "kind": "registry", "state": "ready", "reason": None}
+    return {**head, "transport": None, "info": ", ".join(files) or None, **_totals(total)}
 
 
 def _project(path: str, catalog: Catalog, total: Sum) -> JsonObject:
@@ -110,22 +110,22 @@ def _project(path: str, catalog: Catalog, total: Sum) -> JsonObject:
     }
 
 
-# The words of the page for the states of an upstream.
+# The page's words for the states of an upstream.
 _STATES = {"up": "ready", "down": "failed", "idle": "idle"}
 
 
 def _without_login(window: Window) -> frozenset[str]:
     """The servers that nobody has logged in at."""
     states = window.logins.states()
-    return frozenset(one["server"] for one in states if not one["loggedIn"])
+    return frozenset(state["server"] for state in states if not state["loggedIn"])
 
 
-def _upstream(health: Health, total: Sum, waiting: frozenset[str]) -> JsonObject:
+def _upstream(health: Health, total: Sum, logged_out: frozenset[str]) -> JsonObject:
     state = _STATES.get(health.state, health.state)
-    if health.server in waiting and state in ("idle", "failed"):
+    if health.server in logged_out and state in ("idle", "failed"):
         state = "needs login"
     revision = ALL.get(health.revision or "")
-    seen: JsonObject = {
+    row: JsonObject = {
         "name": health.server,
         "kind": "upstream",
         "state": state,
@@ -141,8 +141,8 @@ def _upstream(health: Health, total: Sum, waiting: frozenset[str]) -> JsonObject
         "retryIn": health.retry_in,
         **_totals(total),
     }
-    seen["calls"] = max(health.calls, total.calls)
-    return seen
+    row["calls"] = max(health.calls, total.calls)
+    return row
 
 
 def _totals(total: Sum) -> JsonObject:
@@ -158,7 +158,7 @@ def _totals(total: Sum) -> JsonObject:
 
 def _percentile(seconds: Iterable[float], part: float) -> float | None:
     """In milliseconds."""
-    ordered = sorted(seconds)
-    if not ordered:
+    durations = sorted(seconds)
+    if not durations:
         return None
-    return round(ordered[min(len(ordered) - 1, int(len(ordered) * part))] * 1000, 2)
+    return round(durations[min(len(durations) - 1, int(len(durations) * part))] * 1000, 2)

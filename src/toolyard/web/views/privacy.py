@@ -1,4 +1,4 @@
-"""What the page must not show: values of variables, and what goes by a secret's name."""
+"""What the page must not show: values of variables, and whatever is named like a secret."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ _SECRET_NAME = re.compile(
     re.IGNORECASE,
 )
 _BEARER = re.compile(r"\b(Bearer|Basic)\s+[\w.~+/=-]{8,}", re.IGNORECASE)
-# The bookkeeping of a call, of no use to anyone who reads it.
+# A call's bookkeeping: named like secrets, and of no use to anyone who reads it.
 _HARMLESS = frozenset({"progressToken", "maxTokens"})
 
 
 def without_secrets(value: Json, secrets: Iterable[str], private: frozenset[str]) -> Json:
-    """A copy for the eyes. `private` are the arguments that their schema calls passwords."""
+    """A copy to show. `private`: the arguments that their schema marks as passwords."""
     return _cleaned(value, Mask(secrets), private)
 
 
@@ -43,7 +43,7 @@ def _is_secret(key: str, value: Json, private: frozenset[str]) -> bool:
 
 
 def secret_values(value: Json, private: frozenset[str]) -> frozenset[str]:
-    """What stands behind secret names: a tool may repeat it in its text."""
+    """The values under secret names: a tool may repeat them in its text."""
     if isinstance(value, list):
         return frozenset().union(*(secret_values(part, private) for part in value))
     if not isinstance(value, dict):
@@ -57,7 +57,9 @@ def private_arguments(schema: JsonObject | None) -> frozenset[str]:
     properties = schema.get("properties") if isinstance(schema, dict) else None
     if not isinstance(properties, dict):
         return frozenset()
-    return frozenset(name for name, one in properties.items() if _is_password(one))
+    return frozenset(
+        name for name, property_schema in properties.items() if _is_password(property_schema)
+    )
 
 
 def _is_password(schema: Json) -> bool:

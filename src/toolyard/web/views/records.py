@@ -1,4 +1,4 @@
-"""Recorded calls for the eyes: a line each, or one in full, without secrets."""
+"""Recorded calls to look at: a line each, or one in full, without secrets."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from toolyard.web.views.sizes import tokens_in
 
 
 def line(record: Record, secrets: Iterable[str]) -> JsonObject:
-    shown = without_secrets({"name": record.name, "client": _client(record)}, secrets, frozenset())
+    texts = without_secrets({"name": record.name, "client": _client(record)}, secrets, frozenset())
     return {
         "number": record.number,
         "at": round(record.at, 3),
         "method": record.call.method,
-        "name": shown["name"][:300],
-        "client": shown["client"][:100],
+        "name": texts["name"][:300],
+        "client": texts["client"][:100],
         "caller": record.call.caller.name[:100],
         "revision": record.call.revision.date,
         "outcome": record.outcome,
@@ -32,10 +32,10 @@ def full(record: Record, catalog: Catalog, secrets: frozenset[str]) -> JsonObjec
     """One call: its two hops, what was said meanwhile, and the times."""
     tool = catalog.tools.get(record.name) if record.call.method == "tools/call" else None
     private = private_arguments(tool.definition.get("inputSchema")) if tool else frozenset()
-    known = secrets | secret_values(record.call.params, private)
+    secrets_here = secrets | secret_values(record.call.params, private)
 
     def clean(value: Json) -> Json:
-        return without_secrets(value, known, private)
+        return without_secrets(value, secrets_here, private)
 
     return {
         **line(record, secrets),
@@ -45,8 +45,8 @@ def full(record: Record, catalog: Catalog, secrets: frozenset[str]) -> JsonObjec
         "tokens": {"in": tokens_in(record.call.params), "out": tokens_in(record.result)},
         "hops": [clean(_hop(hop, record.began)) for hop in record.hops],
         "messages": [
-            {"at": _ms(one.at), "kind": one.kind, "data": clean(one.data)}
-            for one in record.messages
+            {"at": _ms(message.at), "kind": message.kind, "data": clean(message.data)}
+            for message in record.messages
         ],
     }
 

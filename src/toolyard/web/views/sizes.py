@@ -1,4 +1,4 @@
-"""How much of a model's attention a value costs. An estimate: models count differently."""
+"""How many of a model's tokens a value takes. An estimate: models count differently."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How everything is doing, for monitors: no path, no log line, no value of the registry."""
+"""How everything is doing, for monitors: without paths, log lines or values of the registry."""
 
 from __future__ import annotations
 
@@ -26,26 +26,28 @@ class Vitals(Protocol):
 
     @property
     def refused(self) -> bool:
-        """Are the registry files of this moment wrong?"""
+        """Are the registry files invalid as they are now?"""
 
     @property
     def troubles(self) -> Mapping[str, str]:
-        """What fails and is tried again."""
+        """What is failing, and will be tried again."""
 
 
 @dataclass(frozen=True, slots=True)
 class Status:
+    """The document at `/status`, made anew each time."""
+
     info: JsonObject  # what the server calls itself
     started: float
     vitals: Vitals
 
     def document(self) -> JsonObject:
         vitals = self.vitals
-        catalog, servers = vitals.catalog, [_server(one) for one in vitals.health]
-        failing = any(one["state"] == "down" for one in servers) or vitals.refused
+        catalog, servers = vitals.catalog, [_server(health) for health in vitals.health]
+        degraded = any(server["state"] == "down" for server in servers) or vitals.refused
         troubles = vitals.troubles
         return {
-            "status": "degraded" if failing or catalog.broken or troubles else "ok",
+            "status": "degraded" if degraded or catalog.broken or troubles else "ok",
             "version": __version__,
             "uptime": round(monotonic() - self.started, 1),
             "server": self.info,
@@ -58,7 +60,7 @@ class Status:
 
 
 def _server(health: Health) -> JsonObject:
-    known = {
+    fields = {
         "name": health.server,
         "state": health.state,
         "reason": health.reason,
@@ -70,4 +72,4 @@ def _server(health: Health) -> JsonObject:
         "lastError": health.last_error,
         "retryIn": None if health.retry_in is None else round(health.retry_in, 1),
     }
-    return {key: value for key, value in known.items() if value is not None}
+    return {key: value for key, value in fields.items() if value is not None}

@@ -1,0 +1,39 @@
+"""Where we serve over HTTP, and for whom. Imports little: a supervisor carries it around."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from toolyard.errors import ConfigError
+from toolyard.http import listening
+
+if TYPE_CHECKING:
+    from toolyard.app.page.other_gateway import Other
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    host: str
+    port: int
+    allow_hosts: tuple[str, ...] = ()
+    allow_origins: tuple[str, ...] = ()
+    page: bool = True
+    gateway: Other | None = None  # the gateway that the page shows in place of ours
+
+    def listen(self) -> socket.socket:
+        """Raises ConfigError."""
+        return self._open(listening.listen)
+
+    def bind(self) -> socket.socket:
+        """The address is ours, but no connection is taken yet. Raises ConfigError."""
+        return self._open(listening.bind)
+
+    def _open(self, how: Callable[[str, int], socket.socket]) -> socket.socket:
+        try:
+            return how(self.host, self.port)
+        except OSError as error:
+            why = f"cannot listen on {self.host}:{self.port}: {error.strerror}"
+            raise ConfigError.at("--http", why) from None

@@ -1,0 +1,1 @@
+"""What processes share and what outlives one of them. Knows no MCP."""

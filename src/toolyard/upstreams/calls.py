@@ -1,0 +1,135 @@
+"""The calls to one upstream: which connection each takes, and when it is sent a second time.
+
+A call is sent again at most once, and only where it provably has not run: it was never written,
+or the upstream refused it before reading on.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable
+
+from toolyard.errors import HEADER_MISMATCH, ProtocolError
+from toolyard.protocol.call import Call, Caller, Channel, JsonObject
+from toolyard.protocol.headers import parameters
+from toolyard.upstreams.background import Background
+from toolyard.upstreams.condition import Condition
+from toolyard.upstreams.connections import Connections, Lease, client_of
+from toolyard.upstreams.link.link import NO_HEADERS, Lost, NotSent, TimedOut
+from toolyard.upstreams.lists.listings import Listings
+from toolyard.upstreams.roots import settle
+from toolyard.upstreams.running import Running
+from toolyard.upstreams.session import UpstreamSession
+
+
+class Calls:
+    """Performs calls over the connections of one upstream."""
+
+    def __init__(self, connections: Connections, listings: Listings, condition: Condition) -> None:
+        self._connections = connections
+        self._listings = listings
+        self._condition = condition
+        self._checks = Background()
+        self.count = 0
+
+    def perform(
+        self, method: str, params: JsonObject, call: Call, channel: Channel
+    ) -> Awaitable[JsonObject]:
+        """Raises ProtocolError for the upstream's own error, else a LinkError."""
+        self.count += 1
+        self._condition.refuse_if_disabled()
+        return self._attempt(method, params, Running(call, channel), again=True)
+
+    async def _attempt(
+        self, method: str, params: JsonObject, running: Running, *, again: bool
+    ) -> JsonObject:
+        call, lease, clean = running.call, None, False
+        session = self._connections.at_hand(call)
+        try:
+            if session is None:
+                lease = await self._lease(running)
+                session = lease.session
+            if call.log_level is not None and not session.logs_from(call.log_level):
+                await session.set_level(call.log_level)
+            result = await self._send(session, method, params, running)
+            clean = True
+            self._condition.call_worked()
+            return result
+        except ProtocolError as error:
+            clean = True
+            if not (again and self._is_outdated(error, session, call.caller)):
+                raise
+        except NotSent as error:
+            if session is not None:
+                session.link.lose(error)
+            if not again:
+                raise
+        except TimedOut:
+            self._doubt(session)
+            raise
+        finally:
+            if lease is not None:
+                lease.release(clean)
+        # Provably not written, or refused unread: a second attempt runs it once.
+        return await self._attempt(method, params, running, again=False)
+
+    async def _lease(self, running: Running) -> Lease:
+        lease = await self._connections.lease(running)
+        session = lease.session
+        try:
+            if session.roots_pending and session.settling is None and not session.carrier.tried:
+                session.settle(settle(session))  # this call may be the first that can carry it
+            if session.settling is not None:
+                session.carrier.lend(running)
+                await asyncio.shield(session.settling)
+        except BaseException:
+            lease.release(False)
+            raise
+        finally:
+            if session.owner.session is not None:
+                session.carrier.lend(None)  # from now on it is asked itself
+        return lease
+
+    # -- arguments that travel in headers ----------------------------------------------
+
+    def _send(
+        self, session: UpstreamSession, method: str, params: JsonObject, running: Running
+    ) -> Awaitable[JsonObject]:
+        if session.link.transport == "stdio" or method != "tools/call" or not session.modern:
+            return session.request(method, params, running)
+        # Modern servers over HTTP find some of the arguments in headers as well.
+        places = self._listings.headers(running.call.caller, params["name"])
+        if places is None:
+            return self._list_and_send(session, method, params, running)
+        headers = parameters(places, params.get("arguments") or {}) if places else NO_HEADERS
+        return session.request(method, params, running, headers=headers)
+
+    async def _list_and_send(
+        self, session: UpstreamSession, method: str, params: JsonObject, running: Running
+    ) -> JsonObject:
+        await self._listings.get(client_of(running.call, running.channel.session))
+        places = self._listings.headers(running.call.caller, params["name"])
+        headers = parameters(places, params.get("arguments") or {}) if places else NO_HEADERS
+        return await session.request(method, params, running, headers=headers)
+
+    def _is_outdated(
+        self, error: ProtocolError, session: UpstreamSession | None, caller: Caller
+    ) -> bool:
+        """It missed a header, and read no further: its schema has changed since we saw it."""
+        if error.code != HEADER_MISMATCH or session is None or not session.modern:
+            return False
+        self._listings.forget(caller)
+        return True
+
+    def _doubt(self, session: UpstreamSession | None) -> None:
+        """After a call timed out: is it one slow call, or does the upstream hang?"""
+        if session is not None:
+            self._checks.start(_check(session))
+
+    async def close(self) -> None:
+        await self._checks.cancel()
+
+
+async def _check(session: UpstreamSession) -> None:
+    if session.link.lost is None and not await session.alive():
+        session.link.lose(Lost("does not answer any more"))
