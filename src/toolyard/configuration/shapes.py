@@ -58,15 +58,15 @@ class Compiler:
     def _shape(self, schema: Schema) -> Shape:
         if "$ref" in schema and "errorMessage" not in schema:
             return self.at(schema["$ref"].removeprefix("#"))
-        kinds = _kinds(schema)
         message = schema.get("errorMessage") or f"must be {_phrase(schema)}"
         whole = "errorMessage" in schema and "properties" not in schema
         if whole or not schema.keys() & _INSIDE:
             return Shape(self._test(schema), message)
         rest = schema.get("additionalProperties", True)
         items = schema.get("items")
+        own = (make(schema[key]) for key, make in _PLAIN.items() if key in schema)
         return Shape(
-            _is_of(kinds),
+            _all(tuple(own)),
             message,
             {key: self._shape(part) for key, part in schema.get("properties", {}).items()},
             self._shape(rest) if isinstance(rest, dict) else None,
@@ -88,6 +88,8 @@ class Compiler:
         for keyword, make in _PLAIN.items():
             if keyword in schema:
                 yield make(schema[keyword])
+        if "required" in schema:
+            yield _has(schema["required"])
         if "anyOf" in schema:
             choices = [self._test(choice) for choice in schema["anyOf"]]
             yield lambda value: any(test(value) for test in choices)
@@ -182,10 +184,15 @@ def _pattern(pattern: str) -> Test:
     return lambda value: not isinstance(value, str) or re.search(strict, value) is not None
 
 
+def _has(keys: list[str]) -> Test:
+    return lambda value: not isinstance(value, dict) or all(key in value for key in keys)
+
+
 def _each(test: Test) -> Test:
     return lambda value: not isinstance(value, list) or all(test(element) for element in value)
 
 
+# Of the value itself.
 _PLAIN: Mapping[str, Callable[[Any], Test]] = {
     "type": lambda kinds: _is_of((kinds,) if isinstance(kinds, str) else tuple(kinds)),
     "enum": _enum,
@@ -194,14 +201,20 @@ _PLAIN: Mapping[str, Callable[[Any], Test]] = {
     "pattern": _pattern,
     "minimum": lambda least: lambda value: not _is_number(value) or value >= least,
     "exclusiveMinimum": lambda bound: lambda value: not _is_number(value) or value > bound,
-    "required": lambda keys: (
-        lambda value: not isinstance(value, dict) or all(key in value for key in keys)
-    ),
 }
 # What these files may say; the others of JSON Schema are not compiled. `oneOf` stands for editors:
 # which members go together is checked by code, in sentences that name them.
 KEYWORDS = frozenset(
-    {*_PLAIN, "$ref", "anyOf", "items", "properties", "additionalProperties", "errorMessage"}
+    {
+        *_PLAIN,
+        "required",
+        "$ref",
+        "anyOf",
+        "items",
+        "properties",
+        "additionalProperties",
+        "errorMessage",
+    }
     | {"missingMessage", "oneOf", "$schema", "$id", "$defs", "$comment"}
     | {"title", "description", "markdownDescription", "default"}
 )
