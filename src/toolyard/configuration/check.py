@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -25,10 +25,13 @@ class Findings:
         self._data = data  # what is in the file, where that has been read
 
     def problem(self, pointer: str, message: str) -> None:
-        self.problems.append(Problem(self.file, pointer, message, self._lines.line(pointer)))
+        self.problems.append(Problem(self.file, pointer, message, self.line(pointer)))
 
     def note(self, pointer: str, message: str) -> None:
         self.notes.append(f"{self.file}#{pointer}: {message}")
+
+    def line(self, pointer: str) -> int | None:
+        return self._lines.line(pointer)
 
     def close(self) -> None:
         """Raises ConfigError where something is wrong."""
@@ -47,6 +50,16 @@ class Findings:
             except (OSError, ValueError):
                 self._data = b""  # not a file: a variable, a flag
         return PlacedLines(self._data.decode(errors="replace"))
+
+
+def with_lines(problems: Sequence[Problem]) -> list[Problem]:
+    """The same, each with its line where it stands in a file of several."""
+    files: dict[str, Findings] = {}
+    for problem in problems:
+        files.setdefault(problem.file, Findings(problem.file))
+    return [
+        problem._replace(line=files[problem.file].line(problem.pointer)) for problem in problems
+    ]
 
 
 def check(

@@ -5,7 +5,8 @@ Knows names, types and defaults; knows nothing about what a value is used for.
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 
 from toolyard.settings.knob import (
     LEVEL,
@@ -26,11 +27,19 @@ from toolyard.settings.knob import (
 _ENV_MODES = ("allowlist", "inherit")
 
 
+class Place(NamedTuple):
+    """Where a value stands: a variable, a flag, or a file and the JSON pointer into it."""
+
+    file: str
+    pointer: str
+
+
 class Settings:
     """The table. The attribute is the variable without MCPBASH_, then default and meaning."""
 
-    __slots__ = ("_values",)
+    __slots__ = ("_places", "_values")
     _values: dict[str, Any]
+    _places: Mapping[str, Place]
 
     # Project
     project_root = Knob(PATH, "", "The project; unset: the nearest with a `server.meta.json`.")
@@ -179,7 +188,7 @@ class Settings:
     trace_tools = Knob(SWITCH, False, "Run bash tools with `set -x` into a trace file.")
     trace_ps4 = Knob(TEXT, "", "The prefix of trace lines.")
 
-    def __init__(self, **values: object) -> None:
+    def __init__(self, places: Mapping[str, Place] | None = None, /, **values: object) -> None:
         extra = dict(values)
         all_values = {knob.name: extra.pop(knob.name, knob.default) for knob in knobs()}
         if extra:
@@ -188,12 +197,17 @@ class Settings:
             if knob.follows and knob.name not in values:
                 all_values[knob.name] = all_values[knob.follows]
         object.__setattr__(self, "_values", all_values)
+        object.__setattr__(self, "_places", places or {})
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"settings are frozen: {name}")
 
     def replace(self, **changes: object) -> Settings:
-        return Settings(**{**self._values, **changes})
+        return Settings(self._places, **{**self._values, **changes})
+
+    def place(self, name: str) -> Place:
+        """Where a setting was given, for whoever finds a mistake in it."""
+        return self._places.get(name) or Place("settings", f"/{name}")
 
 
 # Variables of mcp-bash that a project may set and that have nothing to act on here.

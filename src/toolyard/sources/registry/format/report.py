@@ -47,7 +47,7 @@ class Report(Findings):
 
     def _add(self, pointer: str, message: str) -> bool:
         place = self.place(pointer)
-        problem = Problem(self.file, place, message, self._lines.line(place))
+        problem = Problem(self.file, place, message, self.line(place))
         if problem in self.problems:
             return False
         self.problems.append(problem)
