@@ -89,10 +89,12 @@ class Problem(NamedTuple):
     file: str
     pointer: str
     message: str
+    line: int | None = None  # where the file has several
 
     def __str__(self) -> str:
         place = f"{self.file}#{self.pointer}" if self.pointer else self.file
-        return f"{place}: {self.message}"
+        line = f" (line {self.line})" if self.line is not None and self.pointer else ""
+        return f"{place}: {self.message}{line}"
 
 
 class ConfigError(ToolyardError):

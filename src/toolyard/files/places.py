@@ -7,6 +7,8 @@ import re
 from collections.abc import Mapping
 from typing import NamedTuple
 
+from toolyard.files.pointers import escape
+
 DEEPEST = 200
 _BLANK = re.compile(r"(?:[\s\ufeff]|//[^\n]*|/\*.*?\*/)*", re.DOTALL)
 _STRING = re.compile(r'"(?:\\.|[^"\\])*"', re.DOTALL)
@@ -64,7 +66,7 @@ def _members(text: str, at: int, pointer: str, spans: dict[str, Span], depth: in
         end = _match(_STRING, text, at)
         key = json.loads(text[at:end], strict=False)
         at = _expect(text, _skip(text, end), ":")
-        below = f"{pointer}/{key.replace('~', '~0').replace('/', '~1')}"
+        below = f"{pointer}/{escape(key)}"
         at = _next(text, _value(text, _skip(text, at), below, spans, depth + 1), "}")
     return at + 1
 
