@@ -40,8 +40,8 @@ class Encoded:
     body: bytes
 
 
-# A result object in the newest revision's form. `resultType` may be left out for
-# "complete"; with "input_required" the caller is asked and the same call is made again.
+# A result object in the newest revision's form. `resultType` may be left out for "complete";
+# of the other type asking/rounds.py knows: the caller is asked and the same call made again.
 Result: TypeAlias = JsonObject | Encoded
 
 

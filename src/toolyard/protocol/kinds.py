@@ -46,7 +46,12 @@ FAMILIES: tuple[Family, ...] = ("tools", "resources", "prompts")
 LISTS = frozenset(spelled.method for spelled in SPELLED.values())
 LIST_CHANGED: Mapping[Kind, str] = {kind: spelled.changed for kind, spelled in SPELLED.items()}
 RESOURCE_UPDATED = "notifications/resources/updated"
-# What is done with one entry, and the param that names it.
-NAMED_BY = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
+# What is done with one entry, of which family it is, and the param that names it.
+USES: Mapping[str, Family] = {
+    "tools/call": "tools",
+    "prompts/get": "prompts",
+    "resources/read": "resources",
+}
+NAMED_BY = {method: SPELLED[family].named_by for method, family in USES.items()}
 # What a completion can be for, and what that is.
 REFERRED: Mapping[str, Family] = {"ref/prompt": "prompts", "ref/resource": "resources"}
