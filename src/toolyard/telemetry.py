@@ -8,9 +8,9 @@ from __future__ import annotations
 import logging
 import os
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
-from typing import Literal
+from typing import Any, Literal
 
 # What is shown in place of a secret.
 MASK = "***"
@@ -54,6 +54,19 @@ class Mask:
 def masked(text: str, secrets: Iterable[str]) -> str:
     """For one text; for several make a Mask."""
     return Mask(secrets)(text)
+
+
+def each_text(
+    value: Any, change: Callable[[str], str], change_key: Callable[[str], str] = str
+) -> Any:
+    """A copy of a JSON value with every text in it changed, and every key where that is asked."""
+    if isinstance(value, str):
+        return change(value)
+    if isinstance(value, dict):
+        return {change_key(key): each_text(part, change, change_key) for key, part in value.items()}
+    if isinstance(value, list):
+        return [each_text(part, change, change_key) for part in value]
+    return value
 
 
 def _spellings(secret: str) -> tuple[str, ...]:

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+import orjson
+
 from toolyard.protocol.client import ASKED, Client, forwarded, key_of
 from toolyard.protocol.revisions import Revision
 from toolyard.protocol.values import JsonObject
@@ -29,8 +31,30 @@ PLAIN = Guise(True, {}, "")
 PLAIN_HANDSHAKE = Guise(False, {}, "")
 
 
+# A client of 2026-07-28 says with each request what it can do, in the same words: they are
+# looked at once. Only what clients really say is remembered: short words, and few of them.
+MOST_REMEMBERED, LONGEST_REMEMBERED = 256, 1024
+_REMEMBERED: dict[tuple[bool, bytes], Guise] = {}
+
+
 def guise_of(revision: Revision, client: Client) -> Guise:
     if not client.capabilities:
         return PLAIN if revision.modern else PLAIN_HANDSHAKE
-    key = client.key if client.key is not None else key_of(client.capabilities)
-    return Guise(revision.modern, forwarded(client.capabilities), key)
+    if client.key is not None:
+        return Guise(revision.modern, forwarded(client.capabilities), client.key)
+    try:
+        words = revision.modern, orjson.dumps(client.capabilities)
+    except TypeError:  # a number or a text that it cannot write
+        return _made(revision.modern, client.capabilities)
+    guise = _REMEMBERED.get(words)
+    if guise is None:
+        guise = _made(revision.modern, client.capabilities)
+        if len(words[1]) <= LONGEST_REMEMBERED:
+            if len(_REMEMBERED) >= MOST_REMEMBERED:
+                _REMEMBERED.clear()
+            _REMEMBERED[words] = guise
+    return guise
+
+
+def _made(modern: bool, capabilities: JsonObject) -> Guise:
+    return Guise(modern, forwarded(capabilities), key_of(capabilities))

@@ -48,7 +48,12 @@ FAMILIES: tuple[Family, ...] = ("tools", "resources", "prompts")
 LISTS = frozenset(spelling.method for spelling in SPELLED.values())
 LIST_CHANGED: Mapping[Kind, str] = {kind: spelling.changed for kind, spelling in SPELLED.items()}
 RESOURCE_UPDATED = "notifications/resources/updated"
-# The methods that use one entry, and the param that names it.
-NAMED_BY = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
+# The methods that use one entry, its family, and the param that names it.
+USES: Mapping[str, Family] = {
+    "tools/call": "tools",
+    "prompts/get": "prompts",
+    "resources/read": "resources",
+}
+NAMED_BY = {method: SPELLED[family].named_by for method, family in USES.items()}
 # What a completion can be for, and the family that belongs to.
 REFERRED: Mapping[str, Family] = {"ref/prompt": "prompts", "ref/resource": "resources"}

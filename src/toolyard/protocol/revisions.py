@@ -5,15 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Literal, NamedTuple
 
+from toolyard.protocol.kinds import LISTS, USES
+
 StructuredContent = Literal["none", "object", "any"]
 
 # What a server is for, in every revision; other methods open, keep and end the conversation.
-SERVER_METHODS = frozenset(
-    {
-        *("tools/list", "tools/call", "prompts/list", "prompts/get", "resources/list"),
-        *("resources/templates/list", "resources/read", "completion/complete"),
-    }
-)
+SERVER_METHODS = frozenset({*LISTS, *USES, "completion/complete"})
 _SESSION_METHODS = {
     "initialize",
     "ping",

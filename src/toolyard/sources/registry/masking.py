@@ -7,7 +7,7 @@ from urllib.parse import parse_qsl, urlsplit, urlunsplit
 
 from toolyard.protocol.call import Json, JsonObject
 from toolyard.sources.registry.format.model import Registry
-from toolyard.telemetry import MASK, Mask
+from toolyard.telemetry import MASK, Mask, each_text
 
 # A reference says where a value comes from and nothing of the value.
 _REFERENCE = re.compile(r"\$\{[A-Za-z_][A-Za-z0-9_]*\}")
@@ -32,14 +32,10 @@ def masked_values(value: Json, secrets: frozenset[str]) -> Json:
     """A copy to be shown: no text in it came from a variable, however short."""
     mask = Mask(secrets)
 
-    def copied(part: Json) -> Json:
-        if isinstance(part, str):
-            return MASK if part in secrets and part else mask(part)
-        if isinstance(part, dict):
-            return {mask(key): copied(member) for key, member in part.items()}
-        return [copied(element) for element in part] if isinstance(part, list) else part
+    def without_secrets(text: str) -> str:
+        return MASK if text in secrets and text else mask(text)
 
-    return copied(value)
+    return each_text(value, without_secrets, mask)
 
 
 def _server(server: JsonObject) -> JsonObject:

@@ -15,6 +15,7 @@ import orjson
 from toolyard.files.safety import why_unsafe
 from toolyard.processes.shell import TookTooLong, run_to_end
 from toolyard.protocol.call import JsonObject
+from toolyard.protocol.kinds import SPELLED
 from toolyard.settings import Settings, secret_variables
 from toolyard.sources.project.layout import Project
 from toolyard.sources.project.register.file import (
@@ -25,23 +26,24 @@ from toolyard.sources.project.register.file import (
     script_path,
 )
 
+_TEMPLATES = SPELLED["templates"].key
 # The file that a call writes to is named by its environment; one line a call: list, JSON.
 _FUNCTIONS = {
     "mcp_register_tool": "tools",
     "mcp_register_resource": "resources",
-    "mcp_register_resource_template": "resourceTemplates",
+    "mcp_register_resource_template": _TEMPLATES,
     "mcp_register_prompt": "prompts",
     "mcp_register_completion": "completions",
     "mcp_tools_register_manual": "tools",
     "mcp_resources_register_manual": "resources",
-    "mcp_resources_templates_register_manual": "resourceTemplates",
+    "mcp_resources_templates_register_manual": _TEMPLATES,
     "mcp_prompts_register_manual": "prompts",
     "mcp_completion_register_manual": "completions",
 }
 _TAKE_OVER = {
     "mcp_tools_manual": "tools",
     "mcp_resources_manual": "resources",
-    "mcp_resources_templates_manual": "resourceTemplates",
+    "mcp_resources_templates_manual": _TEMPLATES,
     "mcp_prompts_manual": "prompts",
     "mcp_completion_manual": "completions",
 }

@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable
 
 from toolyard.files.beneath import is_below
+from toolyard.protocol.kinds import SPELLED
 from toolyard.protocol.values import JsonObject
 from toolyard.sources.project.discover.files import is_program, type_by_name
 from toolyard.sources.project.discover.metadata import MetadataError, checked, normalised, schema_of
@@ -62,7 +63,7 @@ class Adopting:
         def adopt(item: JsonObject, place: str) -> JsonObject:
             return template_item(item, place, root)
 
-        return self._adopted("resourceTemplates", "template", adopt)
+        return self._adopted(SPELLED["templates"].key, "template", adopt)
 
     def _adopted(
         self, key: str, kind: str, adopt: Callable[[JsonObject, str], JsonObject]
