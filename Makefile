@@ -30,7 +30,7 @@ check: $(VENV)/.dev
 format: $(VENV)/.dev
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
-	$(BIN)/biome check --write frontend
+	$(BIN)/biome check --write
 
 bench: $(VENV)/.dev
 	$(BIN)/python -m bench

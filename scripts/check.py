@@ -17,7 +17,7 @@ COMMANDS: tuple[tuple[str, list[str | Path]], ...] = (
     ("lint", [BIN / "ruff", "check", "."]),
     ("types", [BIN / "mypy"]),
     ("imports", [BIN / "lint-imports"]),
-    ("page", [BIN / "biome", "ci", "--colors=off", "frontend"]),
+    ("page", [BIN / "biome", "ci", "--colors=off"]),
 )
 
 

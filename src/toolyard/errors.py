@@ -46,7 +46,7 @@ class ProtocolError(ToolyardError):
 
 
 class ToolError(ToolyardError):
-    """The call was understood and failed: the model should read why."""
+    """The call was understood but failed: the model should read why."""
 
     def __init__(
         self, message: str, *, structured: Any = None, meta: dict[str, Any] | None = None
@@ -68,7 +68,7 @@ class UpstreamError(ToolError):
 
 
 class LoginRequired(UpstreamError):
-    """Nothing was sent: the caller has no credentials there, or not enough of them."""
+    """Nothing was sent: the caller has no credentials there, or they do not suffice."""
 
     def __init__(
         self, server: str, url: str, why: str = "wants a login", scopes: tuple[str, ...] = ()
@@ -89,10 +89,12 @@ class Problem(NamedTuple):
     file: str
     pointer: str
     message: str
+    line: int | None = None  # where the file has several
 
     def __str__(self) -> str:
         place = f"{self.file}#{self.pointer}" if self.pointer else self.file
-        return f"{place}: {self.message}"
+        line = f" (line {self.line})" if self.line is not None and self.pointer else ""
+        return f"{place}: {self.message}{line}"
 
 
 class ConfigError(ToolyardError):
@@ -106,7 +108,7 @@ class ConfigError(ToolyardError):
 
 
 def did_you_mean(name: str, known: Iterable[str], quote: str = '"') -> str:
-    """The remedy for a name that is nearly right, as the end of a message."""
+    """For the end of a message: the known name that was probably meant."""
     import difflib  # noqa: PLC0415 - only for an error message
 
     near = difflib.get_close_matches(name, list(known), n=1)
@@ -114,5 +116,5 @@ def did_you_mean(name: str, known: Iterable[str], quote: str = '"') -> str:
 
 
 def shown(text: str) -> str:
-    """What somebody sent, as far as an error repeats it."""
+    """Text that somebody sent, cut to what an error message may repeat."""
     return text if len(text) <= MOST_SHOWN else f"{text[:MOST_SHOWN]}... ({len(text)} characters)"

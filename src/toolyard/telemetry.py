@@ -1,6 +1,6 @@
-"""Logs to stderr, never stdout; one line a record, nothing in it can forge another.
+"""Logs go to stderr, never stdout, one line per record; nothing in a record can forge another.
 
-And what may be read in them or anywhere: secrets are masked in one way.
+And the one way in which secrets are masked, in logs and everywhere else.
 """
 
 from __future__ import annotations
@@ -8,13 +8,13 @@ from __future__ import annotations
 import logging
 import os
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
-from typing import Literal
+from typing import Any, Literal
 
 # What is shown in place of a secret.
 MASK = "***"
-# A value of one or two characters hides nothing worth the mess it would make of all text.
+# Masking a value of one or two characters would garble all text and hide nothing.
 SHORTEST_SECRET = 3
 LogFormat = Literal["text", "json"]
 _ESCAPES = {code: f"\\x{code:02x}" for code in (*range(0x20), 0x7F, *range(0x80, 0xA0))}
@@ -31,7 +31,7 @@ def one_line(text: str) -> str:
 
 
 class Mask:
-    """Takes secrets out of text that somebody will read: as they are, in JSON and in URLs."""
+    """Replaces secrets in text that somebody will read: as they are, in JSON and in URLs."""
 
     __slots__ = ("_spellings",)
 
@@ -42,7 +42,7 @@ class Mask:
             if len(secret) >= SHORTEST_SECRET
             for spelling in _spellings(secret)
         }
-        # A secret may begin with another one: the rest of it must not stay.
+        # Longest first: a secret may begin with another one, and none of it must stay.
         self._spellings = sorted(spellings, key=len, reverse=True)
 
     def __call__(self, text: str) -> str:
@@ -52,8 +52,21 @@ class Mask:
 
 
 def masked(text: str, secrets: Iterable[str]) -> str:
-    """One text; for several, a Mask is made once."""
+    """For one text; for several make a Mask."""
     return Mask(secrets)(text)
+
+
+def each_text(
+    value: Any, change: Callable[[str], str], change_key: Callable[[str], str] = str
+) -> Any:
+    """A copy of a JSON value with every text in it changed, and every key where that is asked."""
+    if isinstance(value, str):
+        return change(value)
+    if isinstance(value, dict):
+        return {change_key(key): each_text(part, change, change_key) for key, part in value.items()}
+    if isinstance(value, list):
+        return [each_text(part, change, change_key) for part in value]
+    return value
 
 
 def _spellings(secret: str) -> tuple[str, ...]:
@@ -93,7 +106,7 @@ def _traceback(formatter: logging.Formatter, record: logging.LogRecord, before: 
 
 
 def set_up(level: str = "info", log_format: LogFormat = "text", folder: str = "") -> None:
-    """Send our records to stderr, and to a file in a folder. Called once, by the command."""
+    """Send our records to stderr, and to a file if there is a folder. Called once per command."""
     handlers: list[logging.Handler] = [logging.StreamHandler(sys.stderr)]
     if folder:
         os.makedirs(folder, mode=0o700, exist_ok=True)

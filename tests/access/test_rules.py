@@ -218,4 +218,4 @@ def test_patterns_mean_whole_names(
 
 
 def test_everyone_and_nothing_said_mean_the_same() -> None:
-    assert read_who("everyone", "f", "/for") == read_who({}, "f", "/for") == Who()
+    assert read_who("everyone") == read_who({}) == Who()

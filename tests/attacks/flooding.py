@@ -11,7 +11,8 @@ from typing import Any
 
 JsonObject = dict[str, Any]
 KINDS = ("progress", "logs", "list changes", "stderr", "garbage", "answers", "questions", "batches")
-TOOLS = [{"name": name, "inputSchema": {"type": "object"}} for name in ("flood", "line", "echo")]
+NAMES = ("flood", "line", "speak", "echo")
+TOOLS = [{"name": name, "inputSchema": {"type": "object"}} for name in NAMES]
 
 
 def said(message: JsonObject) -> bytes:
@@ -66,12 +67,16 @@ def overlong(size: int) -> None:
 def call(request: JsonObject) -> None:
     params = request["params"]
     arguments = params.get("arguments", {})
+    token = params.get("_meta", {}).get("progressToken")
     if params["name"] == "flood":
-        token = params.get("_meta", {}).get("progressToken")
         flood(arguments["kind"], arguments["seconds"], token)
     if params["name"] == "line":
         overlong(arguments["size"])
     text = {"type": "text", "text": json.dumps(arguments)}
+    if params["name"] == "speak":
+        progress = {"progressToken": token, "progress": 1}
+        write({"method": "notifications/progress", "params": progress})
+        text["text"] = "x" * arguments["size"]
     write({"id": request["id"], "result": {"content": [text]}})
 
 

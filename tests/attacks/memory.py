@@ -1,7 +1,8 @@
-"""How much memory a process has."""
+"""How much memory and processor a process has taken."""
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 MIB = 1 << 20
@@ -17,3 +18,9 @@ def peak(pid: int) -> int:
     status = Path(f"/proc/{pid}/status").read_text()
     [line] = [line for line in status.splitlines() if line.startswith("VmHWM")]
     return int(line.split()[1]) * 1024
+
+
+def processor_seconds(pid: int) -> float:
+    """What it has computed, which other programs on the machine do not change."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")

@@ -8,16 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.attacks.nested import chains
 from toolyard.errors import ProtocolError
 from toolyard.protocol.codec import MAX_DEPTH, loads
 
 MIB = 1 << 20
-
-
-def chains(depth: int, size: int, opened: bytes = b"[", closed: bytes = b"]") -> bytes:
-    """That much JSON, all of it nested that deep."""
-    one = opened * (depth - 1) + b"1" + closed * (depth - 1)
-    return b"[" + b",".join([one] * (size // len(one))) + b"]"
 
 
 def refused(data: bytes) -> bool:

@@ -150,7 +150,7 @@ def test_an_overlong_line_is_freed_at_once() -> None:
     lines = Lines(lambda line: None, max_size=1000)
     with pytest.raises(TooLong):
         lines.feed(b"x" * 5000)
-    assert not lines._rest
+    assert not lines._buffer
 
 
 def test_a_message_of_millions_of_tiny_objects_is_refused_before_it_is_made() -> None:

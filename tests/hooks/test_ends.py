@@ -31,6 +31,15 @@ async def test_exit_after_shutdown_ends_the_program(yard: Yard) -> None:
         assert await ended(client) == 0
 
 
+async def test_a_client_that_is_ready_only_after_shutdown_gets_no_further(yard: Yard) -> None:
+    hello = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "t"}}
+    async with over_stdio(mcp_bash(), cwd=yard.root, start=False) as client:
+        await client.result("initialize", hello)
+        await client.result("shutdown")
+        await client.notify("notifications/initialized")
+        assert (await client.error("tools/list"))["code"] == -32003
+
+
 async def test_a_notification_exits_too(yard: Yard) -> None:
     async with over_stdio(mcp_bash(), cwd=yard.root) as client:
         await client.result("shutdown")

@@ -19,6 +19,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
+# The checkout whose program is tested: another one shows that a test fails on an older build.
+BUILD = Path(os.environ.get("BUILD_UNDER_TEST", ROOT))
 URL = re.compile(r"https?://[^\s\"',]+/mcp\b")
 START_WITHIN = 20.0
 STOP_WITHIN = 5.0
@@ -66,18 +68,18 @@ class Listening(Running):
 
 
 def toolyard(*arguments: str | Path) -> list[str]:
-    """The command line of this checkout's program."""
+    """The command line of the program under test."""
     return [sys.executable, "-m", "toolyard", *map(str, arguments)]
 
 
 def environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:
-    """Ours, with this checkout's code first and none of the product's own settings."""
+    """Ours, with the code under test first and none of the product's own settings."""
     kept = {
         name: value
         for name, value in os.environ.items()
         if not name.startswith(("MCP_", "MCPBASH_", "TOOLYARD_"))
     }
-    paths = f"{ROOT / 'src'}{os.pathsep}{ROOT}"
+    paths = f"{BUILD / 'src'}{os.pathsep}{ROOT}"
     return {**kept, "PYTHONPATH": paths, "PYTHONUNBUFFERED": "1", **(extra or {})}
 
 

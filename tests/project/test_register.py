@@ -85,8 +85,8 @@ def test_a_registered_tool_without_its_script_is_listed_as_unavailable(
     entries = read()
     root = folder.root / "tools"
     assert [tool.unavailable for tool in entries.tools] == [
-        f"'none.sh' names no file below {root}",
-        f"'../outside.sh' names no file below {root}",
+        f"'none.sh' is not a file below {root}",
+        f"'../outside.sh' is not a file below {root}",
     ]
     assert [warning.startswith(f"{path}: ") for warning in entries.warnings] == [True, True]
 
@@ -112,15 +112,15 @@ def test_a_registered_tool_without_its_script_is_listed_as_unavailable(
         ),
         (
             b'{"version": 1, "resourceTemplates": [{"name": "a", "uriTemplate": "x:{}"}]}',
-            "#/resourceTemplates/0: uriTemplate 'x:{}': {} names no variable",
+            "#/resourceTemplates/0: uriTemplate 'x:{}': {} does not name a variable",
         ),
         (
             b'{"version": 1, "completions": [{"name": "a", "path": "none.sh"}]}',
-            "#/completions/0/path: 'none.sh' names no file of the project",
+            "#/completions/0/path: 'none.sh' is not a file of the project",
         ),
         (
             b'{"version": 1, "completions": [{"name": "a", "path": "/bin/sh"}]}',
-            "#/completions/0/path: '/bin/sh' names no file of the project",
+            "#/completions/0/path: '/bin/sh' is not a file of the project",
         ),
         (
             b'{"version": 1, "completions": '

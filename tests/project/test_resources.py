@@ -179,12 +179,12 @@ def test_two_resources_of_one_name_leave_the_first_and_a_warning(
         ({"name": "lone"}, "has neither uri, uriTemplate nor a data file"),
         ({"uri": "db:1"}, "nothing can read 'db:1'"),
         ({"uri": "x:{a}", "uriTemplate": "x:{a}"}, "has both uri and uriTemplate"),
-        ({"uriTemplate": "x:{}"}, "names no variable"),
-        ({"uriTemplate": "x:{   }"}, "names no variable"),
+        ({"uriTemplate": "x:{}"}, "does not name a variable"),
+        ({"uriTemplate": "x:{   }"}, "does not name a variable"),
         ({"uriTemplate": "x:a"}, "at least one {variable} is needed"),
         ({"uriTemplate": 3}, "uriTemplate must be text"),
-        ({"uriTemplate": "x:{a}", "path": "none.sh"}, "names no file"),
-        ({"uriTemplate": "x:{a}", "path": "../outside.sh"}, "names no file"),
+        ({"uriTemplate": "x:{a}", "path": "none.sh"}, "is not a file"),
+        ({"uriTemplate": "x:{a}", "path": "../outside.sh"}, "is not a file"),
     ],
 )
 def test_metadata_that_cannot_be_served_is_named_and_the_rest_is_served(

@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from toolyard.protocol.client import (
     ABLE,
@@ -15,7 +17,13 @@ from toolyard.protocol.client import (
     key_of,
     told_in,
 )
-from toolyard.protocol.guise import Guise, guise_of
+from toolyard.protocol.guise import (
+    _REMEMBERED,
+    LONGEST_REMEMBERED,
+    MOST_REMEMBERED,
+    Guise,
+    guise_of,
+)
 from toolyard.protocol.revisions import ALL
 
 R24, R03, R06, R11, R26 = ALL.values()
@@ -145,3 +153,33 @@ def test_what_a_client_looks_like_to_a_server(revision: Any, client: Client, gui
 )
 def test_who_can_be_asked_has_a_connection_alone(capabilities: Any, can: bool) -> None:
     assert Guise(True, capabilities, "").can_be_asked is can
+
+
+_TEXTS = st.text(max_size=3) | st.sampled_from(["tasks", "extensions", TASKS_EXTENSION, "sampling"])
+_VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | _TEXTS,
+    lambda parts: st.lists(parts, max_size=2) | st.dictionaries(_TEXTS, parts, max_size=3),
+    max_leaves=6,
+)
+
+
+@given(st.lists(st.dictionaries(_TEXTS, _VALUES, max_size=3), min_size=1, max_size=4))
+def test_a_guise_that_is_remembered_is_the_one_that_would_be_made(said: list[Any]) -> None:
+    for capabilities in (*said, *reversed(said)):
+        guise = guise_of(R26, Client({}, capabilities))
+        made = Guise(True, forwarded(capabilities), key_of(capabilities))
+        # As text: True is equal to 1, and means something else.
+        assert repr(guise) == repr(made)
+
+
+def test_values_that_are_equal_and_not_the_same_are_told_apart() -> None:
+    keys = [guise_of(R26, Client({}, {"a": value})).key for value in (True, 1, 1.0, 2**70, "1")]
+    assert len(set(keys)) == len(keys)
+
+
+def test_only_so_many_guises_are_remembered() -> None:
+    for number in range(3 * MOST_REMEMBERED):
+        guise_of(R26, Client({}, {"experimental": {str(number): {}}}))
+        guise_of(R26, Client({}, {"experimental": {str(number): "x" * LONGEST_REMEMBERED}}))
+    assert len(_REMEMBERED) <= MOST_REMEMBERED
+    assert max(len(words) for _, words in _REMEMBERED) <= LONGEST_REMEMBERED

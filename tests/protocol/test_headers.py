@@ -141,9 +141,9 @@ def schema(**properties: Any) -> dict[str, Any]:
     return {"type": "object", "properties": properties}
 
 
-NO_CHAIN = "x-mcp-header stands where no plain chain of properties leads"
+NO_CHAIN = "x-mcp-header is somewhere that no plain chain of properties leads to"
 NO_TOKEN = "x-mcp-header must be a header token, not "
-NO_TYPE = "x-mcp-header 'A' stands on a type that no header can carry"
+NO_TYPE = "x-mcp-header 'A' is on a type that no header can carry"
 
 
 @pytest.mark.parametrize(

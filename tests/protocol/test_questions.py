@@ -37,7 +37,7 @@ NO_REQUESTS = malformed("its inputRequests are not an object")
         ({}, NO_REQUESTS),
         ({"inputRequests": []}, NO_REQUESTS),
         ({"inputRequests": [], "requestState": "s"}, NO_REQUESTS),
-        ({"inputRequests": {}, "requestState": 7}, malformed("its requestState is not a text")),
+        ({"inputRequests": {}, "requestState": 7}, malformed("its requestState is not a string")),
         ({"inputRequests": {"q": 7}}, malformed("'q' is not an object")),
         ({"inputRequests": {"q": {}}}, NO_METHOD),
         ({"inputRequests": {"q": {"method": "tools/call"}}}, NO_METHOD),

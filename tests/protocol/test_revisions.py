@@ -64,8 +64,8 @@ def test_there_are_five_and_one_of_them_is_modern() -> None:
         (lambda r: "title" not in r.later_info_fields, "--xxx"),
         (lambda r: "websiteUrl" not in r.later_info_fields, "---xx"),
         (lambda r: "lastModified" not in r.later_annotations, "--xxx"),
-        (lambda r: r.structured != "none", "--xxx"),
-        (lambda r: r.structured == "any", "----x"),
+        (lambda r: r.structured_content != "none", "--xxx"),
+        (lambda r: r.structured_content == "any", "----x"),
         (lambda r: "form" in r.elicitation, "--xxx"),
         (lambda r: "url" in r.elicitation, "---xx"),
         (lambda r: r.tracked_urls, "---x-"),
@@ -109,7 +109,7 @@ def test_the_older_of_two_is_the_same_either_way(one: Revision) -> None:
 
 
 def test_mcp_bash_shows_old_clients_structured_content_and_no_completions() -> None:
-    shown = {date: revision.structured for date, revision in LIKE_MCP_BASH.items()}
+    shown = {date: revision.structured_content for date, revision in LIKE_MCP_BASH.items()}
     assert shown == dict.fromkeys(DATES[:4], "object")
     completing = [date for date, r in LIKE_MCP_BASH.items() if "completions" in r.capabilities]
     assert completing == DATES[2:4]

@@ -308,7 +308,7 @@ CASES = [
                 "item_patterns": {"a": {"regex": "(?=x)"}},
             },
         },
-        ("/textExtraction/item_patterns/a/regex", "is no pattern for RE2"),
+        ("/textExtraction/item_patterns/a/regex", "is not a pattern of RE2"),
     ),
     tool(
         "an unknown parser",

@@ -14,10 +14,10 @@ import pytest
 from tests.registry.case import SEARCH_TOOL, Case, registry
 from tests.registry.running import Running, load
 from tests.registry.test_cases import BAD, FORGIVEN, GOOD
+from toolyard.configuration.objects import schema
 from toolyard.errors import ConfigError
 from toolyard.sources.registry.format.export import FORMATS, export
 from toolyard.sources.registry.format.load import read_registry
-from toolyard.sources.registry.format.schema_file import schema_text
 from toolyard.sources.registry.lock.hashes import definition_hash, matches_hash
 from toolyard.sources.registry.lock.lock import Lock, lock, read_lock, verify
 from toolyard.sources.registry.masking import masked, shown
@@ -244,7 +244,7 @@ def test_a_hash_may_be_over_escaped_text_or_not(ascii_only: bool) -> None:
     assert matches_hash(definition, f"sha256:{hashlib.sha256(text.encode()).hexdigest().upper()}")
 
 
-SCHEMA = jsonschema_rs.validator_for(json.loads(schema_text()))
+SCHEMA = jsonschema_rs.validator_for(schema("registry"))
 NATIVE_CASES = [
     case
     for case in GOOD

@@ -10,8 +10,8 @@ import pytest
 
 from tests.registry.case import Case, registry
 from tests.registry.running import Running
+from toolyard.configuration.objects import shape
 from toolyard.sources.registry.chain.parts import anatomy
-from toolyard.sources.registry.format.fields import OAUTH, SERVER, STDIO, TEXT_EXTRACTION, TOOL
 from toolyard.sources.registry.masking import masked
 
 JUNK: list[Any] = [
@@ -24,14 +24,8 @@ JUNK: list[Any] = [
 OK = {"name": "ok", "server": "good", "originalName": "echo"}
 GOOD = {"name": "good", "stdio": {"command": "x"}}
 UPSTREAMS: Any = {"good": [{"name": "echo", "inputSchema": {"type": "object"}}], "bad": []}
-NESTED = {
-    "tool": TOOL,
-    "textExtraction": TEXT_EXTRACTION,
-    "server": SERVER,
-    "stdio": STDIO,
-    "oauth": OAUTH,
-}
-FIELDS = [(part, field) for part, table in NESTED.items() for field in table]
+PARTS = ("tool", "textExtraction", "server", "stdio", "oauth")
+FIELDS = [(part, field) for part in PARTS for field in shape("registry", f"/$defs/{part}").members]
 
 
 def with_junk(part: str, field: str, junk: Any) -> Any:

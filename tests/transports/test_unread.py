@@ -38,12 +38,14 @@ def big(number: int) -> bytes:
 
 
 @contextmanager
-def running(tmp_path: Path) -> Iterator[tuple[subprocess.Popen[bytes], Path]]:
+def running(
+    tmp_path: Path, program: list[str] = PROGRAM
+) -> Iterator[tuple[subprocess.Popen[bytes], Path]]:
     said = tmp_path / "stderr"
     with (
         said.open("wb") as errors,
         subprocess.Popen(
-            PROGRAM, stdin=-1, stdout=-1, stderr=errors, env=environment(), bufsize=0
+            program, stdin=-1, stdout=-1, stderr=errors, env=environment(), bufsize=0
         ) as process,
     ):
         try:

@@ -66,7 +66,7 @@ async def test_every_framing_of_a_body_is_understood(
         (OK + b"Content-Length: 50\r\n\r\nhello", True, "closed"),
         (CHUNKED + b"5\r\nhello\r\n", True, "closed"),
         (b"", True, "closed"),
-        (b"SSH-2.0-OpenSSH_9\r\n", False, "no HTTP"),
+        (b"SSH-2.0-OpenSSH_9\r\n", False, "not HTTP"),
         (OK + b"X: y\r\n" * 20_000, False, "too long"),
         (OK + b"Content-Length: 20000\r\n\r\n" + b"x" * 20_000, False, "too big"),
     ],

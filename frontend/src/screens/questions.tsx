@@ -5,7 +5,7 @@ import { wrongFields } from "../model/answers";
 import { initial, resolved } from "../model/schema";
 import { asList, asObject } from "../model/schema";
 import { isObject, type JsonObject, type Question } from "../types";
-import { ObjectFields } from "../ui/form";
+import { ObjectFields } from "../ui/form/fields";
 import { Failure } from "../ui/states";
 import { isWebUrl, LongText, Text } from "../ui/text";
 import "./questions.css";

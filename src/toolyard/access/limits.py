@@ -10,7 +10,9 @@ from math import ceil
 from toolyard.access.globs import Matches, globs
 from toolyard.access.rules import Who, read_who
 from toolyard.access.subject import Subject, subject_of
-from toolyard.errors import RATE_LIMITED, ConfigError, ProtocolError, ToolError
+from toolyard.configuration.check import Findings, check
+from toolyard.configuration.objects import shape
+from toolyard.errors import RATE_LIMITED, ProtocolError, ToolError
 from toolyard.protocol.call import Call, Channel, Handler, JsonObject, Result
 from toolyard.protocol.kinds import FAMILIES
 
@@ -107,20 +109,17 @@ def limited(handler: Handler, limits: RateLimits) -> Handler:
     return handle
 
 
-def read_limits(entries: Sequence[JsonObject], place: str) -> tuple[RateLimit, ...]:
-    """Raises ConfigError."""
-    return tuple(_read(entry, place, f"/limits/{i}") for i, entry in enumerate(entries))
+def read_limits(
+    entries: Sequence[JsonObject], place: str, pointer: str = "/limits"
+) -> tuple[RateLimit, ...]:
+    """Raises ConfigError with every problem."""
+    findings = Findings(place)
+    check(list(entries), shape("access", "/$defs/limits"), findings, pointer)
+    findings.close()
+    return tuple(map(_read, entries))
 
 
-def _read(entry: JsonObject, place: str, pointer: str) -> RateLimit:
-    for key in entry:
-        if key not in ("for", "calls", "seconds", *FAMILIES):
-            raise ConfigError.at(place, f"unknown key {key!r}", f"{pointer}/{key}")
-    calls, seconds = entry.get("calls"), entry.get("seconds", 60)
-    if not isinstance(calls, int) or calls < 1:
-        raise ConfigError.at(place, "expected a number of calls, 1 or more", f"{pointer}/calls")
-    if not isinstance(seconds, int | float) or seconds <= 0:
-        raise ConfigError.at(place, "expected a number of seconds", f"{pointer}/seconds")
+def _read(entry: JsonObject) -> RateLimit:
     over: dict[str, Matches] = {kind: globs(entry[kind]) for kind in FAMILIES if kind in entry}
-    callers = read_who(entry.get("for", {}), place, f"{pointer}/for")
-    return RateLimit(calls, float(seconds), callers, over or None)
+    callers = read_who(entry.get("for", {}))
+    return RateLimit(int(entry["calls"]), float(entry.get("seconds", 60)), callers, over or None)

@@ -11,7 +11,8 @@ import orjson
 from toolyard.access.jwt_tokens import Expected, JwtTokens
 from toolyard.access.keys import KeySet
 from toolyard.access.oauth.metadata import is_web_url
-from toolyard.errors import ConfigError
+from toolyard.configuration.check import Findings, check
+from toolyard.configuration.objects import shape
 from toolyard.http.fetch import GuardedFetch
 from toolyard.http.headers import JSON_TYPE
 from toolyard.http.request import Request
@@ -19,7 +20,6 @@ from toolyard.http.response import Responder, Response
 from toolyard.protocol.call import Json
 
 WELL_KNOWN = "/.well-known/oauth-protected-resource"
-_KEYS = frozenset({"issuer", "resource", "audience", "scopes", "jwksUri"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,22 +65,20 @@ class ProtectedResource:
         await response.send(200, orjson.dumps(document), (JSON_TYPE,))
 
 
-def read_resource(value: Mapping[str, Json], place: str) -> ProtectedResource:
-    """Raises ConfigError."""
-    for key in value:
-        if key not in _KEYS:
-            raise ConfigError.at(place, f"unknown key {key!r}", f"/oauth/{key}")
-    issuer, resource = (_url(value, key, place) for key in ("issuer", "resource"))
-    scopes = value.get("scopes", [])
-    if not isinstance(scopes, list) or not all(isinstance(s, str) and s for s in scopes):
-        raise ConfigError.at(place, "expected a list of scopes", "/oauth/scopes")
-    jwks_uri = _url(value, "jwksUri", place) if "jwksUri" in value else ""
-    audience = str(value.get("audience") or resource)
-    return ProtectedResource(issuer, resource, audience, tuple(scopes), jwks_uri)
-
-
-def _url(value: Mapping[str, Json], key: str, place: str) -> str:
-    url = value.get(key)
-    if not isinstance(url, str) or not is_web_url(url) or '"' in url:
-        raise ConfigError.at(place, "expected an http(s) URL", f"/oauth/{key}")
-    return url
+def read_resource(
+    value: Mapping[str, Json], place: str, pointer: str = "/oauth"
+) -> ProtectedResource:
+    """Raises ConfigError with every problem."""
+    findings = Findings(place)
+    settings = check(dict(value), shape("access", "/$defs/oauth"), findings, pointer)
+    for key in ("issuer", "resource", "jwksUri"):
+        if key in settings and not is_web_url(settings[key]):
+            findings.problem(f"{pointer}/{key}", "must be an http(s) URL")
+    findings.close()
+    return ProtectedResource(
+        settings["issuer"],
+        settings["resource"],
+        settings.get("audience") or settings["resource"],
+        tuple(settings.get("scopes", ())),
+        settings.get("jwksUri", ""),
+    )

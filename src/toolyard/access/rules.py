@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 
 from toolyard.access.globs import Matches, globs
 from toolyard.catalog.snapshot import Catalog
-from toolyard.errors import ConfigError
+from toolyard.configuration.check import Findings, check
+from toolyard.configuration.objects import shape
 from toolyard.protocol.call import Caller, Json, JsonObject
 from toolyard.protocol.kinds import FAMILIES, SPELLED, Kind
 
 MAX_VIEWS = 256
-_CONDITIONS = frozenset({"token", "subject", "scope", "claim"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,34 +112,24 @@ def _has(claim: Json, value: Json) -> bool:
     return bool(claim == value or (isinstance(claim, list) and value in claim))
 
 
-def read_rules(entries: Sequence[JsonObject], place: str) -> tuple[Rule, ...]:
-    """Raises ConfigError."""
-    return tuple(_read(entry, place, f"/rules/{i}") for i, entry in enumerate(entries))
+def read_rules(
+    entries: Sequence[JsonObject], place: str, pointer: str = "/rules"
+) -> tuple[Rule, ...]:
+    """Raises ConfigError with every problem."""
+    findings = Findings(place)
+    check(list(entries), shape("access", "/$defs/rules"), findings, pointer)
+    findings.close()
+    return tuple(map(_read, entries))
 
 
-def _read(entry: JsonObject, place: str, pointer: str) -> Rule:
-    for key in entry:
-        if key not in ("for", *FAMILIES):
-            raise ConfigError.at(place, f"unknown key {key!r}", f"{pointer}/{key}")
-    patterns = [_patterns(entry, kind, place, pointer) for kind in FAMILIES]
-    return Rule(read_who(entry.get("for", {}), place, f"{pointer}/for"), Allowed(*patterns))
+def _read(entry: JsonObject) -> Rule:
+    patterns = (globs(entry.get(kind, ())) for kind in FAMILIES)
+    return Rule(read_who(entry.get("for", {})), Allowed(*patterns))
 
 
-def _patterns(entry: JsonObject, kind: str, place: str, pointer: str) -> Matches:
-    value = entry.get(kind, [])
-    if not isinstance(value, list) or not all(isinstance(pattern, str) for pattern in value):
-        raise ConfigError.at(place, "expected a list of patterns", f"{pointer}/{kind}")
-    return globs(value)
-
-
-def read_who(value: Json, place: str, pointer: str) -> Who:
+def read_who(value: Json) -> Who:
+    """The callers that a rule or a limit is about, once it has been checked."""
     if value == "everyone":
         return Who()
-    if not isinstance(value, dict) or not value.keys() <= _CONDITIONS:
-        why = f'expected "everyone" or an object with {", ".join(sorted(_CONDITIONS))}'
-        raise ConfigError.at(place, why, pointer)
-    claims = value.get("claim", {})
-    texts = {key: value[key] for key in ("token", "subject", "scope") if key in value}
-    if not isinstance(claims, dict) or not all(isinstance(text, str) for text in texts.values()):
-        raise ConfigError.at(place, "expected texts, and an object of claims", pointer)
-    return Who(**texts, claims=claims)
+    conditions = {key: value[key] for key in ("token", "subject", "scope") if key in value}
+    return Who(**conditions, claims=value.get("claim", {}))

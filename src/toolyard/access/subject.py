@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Literal, NamedTuple
 
 from toolyard.catalog.uris import plain
 from toolyard.protocol.call import Call, Json
-from toolyard.protocol.kinds import REFERRED, SPELLED, Family
+from toolyard.protocol.kinds import REFERRED, SPELLED, USES, Family
 
 SubjectKind = Family | Literal["other"]
 
@@ -23,10 +24,8 @@ class Subject(NamedTuple):
         return (self.name, plain(self.name)) if self.kind == "resources" else (self.name,)
 
 
-_KIND: dict[str, Family] = {
-    "tools/call": "tools",
-    "prompts/get": "prompts",
-    "resources/read": "resources",
+_KIND: Mapping[str, Family] = {
+    **USES,
     "resources/subscribe": "resources",
     "resources/unsubscribe": "resources",
 }

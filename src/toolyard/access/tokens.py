@@ -5,12 +5,13 @@ from __future__ import annotations
 import hashlib
 import secrets
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from toolyard.access.callers import Unauthorized
-from toolyard.errors import ConfigError
+from toolyard.configuration.check import Findings, check
+from toolyard.configuration.objects import shape
 from toolyard.protocol.call import Caller, Json, JsonObject
 from toolyard.protocol.kinds import FAMILIES
 
@@ -66,53 +67,41 @@ class StaticTokens:
         return caller
 
 
-def read_tokens(entries: Sequence[JsonObject], place: str) -> tuple[StaticToken, ...]:
-    """From the settings. Raises ConfigError."""
-    tokens = tuple(_read(entry, place, f"/tokens/{i}") for i, entry in enumerate(entries))
-    names = [token.name for token in tokens]
-    for i, name in enumerate(names):
-        if name in names[:i]:
-            raise ConfigError.at(place, f"two tokens are named {name!r}", f"/tokens/{i}/name")
-    return tokens
+def read_tokens(
+    entries: Sequence[JsonObject], place: str, pointer: str = "/tokens"
+) -> tuple[StaticToken, ...]:
+    """From the settings. Raises ConfigError with every problem."""
+    findings = Findings(place)
+    check(list(entries), shape("access", "/$defs/tokens"), findings, pointer)
+    findings.close()
+    names: set[str] = set()
+    for i, entry in enumerate(entries):
+        _check_name(entry["name"], names, findings, f"{pointer}/{i}/name")
+        if entry.get("expires") is not None and _moment(entry["expires"]) is None:
+            findings.problem(f"{pointer}/{i}/expires", "must be a date such as 2027-01-31")
+        names.add(entry["name"])
+    findings.close()
+    return tuple(map(_read, entries))
 
 
-def _read(entry: Mapping[str, Json], place: str, pointer: str) -> StaticToken:
-    keys = {"name", "hash", "expires", *FAMILIES}
-    for key in entry:
-        if key not in keys:
-            raise ConfigError.at(place, f"unknown key {key!r}", f"{pointer}/{key}")
-    name, digest = entry.get("name"), entry.get("hash")
-    if not isinstance(name, str) or not name or not name.isprintable():
-        raise ConfigError.at(place, "a token needs a name", f"{pointer}/name")
-    if not isinstance(digest, str) or not digest.startswith(_HASH) or len(digest) != 71:
-        why = "expected sha256: and 64 hexadecimal digits; `toolyard token new` makes them"
-        raise ConfigError.at(place, why, f"{pointer}/hash")
-    globs = {kind: _globs(entry, kind, place, pointer) for kind in FAMILIES}
+def _check_name(name: str, names: Collection[str], findings: Findings, pointer: str) -> None:
+    if not name.isprintable():
+        findings.problem(pointer, "must not have control characters")
+    elif name in names:
+        findings.problem(pointer, f"two tokens are named {name!r}")
+
+
+def _read(entry: JsonObject) -> StaticToken:
+    globs = {kind: entry.get(kind) for kind in FAMILIES}
     if any(value is not None for value in globs.values()):
         # A token that names some things must not silently get all the others.
-        globs = {kind: () if value is None else value for kind, value in globs.items()}
-    return StaticToken(name, digest.lower(), _expiry(entry, place, pointer), **globs)
+        globs = {kind: tuple(value or ()) for kind, value in globs.items()}
+    return StaticToken(entry["name"], entry["hash"].lower(), _moment(entry.get("expires")), **globs)
 
 
-def _globs(
-    entry: Mapping[str, Json], kind: str, place: str, pointer: str
-) -> tuple[str, ...] | None:
-    value = entry.get(kind)
-    if value is None:
-        return None
-    if not isinstance(value, list) or not all(isinstance(glob, str) for glob in value):
-        raise ConfigError.at(place, "expected a list of patterns", f"{pointer}/{kind}")
-    return tuple(value)
-
-
-def _expiry(entry: Mapping[str, Json], place: str, pointer: str) -> float | None:
-    value = entry.get("expires")
-    if value is None:
-        return None
+def _moment(expires: Json) -> float | None:
     try:
-        when = datetime.fromisoformat(str(value))
+        moment = datetime.fromisoformat(str(expires))
     except ValueError:
-        raise ConfigError.at(
-            place, "expected a date such as 2027-01-31", f"{pointer}/expires"
-        ) from None
-    return (when if when.tzinfo else when.replace(tzinfo=UTC)).timestamp()
+        return None
+    return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()

@@ -21,7 +21,7 @@ from toolyard.errors import ConfigError, LoginRequired
 from toolyard.methods.tools import Permit
 from toolyard.protocol.call import Call, Caller, Channel, Handler, Result
 from toolyard.protocol.jsonrpc import Message
-from toolyard.settings import FILE_NAME, Settings
+from toolyard.settings import Settings
 
 if TYPE_CHECKING:
     from toolyard.access.limits import RateLimits
@@ -64,7 +64,7 @@ def tokens_of(settings: Settings, environ: Mapping[str, str] = os.environ) -> li
         return []
     from toolyard.access.tokens import StaticToken, hash_of, read_tokens
 
-    tokens = list(read_tokens(settings.tokens, FILE_NAME))
+    tokens = list(read_tokens(settings.tokens, *settings.place("tokens")))
     return [*tokens, StaticToken("token", hash_of(token))] if token else tokens
 
 
@@ -73,7 +73,7 @@ def protected_resource(settings: Settings) -> ProtectedResource | None:
         return None
     from toolyard.access.resource import read_resource
 
-    return read_resource(settings.oauth, FILE_NAME)
+    return read_resource(settings.oauth, *settings.place("oauth"))
 
 
 def routes_of(settings: Settings) -> Mapping[str, Responder]:
@@ -98,7 +98,7 @@ def view_of(settings: Settings) -> Callable[[Catalog, Caller], Catalog]:
     from toolyard.access.rules import Rules, read_rules
 
     by_caller = {token.caller_id: _allowed(token) for token in tokens_of(settings) if token.narrows}
-    return Rules(read_rules(settings.rules, FILE_NAME), by_caller, unruled=UNRULED)
+    return Rules(read_rules(settings.rules, *settings.place("rules")), by_caller, unruled=UNRULED)
 
 
 def _everything(catalog: Catalog, _caller: Caller) -> Catalog:
@@ -117,7 +117,7 @@ def limits_of(settings: Settings) -> RateLimits | None:
         return None
     from toolyard.access.limits import RateLimits, read_limits
 
-    return RateLimits(read_limits(settings.limits, FILE_NAME))
+    return RateLimits(read_limits(settings.limits, *settings.place("limits")))
 
 
 def guarded(handler: Handler, settings: Settings, limits: RateLimits | None) -> Handler:
@@ -170,7 +170,7 @@ def refusals_of(settings: Settings) -> Recorded:
 
 
 def admit_of(settings: Settings, refusals: Recorded) -> Callable[[Message], Message] | None:
-    """The remote token of mcp-bash, where one is set."""
+    """The remote token of mcp-bash, if one is set."""
     if not settings.remote_token:
         return None
     from toolyard.access.remote_token import RemoteToken

@@ -135,7 +135,7 @@ def _methods(plan: Plan, keeper: Keeper, scripts: Scripts, federation: Federatio
         permit_of(plan.settings, scripts.policy, deny_unnamed=plan.like_mcp_bash),
         scripts.roots,
         news=scripts.news(keeper),
-        told_roots=federation.told_roots,
+        on_roots_changed=federation.on_roots_changed,
         room=Room(plan.settings.max_subscriptions),
     )
 

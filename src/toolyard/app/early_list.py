@@ -57,24 +57,24 @@ def _answer_lists(
     tools: _EarlyPages | None = None
     revision = early.revision
     while revision is not None:
-        line, remainder = next_line(stdin, early.rest)
+        line, remainder = next_line(stdin, early.remainder)
         message = _message(line)
         if message is None:
-            return EarlyList(early._replace(rest=line + remainder), scan_result)
+            return EarlyList(early._replace(remainder=line + remainder), scan_result)
         if message["method"] == "notifications/initialized":
-            early = early._replace(rest=remainder, ready=True)
+            early = early._replace(remainder=remainder, ready=True)
             continue
         scan_result = scan_result or scan()
         if not early.ready or "tools" in scan_result.broken:
-            return EarlyList(early._replace(rest=line + remainder), scan_result)
+            return EarlyList(early._replace(remainder=line + remainder), scan_result)
         tools = tools or _EarlyPages(scan_result, revision)
         try:
             page = tools.page(message.get("params", {}), size)
         except ProtocolError:  # not a cursor of ours: the transport says so
-            return EarlyList(early._replace(rest=line + remainder), scan_result)
+            return EarlyList(early._replace(remainder=line + remainder), scan_result)
         head = b'{"jsonrpc":"2.0","id":%b,"result":' % json.dumps(message["id"]).encode()
         write_line(stdout, head + page + b"}")
-        early = early._replace(rest=remainder)
+        early = early._replace(remainder=remainder)
     return EarlyList(early, scan_result)
 
 

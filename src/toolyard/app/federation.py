@@ -63,7 +63,7 @@ class Federation(Protocol):
         """Nothing but scripts runs here: we may work from the project's folder."""
 
     @property
-    def told_roots(self) -> Callable[[str], None] | None: ...
+    def on_roots_changed(self) -> Callable[[str], None] | None: ...
 
     def offer(self, offer: Offer) -> Offer:
         """The offer, with what upstreams list."""
@@ -109,7 +109,7 @@ class NoFederation:
     registry_refused: bool = False
     silent_servers: int = 0
     at_home: bool = True
-    told_roots: None = None
+    on_roots_changed: None = None
 
     def offer(self, offer: Offer) -> Offer:
         return offer
@@ -182,11 +182,11 @@ class RegistryFederation:
         return self.source.unlisted
 
     @property
-    def told_roots(self) -> Callable[[str], None]:
+    def on_roots_changed(self) -> Callable[[str], None]:
         return self.pool.roots_changed
 
     def offer(self, offer: Offer) -> Offer:
-        return replace(offer, cohorts=self.cohorts, arrivals=self.source, listed=self.pool.expire)
+        return replace(offer, cohorts=self.cohorts, arrivals=self.source, on_list=self.pool.expire)
 
     def asking(self, handler: Handler) -> Handler:
         return self.logins.asking(handler, self.pool.definition)

@@ -1,4 +1,4 @@
-"""What is served where there is no project: a folder with one tool, which explains the rest."""
+"""What is served if there is no project: a folder with one tool, which explains the rest."""
 
 from __future__ import annotations
 

@@ -24,6 +24,8 @@ from toolyard.web.window import Layer
 
 @dataclass(frozen=True, slots=True)
 class Lineage:
+    """The layers and parts of every tool that the app serves."""
+
     app: App
 
     def anatomies(self, catalog: Catalog) -> tuple[Anatomy, ...]:

@@ -27,7 +27,7 @@ class Plan:
     scan: Scan | None = None
     # One client, which started us, instead of any number over the network.
     own_client: bool = False
-    # Read server.d/env.sh, where that is allowed.
+    # Read server.d/env.sh, if that is allowed.
     server_env: bool = True
     # More variables for scripts: the exports of files that the command line names.
     exports: Mapping[str, str] = field(default_factory=dict)
@@ -36,7 +36,7 @@ class Plan:
 
     @property
     def registry_paths(self) -> tuple[str, ...]:
-        """The project's own `registry.json`, where it has one, and the files named."""
+        """The project's own `registry.json`, if it has one, and the files named."""
         if self.project is None:
             return self.registries
         own = os.path.join(self.project.root, REGISTRY_FILE)

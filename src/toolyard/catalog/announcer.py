@@ -1,4 +1,4 @@
-"""Who is told when something on offer changes. Knows no sessions and no wire."""
+"""Tells listeners when something on offer changes. Knows no sessions and no wire."""
 
 from __future__ import annotations
 
@@ -14,15 +14,17 @@ Listener: TypeAlias = Callable[[str, JsonObject], None]
 
 
 class Announcer:
+    """Everybody who wants to hear of changes, warnings, or what scripts report."""
+
     def __init__(self) -> None:
         self._listeners: dict[object, tuple[Listener, Guise | None]] = {}
-        self._warned: dict[object, Callable[[str], None]] = {}
-        self._reported: list[Listener] = []
+        self._warning_listeners: dict[object, Callable[[str], None]] = {}
+        self._report_listeners: list[Listener] = []
 
     def join(self, listener: Listener, guise: Guise | None = None) -> Callable[[], None]:
         """Hear every announcement from now on; call what is returned to leave.
 
-        `guise`: but not those that are for other kinds of clients.
+        `guise`: without those that are only for other kinds of clients.
         """
         ticket = object()
         self._listeners[ticket] = (listener, guise)
@@ -32,29 +34,29 @@ class Announcer:
         self._listeners.pop(ticket, None)
 
     def hear_warnings(self, listener: Callable[[str], None]) -> Callable[[], None]:
-        """Hear what is found to be wrong with what is on offer; call the result to leave."""
+        """Hear of mistakes in what is on offer; call what is returned to leave."""
         ticket = object()
-        self._warned[ticket] = listener
+        self._warning_listeners[ticket] = listener
         return lambda: self._stop_warning(ticket)
 
     def _stop_warning(self, ticket: object) -> None:
-        self._warned.pop(ticket, None)
+        self._warning_listeners.pop(ticket, None)
 
     def hear_reports(self, listener: Listener) -> None:
         """Hear what scripts say has changed."""
-        self._reported.append(listener)
+        self._report_listeners.append(listener)
 
     def report(self, method: str, params: JsonObject) -> None:
-        """A script says so; whether it has is for whoever hears it to find out."""
-        for listener in self._reported:
+        """A script says that something has changed; whoever hears it finds out whether it has."""
+        for listener in self._report_listeners:
             listener(method, params)
 
     def warned(self, warning: str) -> None:
-        for listener in tuple(self._warned.values()):
+        for listener in tuple(self._warning_listeners.values()):
             listener(warning)
 
     def changed(self, kinds: Iterable[Kind], to: Guise | None = None) -> None:
-        """`to` clients of one kind, or to all."""
+        """Announce that lists have changed, `to` clients of one kind or to all."""
         for method in sorted({LIST_CHANGED[kind] for kind in kinds}):
             self._tell(method, {}, to)
 

@@ -1,4 +1,4 @@
-"""The values that a schema lists for an argument. Pure; it invents nothing."""
+"""The values that a schema lists for an argument. Pure."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def listed_values(schema: JsonObject, name: str) -> list[str]:
 def _constants(options: Json) -> list[Json]:
     if not isinstance(options, list):
         return []
-    return [each["const"] for each in options if isinstance(each, dict) and "const" in each]
+    return [option["const"] for option in options if isinstance(option, dict) and "const" in option]
 
 
 def lists_values(schema: Json) -> bool:

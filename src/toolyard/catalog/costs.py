@@ -1,8 +1,8 @@
-"""How much work a JSON Schema makes, counted before it is done. Pure; resolves within it only.
+"""How much work a JSON Schema makes, counted before it is done. Pure; fetches no references.
 
-References let a schema of a few lines stand for more steps than there is time. Steps at one
-place of a value are counted when the schema is read. How they multiply on the way down a value
-is counted for that value, and only where the schema leaves it open.
+References let a schema of a few lines stand for more steps than anybody can wait for. The steps
+at one place of a value are counted when the schema is read. How they multiply on the way down
+depends on the value, and is counted for each value if the schema leaves it open.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ from toolyard.protocol.codec import dumps
 MAX_SCHEMA_BYTES = 1024 * 1024
 MAX_STEPS_IN_PLACE = 10_000
 MAX_STEPS = 1_000_000
-# References that lead to references.
+# How many references may follow each other.
 MAX_CHAIN = 200
 
-# Where a schema has others that look at the same value, and where at what is below it.
+# Which parts of a schema apply to the same value, and which to what is below it.
 _SAME_LISTS = ("allOf", "anyOf", "oneOf")
 _SAME = ("not", "if", "then", "else", "propertyNames")
 _SAME_MAPS = ("dependentSchemas", "dependencies")
 _REFERENCES = ("$ref", "$dynamicRef", "$recursiveRef")
 _BELOW_OBJECT = ("additionalProperties", "unevaluatedProperties")
 _BELOW_LIST = ("items", "additionalItems", "contains", "unevaluatedItems")
-# Characters of text, or values in an `enum`, that make as much work as a step.
+# Characters of text, or values in an `enum`, that count as one step.
 _TEXT_A_STEP, _VALUES_A_STEP = 1000, 100
 
 # How often each subschema is looked at, by its id.
@@ -36,16 +36,18 @@ Counts: TypeAlias = dict[int, int]
 
 
 def why_costly(schema: Json) -> str | None:
-    """Why no value can be checked against it, or made of it, in good time."""
+    """Why no value can be checked against it, or made from it, in reasonable time."""
     return None if not isinstance(schema, dict) else Costs(schema).reason
 
 
 class Costs:
+    """The cost of checking values against one schema."""
+
     def __init__(self, schema: JsonObject) -> None:
         self._root = schema
-        self._named: dict[str, JsonObject] = {}
-        self._all: dict[int, JsonObject] = {}
-        self._reached: dict[int, Counts] = {}
+        self._by_name: dict[str, JsonObject] = {}
+        self._nodes: dict[int, JsonObject] = {}
+        self._reach_counts: dict[int, Counts] = {}
         self._weights: dict[int, int] = {}
         self.open = False  # how many steps there are depends on the value
         self.reason: str | None = None
@@ -56,16 +58,16 @@ class Costs:
             self._count()
 
     def steps_exceeded(self, value: Json) -> bool:
-        """Would this value take more steps than any may?"""
+        """Would this value take more steps than we allow?"""
         if not self.open:
             return False
-        left = MAX_STEPS
+        budget = MAX_STEPS
         todo: list[tuple[Json, Counts]] = [(value, {id(self._root): 1})]
         while todo:
-            at, starting = todo.pop()
-            here = self._everything_at(starting)
-            left -= sum(here.values())
-            if left < 0:
+            at, starts = todo.pop()
+            here = self._everything_at(starts)
+            budget -= sum(here.values())
+            if budget < 0:
                 return True
             todo += self._steps_down(at, here)
         return False
@@ -74,21 +76,21 @@ class Costs:
 
     def _count(self) -> None:
         self._index(self._root, "")
-        for node in tuple(self._all.values()):
+        for node in tuple(self._nodes.values()):
             if self._weight(node, ()) > MAX_STEPS_IN_PLACE:
                 self.reason = f"its references unfold to over {MAX_STEPS_IN_PLACE} steps"
                 return
         self.open = self._is_open()
 
     def _index(self, schema: Json, base: str) -> None:
-        """Every object in it, and those that references may call by a name."""
+        """Note every object in it, and those that references may name."""
         todo: list[tuple[Json, str]] = [(schema, base)]
         while todo:
             at, base = todo.pop()
             if isinstance(at, list):
                 todo += [(item, base) for item in at]
             elif isinstance(at, dict):
-                self._all[id(at)] = at
+                self._nodes[id(at)] = at
                 base = self._name(at, base)
                 todo += [(item, base) for item in at.values()]
 
@@ -96,14 +98,14 @@ class Costs:
         own = at.get("$id", at.get("id"))
         if isinstance(own, str):
             base = urljoin(base, own).removesuffix("#")
-            self._named.setdefault(base, at)
+            self._by_name.setdefault(base, at)
         for key in ("$anchor", "$dynamicAnchor"):
             if isinstance(at.get(key), str):
-                self._named.setdefault(f"{base}#{at[key]}", at)
-                self._named.setdefault(f"#{at[key]}", at)
+                self._by_name.setdefault(f"{base}#{at[key]}", at)
+                self._by_name.setdefault(f"#{at[key]}", at)
         return base
 
-    def _referred(self, node: JsonObject) -> Iterator[JsonObject]:
+    def _reference_targets(self, node: JsonObject) -> Iterator[JsonObject]:
         for key in _REFERENCES:
             ref = node.get(key)
             target = self._target(ref) if isinstance(ref, str) else None
@@ -112,11 +114,13 @@ class Costs:
 
     def _target(self, ref: str) -> JsonObject | None:
         place, _, fragment = ref.partition("#")
-        known = self._named.get(ref) or self._named.get(f"#{fragment}" if fragment else "")
-        if known is not None:
-            return known
-        # By its last word where it is relative: to count a wrong one too many does no harm.
-        ends = (node for name, node in self._named.items() if place and name.endswith(place))
+        node_by_name = self._by_name.get(ref) or self._by_name.get(
+            f"#{fragment}" if fragment else ""
+        )
+        if node_by_name is not None:
+            return node_by_name
+        # A relative one by its end: counting a wrong schema too does no harm.
+        ends = (node for name, node in self._by_name.items() if place and name.endswith(place))
         at: Json = self._root if not place else next(ends, None)
         if fragment and not fragment.startswith("/"):
             return None
@@ -125,7 +129,7 @@ class Costs:
         return at if isinstance(at, dict) else None
 
     def _same_place(self, node: JsonObject) -> Iterator[JsonObject]:
-        yield from self._referred(node)
+        yield from self._reference_targets(node)
         for key in _SAME_LISTS:
             yield from _objects(node.get(key))
         for key in _SAME:
@@ -136,28 +140,28 @@ class Costs:
                 yield from _objects(list(node[key].values()))
 
     def _weight(self, node: JsonObject, above: tuple[int, ...]) -> int:
-        """The steps at one place, and the text that it would take to write them out."""
+        """The steps at one place, with the text that they would take to write out."""
         if id(node) in above:
-            return 0  # validators end such a circle
+            return 0  # validators stop at such a cycle
         if len(above) > MAX_CHAIN:
             return MAX_STEPS_IN_PLACE + 1
-        known = self._weights.get(id(node))
-        if known is None:
-            known = _own_weight(node)
+        weight = self._weights.get(id(node))
+        if weight is None:
+            weight = _own_weight(node)
             for same in self._same_place(node):
-                known += self._weight(same, (*above, id(node)))
-                if known > MAX_STEPS_IN_PLACE:
+                weight += self._weight(same, (*above, id(node)))
+                if weight > MAX_STEPS_IN_PLACE:
                     break
-            self._weights[id(node)] = known
-        return known
+            self._weights[id(node)] = weight
+        return weight
 
     def _is_open(self) -> bool:
-        """Does it lead back into itself, or unfold to more than can be passed over?"""
+        """Does it lead back into itself, or unfold to too much to ignore?"""
         totals: dict[int, int] = {}  # 0 while it is being looked at
         todo: list[tuple[JsonObject, bool]] = [(self._root, False)]
         while todo:
-            node, done = todo.pop()
-            if done:
+            node, children_done = todo.pop()
+            if children_done:
                 total = 1 + sum(totals[id(below)] for below in self._neighbours(node))
                 if total > MAX_STEPS_IN_PLACE:
                     return True
@@ -177,25 +181,25 @@ class Costs:
 
     # -- the schema and a value --------------------------------------------------------
 
-    def _everything_at(self, starting: Counts) -> Counts:
-        found: Counts = {}
-        for node, count in starting.items():
-            for other, times in self._reach(node, ()).items():
-                found[other] = min(found.get(other, 0) + count * times, MAX_STEPS + 1)
-        return found
+    def _everything_at(self, starts: Counts) -> Counts:
+        counts: Counts = {}
+        for node, count in starts.items():
+            for subnode, times in self._reach(node, ()).items():
+                counts[subnode] = min(counts.get(subnode, 0) + count * times, MAX_STEPS + 1)
+        return counts
 
     def _reach(self, node: int, above: tuple[int, ...]) -> Counts:
-        """What looks at a value where this schema does, itself included."""
+        """How often each schema applies to a value that this one applies to, itself included."""
         if node in above:
             return {}
-        known = self._reached.get(node)
-        if known is None:
-            known = {node: 1}
-            for same in self._same_place(self._all[node]):
-                for other, times in self._reach(id(same), (*above, node)).items():
-                    known[other] = min(known.get(other, 0) + times, MAX_STEPS + 1)
-            self._reached[node] = known
-        return known
+        counts = self._reach_counts.get(node)
+        if counts is None:
+            counts = {node: 1}
+            for same in self._same_place(self._nodes[node]):
+                for subnode, times in self._reach(id(same), (*above, node)).items():
+                    counts[subnode] = min(counts.get(subnode, 0) + times, MAX_STEPS + 1)
+            self._reach_counts[node] = counts
+        return counts
 
     def _steps_down(self, value: Json, here: Counts) -> Iterator[tuple[Json, Counts]]:
         if isinstance(value, dict):
@@ -208,19 +212,19 @@ class Costs:
     def _next(self, here: Counts, below: Callable[[JsonObject], Iterable[JsonObject]]) -> Counts:
         counts: Counts = {}
         for node, count in here.items():
-            for target in below(self._all[node]):
+            for target in below(self._nodes[node]):
                 counts[id(target)] = counts.get(id(target), 0) + count
         return counts
 
 
 def _own_weight(node: JsonObject) -> int:
     text = sum(len(value) for value in node.values() if isinstance(value, str))
-    listed = sum(len(value) for value in node.values() if isinstance(value, list))
-    return 1 + text // _TEXT_A_STEP + listed // _VALUES_A_STEP
+    count = sum(len(value) for value in node.values() if isinstance(value, list))
+    return 1 + text // _TEXT_A_STEP + count // _VALUES_A_STEP
 
 
 def _below_object(node: JsonObject, key: str | None) -> Iterator[JsonObject]:
-    """The schemas for a property; for any, where none is named."""
+    """The schemas for a property; for all properties if `key` is None."""
     properties = node.get("properties")
     if isinstance(properties, dict):
         yield from _objects([properties.get(key)] if key is not None else [*properties.values()])
@@ -231,9 +235,9 @@ def _below_object(node: JsonObject, key: str | None) -> Iterator[JsonObject]:
 
 def _below_list(node: JsonObject, number: int | None) -> Iterator[JsonObject]:
     for key in ("prefixItems", "items"):
-        listed = node.get(key)
-        if isinstance(listed, list):
-            yield from _objects(listed if number is None else listed[number : number + 1])
+        schemas = node.get(key)
+        if isinstance(schemas, list):
+            yield from _objects(schemas if number is None else schemas[number : number + 1])
     yield from _objects([node.get(name) for name in _BELOW_LIST])
 
 

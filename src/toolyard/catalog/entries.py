@@ -11,7 +11,7 @@ from toolyard.protocol.kinds import Kind
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """Where an entry comes from, for the page, the commands and the errors."""
+    """Where an entry comes from, for the page, the commands and error messages."""
 
     source: str  # "project", "registry", "upstream"
     owner: str = ""  # the server's name, or the registry file
@@ -20,28 +20,32 @@ class Origin:
 
 @dataclass(frozen=True, slots=True)
 class Tool:
+    """A tool on offer."""
+
     name: str
     definition: JsonObject  # in the newest revision's form, unknown fields kept
     target: Target
     origin: Origin
     # Client capabilities without which the call is refused before anything runs.
     requires: tuple[str, ...] = ()
-    # Arguments that are not the client's: refused when it sends them.
+    # Arguments that a client may not send: they are refused.
     hidden: frozenset[str] = frozenset()
     # Why it cannot be called at present; it stays listed.
     unavailable: str | None = None
-    # Left out of lists where it is disabled for good: a call still says why.
+    # False if it is disabled for good: it is not in lists, but a call still says why.
     listed: bool = True
-    # We check its arguments, or leave that to whoever does the work.
+    # Whether we check its arguments, or leave that to whoever does the work.
     check_input: bool = True
-    # The target checks its own results (an upstream) or has us do it (a script).
+    # Whether we check its results (a script's), or its target does (an upstream's).
     check_output: bool = False
-    # What else the file said of it: version, tags, path; never sent to clients.
+    # What else its file says: version, tags, path; never sent to clients.
     extra: Mapping[str, object] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class Resource:
+    """A resource on offer, by its URI."""
+
     uri: str
     definition: JsonObject
     target: Target
@@ -55,6 +59,8 @@ class Resource:
 
 @dataclass(frozen=True, slots=True)
 class Template:
+    """A family of resources on offer, by a URI template."""
+
     uri_template: str
     definition: JsonObject
     target: Target
@@ -68,6 +74,8 @@ class Template:
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
+    """A prompt on offer."""
+
     name: str
     definition: JsonObject
     target: Target
@@ -86,14 +94,14 @@ class Completion:
 
 @dataclass(frozen=True, slots=True)
 class Entries:
-    """What one source yields at one moment. Order is kept; the first of a name wins."""
+    """What one source has at one moment. Order is kept; the first of a name wins."""
 
     tools: tuple[Tool, ...] = ()
     resources: tuple[Resource, ...] = ()
     templates: tuple[Template, ...] = ()
     prompts: tuple[Prompt, ...] = ()
     completions: tuple[Completion, ...] = ()
-    # Answer for URIs that nothing else does, and are in no list.
+    # Answer for URIs that nothing else answers for, and are not listed.
     unlisted: tuple[Template, ...] = ()
     # Lists that cannot be served at all, and why: answered as -32603.
     broken: Mapping[Kind, str] = field(default_factory=dict)

@@ -1,4 +1,4 @@
-"""What an upstream last listed: raw definitions. Knows nothing of how it was asked."""
+"""What an upstream last listed: raw definitions. Knows nothing about how it was asked."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from toolyard.protocol.revisions import ALL
 
 @dataclass(frozen=True, slots=True)
 class Listing:
+    """Everything one server listed to one kind of client, and what it said about itself."""
+
     server: str
     tools: tuple[JsonObject, ...] = ()
     resources: tuple[JsonObject, ...] = ()
@@ -17,17 +19,17 @@ class Listing:
     prompts: tuple[JsonObject, ...] = ()
     capabilities: JsonObject = field(default_factory=dict)
     revision: str | None = None
-    # What it says of itself; known only while it has been asked in this process.
+    # What it says about itself; known only if it was asked in this process.
     info: JsonObject = field(default_factory=dict, compare=False)
     instructions: str | None = field(default=None, compare=False)
-    # For how many seconds the server says that this holds; None where it does not.
+    # How many seconds this is valid for, if the server says so.
     lasts: float | None = field(default=None, compare=False)
     # Why there is nothing newer: the server could not be reached, or refused to list.
     error: str | None = None
 
     @property
     def completes(self) -> bool:
-        """Does it complete arguments, or has its revision no word for that?"""
+        """Does it complete arguments? True too if its revision has no way to say so."""
         revision = ALL.get(self.revision or "")
         unsaid = revision is not None and "completions" not in revision.capabilities
         return unsaid or "completions" in self.capabilities

@@ -1,6 +1,6 @@
-"""List pages as bytes: items shaped for a revision, and a cursor where there are more.
+"""List pages as bytes: items shaped for a revision, and a cursor if there are more.
 
-On the path to a project's first list: no dataclasses, no event loop.
+Needed for a project's first list, so no dataclasses and no event loop.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ class Version(NamedTuple):
     """What a cursor is bound to."""
 
     digest: str
-    created: str
+    created_at: str
 
 
 def digest_of(definitions: Sequence[JsonObject], broken: str | None = None) -> str:
-    """SHA-256 over the definitions of one kind: what `list_changed` goes by."""
+    """SHA-256 over the definitions of one kind: `list_changed` is sent when it differs."""
     digest = hashlib.sha256(orjson.dumps(broken))
     for part in in_parts(definitions, orjson.OPT_SORT_KEYS):
         digest.update(part)
@@ -55,6 +55,6 @@ def encode_page(items: list[bytes], part: Slice, version: Version, stamp: JsonOb
     }
     if end < len(items):
         result["nextCursor"] = encode_cursor(
-            SPELLED[part.kind].key, end, version.digest, version.created
+            SPELLED[part.kind].key, end, version.digest, version.created_at
         )
     return orjson.dumps(shape_result(SPELLED[part.kind].method, result, part.revision, stamp))

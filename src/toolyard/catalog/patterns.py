@@ -1,7 +1,7 @@
 """The patterns of a JSON Schema: how much text may be matched against them. Pure.
 
-What a pattern costs grows with its compiled size times the length of the text, linear as the
-engine is. Text that no pattern is for does not count.
+The cost of a pattern grows with its compiled size times the length of the text, even though
+the engine is linear. Text that no pattern applies to does not count.
 """
 
 from __future__ import annotations
@@ -11,39 +11,41 @@ from collections.abc import Callable, Iterator
 from toolyard.protocol.call import Json
 from toolyard.protocol.codec import dumps
 
-# Tried in this order: the first that a schema's patterns fit in says what they may cost.
+# Tried in this order: the first size that a schema's patterns fit in determines their cost.
 PATTERN_SIZES = tuple(400 * 4**n for n in range(8))  # up to 6.5 MB
 # Bytes of a compiled pattern times characters of text: half a second, give or take.
 MAX_WORK = 2_000_000_000
 TOO_LONG = "takes too many steps to match against the pattern"
-# Below a property's name a pattern is for that property; below these it may be for any.
+# A pattern below a property's name is for that property; below these it may be for any.
 _ANYWHERE = frozenset({"$defs", "definitions", "additionalProperties", "unevaluatedProperties"})
 _NAMED = frozenset({"properties", "patternProperties", "dependentSchemas"})
 
 
 class Patterns:
+    """The patterns of one schema, and which properties they are for."""
+
     def __init__(self, schema: Json) -> None:
         self.count = 0
         self._names: set[str | None] = set()
         if b'"pattern' in dumps(schema):
-            for name in _found(schema, None):
+            for name in _pattern_names(schema, None):
                 self.count += 1
                 self._names.add(name)
 
     def bounded(
         self, check: Callable[[Json], str | None], size: int
     ) -> Callable[[Json], str | None]:
-        """The check, for texts that are not too long for patterns of this size."""
+        """The check, which refuses texts that are too long for patterns of this size."""
         most = MAX_WORK // (size * self.count)
 
         def checked(value: Json) -> str | None:
-            if len(dumps(value)) > most and self._matched(value) > most:
+            if len(dumps(value)) > most and self._matched_length(value) > most:
                 return f"(root): {TOO_LONG}"
             return check(value)
 
         return checked
 
-    def _matched(self, value: Json) -> int:
+    def _matched_length(self, value: Json) -> int:
         """The characters that patterns may be matched against, names of properties included."""
         total = 0
         todo: list[tuple[Json, str | None]] = [(value, None)]
@@ -59,11 +61,11 @@ class Patterns:
         return total
 
 
-def _found(schema: Json, name: str | None) -> Iterator[str | None]:
-    """For each pattern the property that it is for; None where that cannot be told."""
+def _pattern_names(schema: Json, name: str | None) -> Iterator[str | None]:
+    """For each pattern the property that it is for; None if that is not known."""
     if isinstance(schema, list):
         for item in schema:
-            yield from _found(item, name)
+            yield from _pattern_names(item, name)
     if not isinstance(schema, dict):
         return
     if isinstance(schema.get("pattern"), str):
@@ -73,6 +75,6 @@ def _found(schema: Json, name: str | None) -> Iterator[str | None]:
             for own, below in value.items():
                 if key == "patternProperties":
                     yield None
-                yield from _found(below, own if key == "properties" else None)
+                yield from _pattern_names(below, own if key == "properties" else None)
         else:
-            yield from _found(value, None if key in _ANYWHERE else name)
+            yield from _pattern_names(value, None if key in _ANYWHERE else name)

@@ -1,7 +1,7 @@
 """The catalog: an immutable snapshot of everything on offer.
 
-What is made of its entries (list pages as bytes, compiled validators, digests) is made at first
-use and kept with it: most catalogs are replaced before anybody has asked for most of that.
+What is made from its entries (list pages as bytes, compiled validators, digests) is made at
+first use and kept with it: most catalogs are replaced before anybody asks for most of that.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from toolyard.protocol.kinds import KINDS, SPELLED, Kind
 from toolyard.protocol.paging import decode_cursor
 from toolyard.protocol.revisions import Revision
 
-Listed: TypeAlias = Tool | Resource | Template | Prompt
+ListedEntry: TypeAlias = Tool | Resource | Template | Prompt
 HeaderNames: TypeAlias = Mapping[tuple[str, ...], str]
 _Entry = TypeVar("_Entry", Tool, Resource, Template, Prompt, Completion)
 _MOST_PAGES_KEPT = 256
@@ -32,7 +32,7 @@ _MOST_PAGES_KEPT = 256
 
 @dataclass(frozen=True, slots=True)
 class PageRequest:
-    """Which page of which list, for whom."""
+    """Which page of which list, for which revision."""
 
     kind: Kind
     revision: Revision
@@ -49,14 +49,16 @@ class Catalog:
     templates: Mapping[str, Template] = field(default_factory=dict)
     prompts: Mapping[str, Prompt] = field(default_factory=dict)
     completions: Mapping[str, Completion] = field(default_factory=dict)
-    # Templates that answer last and are in no list; none where rules narrow the catalog.
+    # Templates that answer last and are not listed; none if rules narrow the catalog.
     unlisted: Mapping[str, Template] = field(default_factory=dict)
     broken: Mapping[Kind, str] = field(default_factory=dict)
-    # URIs that exist and are not for this caller: no template answers for them either.
+    # URIs that exist but are not for this caller: no template answers for them either.
     withheld: frozenset[str] = frozenset()
     warnings: tuple[str, ...] = ()
-    caller: str = ""  # whose it is, where it is not everybody's
-    created: str = field(default_factory=lambda: datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"))
+    caller: str = ""  # whose it is, if not everybody's
+    created_at: str = field(
+        default_factory=lambda: datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    )
     # Filled on first use; each value depends on the catalog alone.
     _digests: dict[Kind, str] = field(default_factory=dict, repr=False)
     _pages: dict[tuple[Kind, str, int, int], Encoded] = field(default_factory=dict, repr=False)
@@ -65,14 +67,14 @@ class Catalog:
     _output_checkers: dict[str, Checker] = field(default_factory=dict, repr=False)
     _headers: dict[str, HeaderNames] = field(default_factory=dict, repr=False)
 
-    def listed(self, kind: Kind) -> tuple[Listed, ...]:
+    def listed(self, kind: Kind) -> tuple[ListedEntry, ...]:
         if kind == "tools":
             return tuple(tool for tool in self.tools.values() if tool.listed)
-        entries: Mapping[str, Listed] = getattr(self, kind)
+        entries: Mapping[str, ListedEntry] = getattr(self, kind)
         return tuple(entries.values())
 
     def digest(self, kind: Kind) -> str:
-        """SHA-256 over the definitions of one kind: what `list_changed` goes by."""
+        """SHA-256 over the definitions of one kind: `list_changed` is sent when it differs."""
         if kind not in self._digests:
             definitions = [entry.definition for entry in self.listed(kind)]
             self._digests[kind] = digest_of(definitions, self.broken.get(kind))
@@ -102,7 +104,7 @@ class Catalog:
         kind, revision = request.kind, request.revision
         items = self._encoded_items(kind, revision)
         more = offset + request.limit < len(items)
-        version = Version(self.digest(kind) if more else "", self.created)
+        version = Version(self.digest(kind) if more else "", self.created_at)
         part = Slice(kind, revision, offset, request.limit)
         return Encoded(encode_page(items, part, version, stamp))
 
@@ -114,15 +116,15 @@ class Catalog:
         return self._items[key]
 
     def input_checker(self, tool: Tool) -> Checker:
-        known = self._input_checkers
-        return known.get(tool.name) or _compiled(known, tool, "inputSchema")
+        checkers = self._input_checkers
+        return checkers.get(tool.name) or _compile(checkers, tool, "inputSchema")
 
     def output_checker(self, tool: Tool) -> Checker:
-        known = self._output_checkers
-        return known.get(tool.name) or _compiled(known, tool, "outputSchema")
+        checkers = self._output_checkers
+        return checkers.get(tool.name) or _compile(checkers, tool, "outputSchema")
 
     def header_names(self, tool: Tool) -> HeaderNames:
-        """The arguments of a tool that travel in headers as well."""
+        """The arguments of a tool that are repeated in headers."""
         names = self._headers.get(tool.name)
         if names is None:
             try:
@@ -145,7 +147,7 @@ class Catalog:
         return None
 
     def withholds(self, uri: str) -> bool:
-        """Is this, in whichever spelling, something that is not for this caller?"""
+        """Is this URI, however it is spelled, one that is not for this caller?"""
         return bool(self.withheld) and is_one_of(uri, self._withheld_spellings)
 
     @cached_property
@@ -157,64 +159,64 @@ class Catalog:
         resources = {k: v for k, v in self.resources.items() if allows("resources", k)}
         templates = {k: v for k, v in self.templates.items() if allows("templates", k)}
         prompts = {k: v for k, v in self.prompts.items() if allows("prompts", k)}
-        named = {*prompts, *templates, *resources}
-        named |= {entry.name for entry in templates.values()}
-        named |= {entry.name for entry in resources.values()}
+        refs = {*prompts, *templates, *resources}
+        refs |= {entry.name for entry in templates.values()}
+        refs |= {entry.name for entry in resources.values()}
         return Catalog(
             tools={k: v for k, v in self.tools.items() if allows("tools", k)},
             resources=resources,
             templates=templates,
             prompts=prompts,
-            completions={k: v for k, v in self.completions.items() if k in named},
+            completions={k: v for k, v in self.completions.items() if k in refs},
             broken=self.broken,
             withheld=self.withheld | (self.resources.keys() - resources.keys()),
             caller=self.caller,
-            created=self.created,
+            created_at=self.created_at,
         )
 
 
-def _compiled(known: dict[str, Checker], tool: Tool, part: str) -> Checker:
-    checker = known[tool.name] = checker_or_reason(tool.definition.get(part) or {})
+def _compile(checkers: dict[str, Checker], tool: Tool, part: str) -> Checker:
+    checker = checkers[tool.name] = checker_or_reason(tool.definition.get(part) or {})
     return checker
 
 
 def assemble(parts: Iterable[Entries], caller: str = "") -> Catalog:
-    """One catalog from what the sources yield; the first of a name wins, the rest are warned of."""
+    """One catalog of all the sources' entries; the first of a name wins, others are warned of."""
     parts = tuple(parts)
     warnings = [warning for part in parts for warning in part.warnings]
     broken: dict[Kind, str] = {}
     for part in parts:
         broken.update(part.broken)
     return Catalog(
-        tools=_first("tool", (e for p in parts for e in p.tools), _by_name, warnings),
-        resources=_first("resource", (e for p in parts for e in p.resources), _by_uri, warnings),
-        templates=_first(
+        tools=_by_key("tool", (e for p in parts for e in p.tools), _by_name, warnings),
+        resources=_by_key("resource", (e for p in parts for e in p.resources), _by_uri, warnings),
+        templates=_by_key(
             "template", (e for p in parts for e in p.templates), _by_template, warnings
         ),
-        prompts=_first("prompt", (e for p in parts for e in p.prompts), _by_name, warnings),
-        completions=_first("completion", (e for p in parts for e in p.completions), _by_ref, []),
-        unlisted=_first("template", (e for p in parts for e in p.unlisted), _by_template, []),
+        prompts=_by_key("prompt", (e for p in parts for e in p.prompts), _by_name, warnings),
+        completions=_by_key("completion", (e for p in parts for e in p.completions), _by_ref, []),
+        unlisted=_by_key("template", (e for p in parts for e in p.unlisted), _by_template, []),
         broken=broken,
         warnings=tuple(warnings),
         caller=caller,
     )
 
 
-def _first(
+def _by_key(
     kind: str, entries: Iterable[_Entry], key: Callable[[_Entry], str], warnings: list[str]
 ) -> dict[str, _Entry]:
-    found: dict[str, _Entry] = {}
+    by_name: dict[str, _Entry] = {}
     for entry in entries:
         name = key(entry)
-        if name in found:
-            place, first = entry.origin.place or entry.origin.owner, found[name].origin
+        if name in by_name:
+            place, winner = entry.origin.place or entry.origin.owner, by_name[name].origin
             warnings.append(
                 f"{kind} {name!r} from {place} is left out: "
-                f"{first.place or first.owner} has the same name"
+                f"{winner.place or winner.owner} has the same name"
             )
             continue
-        found[name] = entry
-    return found
+        by_name[name] = entry
+    return by_name
 
 
 def _by_name(entry: Tool | Prompt) -> str:

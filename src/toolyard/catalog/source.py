@@ -9,10 +9,10 @@ from toolyard.catalog.entries import Entries
 
 
 class Source(Protocol):
-    """Yields entries."""
+    """Where entries come from: a project, registry files and their servers."""
 
     def read(self) -> Entries:
-        """The entries of this moment. Never raises for one bad entry: it warns and goes on.
+        """The entries of this moment. Never raises because of one bad entry: that is a warning.
 
         Called on the loop for the first catalog and in a thread for every later one.
         """
@@ -21,4 +21,4 @@ class Source(Protocol):
         """Wait, a few seconds at most, for what the first list should not miss."""
 
     async def watch(self, changed: Callable[[], None]) -> None:
-        """Call `changed` whenever `read` may answer differently, until cancelled."""
+        """Call `changed` whenever `read` may give something else, until cancelled."""

@@ -1,6 +1,6 @@
 """RFC 6570 templates matched in reverse: which variables make this URI?
 
-Pure. Every operator is understood; a match takes a bounded number of steps.
+Pure. All operators are supported; a match takes a bounded number of steps.
 """
 
 from __future__ import annotations
@@ -12,16 +12,16 @@ from urllib.parse import unquote
 
 MOST_CHARACTERS = 8192
 _MOST_STEPS = 2000
-# Templates over paths are written as `file:///{path}` and meant for whole paths.
+# In these, `{path}` at the end is meant for a whole path: `file:///{path}`.
 _PATH_SCHEMES = ("file:", "git+")
 
 
 class _Style(NamedTuple):
     """How one operator writes its variables."""
 
-    first: str
+    prefix: str
     between: str
-    named: bool
+    is_named: bool
     forbidden: str
 
 
@@ -40,60 +40,60 @@ _STYLES: Mapping[str, _Style] = {
 class _Expression(NamedTuple):
     style: _Style
     names: tuple[str, ...]
-    exploded: bool
+    explodes: bool
 
     def take(self, text: str) -> dict[str, str] | None:
         """The variables that expand to this text."""
-        first, between, named, forbidden = self.style
-        if named and not text:
+        prefix, between, is_named, forbidden = self.style
+        if is_named and not text:
             return {}
-        if not text.startswith(first):
+        if not text.startswith(prefix):
             return None
-        text = text[len(first) :]
+        text = text[len(prefix) :]
         if not text or any(char in text for char in forbidden):
             return None
-        if named:
+        if is_named:
             return self._by_name(text.split(between))
         return self._by_place(text, between)
 
     def _by_place(self, text: str, between: str) -> dict[str, str] | None:
-        most = 0 if self.exploded else len(self.names) - 1
+        most = 0 if self.explodes else len(self.names) - 1
         values = text.split(between, most) if most else [text]
-        if between in "./" and not self.exploded and values[-1].find(between) >= 0:
+        if between in "./" and not self.explodes and values[-1].find(between) >= 0:
             return None
         return {name: unquote(value) for name, value in zip(self.names, values, strict=False)}
 
     def _by_name(self, pairs: list[str]) -> dict[str, str] | None:
-        found: dict[str, str] = {}
+        values: dict[str, str] = {}
         for pair in pairs:
             name, _, value = pair.partition("=")
             if name not in self.names:
                 return None
-            found[name] = f"{found[name]},{unquote(value)}" if name in found else unquote(value)
-        return found
+            values[name] = f"{values[name]},{unquote(value)}" if name in values else unquote(value)
+        return values
 
 
 _Part: TypeAlias = str | _Expression
 
 
 class NotATemplate(ValueError):
-    """Why this is no URI template."""
+    """Why this is not a URI template."""
 
 
 @lru_cache(maxsize=4096)
 def parse(template: str) -> tuple[_Part, ...]:
     """Literals and expressions, in order; raises NotATemplate."""
     parts: list[_Part] = []
-    rest = template
-    while rest:
-        literal, brace, after = rest.partition("{")
+    remainder = template
+    while remainder:
+        literal, brace, after = remainder.partition("{")
         if "}" in literal:
             raise NotATemplate("a } without its {")
         if literal:
             parts.append(literal)
         if not brace:
             break
-        inside, closing, rest = after.partition("}")
+        inside, closing, remainder = after.partition("}")
         if not closing or "{" in inside:
             raise NotATemplate("a { without its }")
         parts.append(_expression(inside))
@@ -104,11 +104,11 @@ def parse(template: str) -> tuple[_Part, ...]:
 
 def _expression(inside: str) -> _Expression:
     operator = inside[:1] if inside[:1] in _STYLES else ""
-    written = inside.removeprefix(operator).split(",")
-    names = tuple(name.strip().removesuffix("*").partition(":")[0] for name in written)
+    specs = inside.removeprefix(operator).split(",")
+    names = tuple(name.strip().removesuffix("*").partition(":")[0] for name in specs)
     if not all(name and all(_is_name(char) for char in name) for name in names):
-        raise NotATemplate(f"{{{inside}}} names no variable")
-    return _Expression(_STYLES[operator], names, any(name.endswith("*") for name in written))
+        raise NotATemplate(f"{{{inside}}} does not name a variable")
+    return _Expression(_STYLES[operator], names, any(name.endswith("*") for name in specs))
 
 
 def _is_name(char: str) -> bool:
@@ -116,10 +116,10 @@ def _is_name(char: str) -> bool:
 
 
 def _whole_paths(template: str, parts: list[_Part]) -> list[_Part]:
-    last = parts[-1]
+    end = parts[-1]
     is_path = template.startswith(_PATH_SCHEMES)
-    if is_path and isinstance(last, _Expression) and last.style is _STYLES[""]:
-        return [*parts[:-1], last._replace(style=_STYLES["+"])]
+    if is_path and isinstance(end, _Expression) and end.style is _STYLES[""]:
+        return [*parts[:-1], end._replace(style=_STYLES["+"])]
     return parts
 
 
@@ -128,7 +128,7 @@ def variables(template: str) -> tuple[str, ...]:
 
 
 def match(template: str, uri: str) -> dict[str, str] | None:
-    """The variables with which the template expands to the URI; None where it does not."""
+    """The variables with which the template expands to the URI; None if it does not."""
     if len(uri) > MOST_CHARACTERS:
         return None
     try:
@@ -160,10 +160,10 @@ class _Search:
             self._steps -= 1
             if self._steps < 0:
                 return None
-            taken = part.take(self._uri[at:end])
-            rest = None if taken is None else self.from_part(index + 1, end)
-            if taken is not None and rest is not None and _agree(taken, rest):
-                return {**taken, **rest}
+            values = part.take(self._uri[at:end])
+            more = None if values is None else self.from_part(index + 1, end)
+            if values is not None and more is not None and _agree(values, more):
+                return {**values, **more}
         return None
 
     def _ends(self, index: int, at: int) -> Iterator[int]:
@@ -172,17 +172,17 @@ class _Search:
             yield len(self._uri)
             return
         part = self._parts[index]
-        sought = part if isinstance(part, str) else part.style.first
-        if not sought:
+        mark = part if isinstance(part, str) else part.style.prefix
+        if not mark:
             yield from range(at, len(self._uri) + 1)
             return
-        found = self._uri.find(sought, at)
-        while found >= 0:
-            yield found
-            found = self._uri.find(sought, found + 1)
+        end = self._uri.find(mark, at)
+        while end >= 0:
+            yield end
+            end = self._uri.find(mark, end + 1)
         if not isinstance(part, str):
             yield len(self._uri)  # an optional part that is not there
 
 
-def _agree(one: dict[str, str], other: dict[str, str]) -> bool:
-    return all(one[name] == other[name] for name in one.keys() & other.keys())
+def _agree(a: dict[str, str], b: dict[str, str]) -> bool:
+    return all(a[name] == b[name] for name in a.keys() & b.keys())

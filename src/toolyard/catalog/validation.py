@@ -1,4 +1,4 @@
-"""JSON Schema, compiled once: is this value what was declared? Fetches nothing."""
+"""JSON Schema, compiled once: does a value match what was declared? Fetches nothing."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from toolyard.errors import shown
 from toolyard.protocol.call import Json, JsonObject
 from toolyard.protocol.codec import dumps
 
-# None when the value is valid, otherwise what is wrong and where.
+# None if the value is valid, otherwise what is wrong and where.
 Checker: TypeAlias = Callable[[Json], str | None]
 
 _MOST_ERRORS = 5
-# Steps of a pattern times characters of a value: some tenths of a second, whoever wrote either.
+# Steps of a pattern times characters of a value: some tenths of a second at worst.
 _MOST_WORK = 100_000_000
 _FEWEST_STEPS, _MOST_STEPS = 10, 10_000
 _TOO_MANY = {"BacktrackLimitExceeded": TOO_LONG}
@@ -23,20 +23,20 @@ TOO_MANY_STEPS = "(root): takes too many steps to check against the schema"
 
 
 def compile_checker(schema: Json) -> Checker:
-    """Compile a schema. Raises ValueError when it is not one, or costs more than any may."""
+    """Compile a schema. Raises ValueError if it is not one, or costs more than we allow."""
     if not isinstance(schema, dict):
-        return _matched(schema)
+        return _checker_for(schema)
     costs = Costs(schema)
     if costs.reason is not None:
         raise ValueError(costs.reason)
-    check = _matched(schema)
+    check = _checker_for(schema)
     if not costs.open:
         return check
     return lambda value: TOO_MANY_STEPS if costs.steps_exceeded(value) else check(value)
 
 
-def _matched(schema: Json) -> Checker:
-    """By what its patterns need: nothing, so much memory, or an engine that can look around."""
+def _checker_for(schema: Json) -> Checker:
+    """A checker for its patterns: none, linear ones of some size, or ones that look around."""
     # Costs 25 ms: a start that only lists must not pay for it.
     import jsonschema_rs  # noqa: PLC0415
 
@@ -54,7 +54,7 @@ def _matched(schema: Json) -> Checker:
         except ValueError:
             continue
         return patterns.bounded(linear, size)
-    return _bounded(lambda steps: validator(jsonschema_rs.FancyRegexOptions(steps)))
+    return _step_bounded(lambda steps: validator(jsonschema_rs.FancyRegexOptions(steps)))
 
 
 def _plain(validator: Any) -> Checker:
@@ -62,10 +62,10 @@ def _plain(validator: Any) -> Checker:
     return lambda value: None if is_valid(value) else _problem(validator, value)
 
 
-def _bounded(validator: Callable[[int], Any]) -> Checker:
+def _step_bounded(validator: Callable[[int], Any]) -> Checker:
     """For patterns that look around or back, which no engine matches in linear time.
 
-    What one step costs grows with the text: the longer a value, the fewer steps it may take.
+    The cost of one step grows with the text: the longer a value, the fewer steps it may take.
     """
     validators = {_MOST_STEPS: validator(_MOST_STEPS)}
 
@@ -102,8 +102,8 @@ def _refuse(uri: str) -> Json:
 
 def _explain(error: Any) -> str:
     place = "".join(f"/{part}" for part in error.instance_path)
-    said = _TOO_MANY.get(type(error.kind).__name__, error.message)
-    return f"{shown(place) or '(root)'}: {shown(said)}"
+    message = _TOO_MANY.get(type(error.kind).__name__, error.message)
+    return f"{shown(place) or '(root)'}: {shown(message)}"
 
 
 def never_valid(why: str) -> Checker:

@@ -45,6 +45,7 @@ COMMANDS = {
         "add a tool, resource, prompt, page or test",
     ),
     "validate": ("toolyard.cli.project.validate", "say what is wrong with a project"),
+    "schema": ("toolyard.cli.schema", "print the JSON Schema of a configuration file"),
     "config": ("toolyard.cli.project.config", "show what to put into a client's settings"),
     "doctor": ("toolyard.cli.project.doctor", "check that everything needed for serving is there"),
     "bundle": ("toolyard.cli.bundling.bundle", "pack a project for desktop clients"),

@@ -12,7 +12,7 @@ import orjson
 
 from toolyard.app.build import build
 from toolyard.app.plan import Plan
-from toolyard.catalog.snapshot import Catalog, Listed
+from toolyard.catalog.snapshot import Catalog, ListedEntry
 from toolyard.cli.choosing import chosen_by, no_project, plan_of
 from toolyard.cli.options import add_project
 from toolyard.protocol.call import JsonObject
@@ -71,7 +71,7 @@ def as_text(catalog: Catalog, width: int) -> Iterator[Sequence[str]]:
         yield ["Nothing is on offer yet. 'toolyard scaffold tool NAME' makes a tool."]
 
 
-def _rows(entries: Sequence[Listed], width: int) -> Iterator[str]:
+def _rows(entries: Sequence[ListedEntry], width: int) -> Iterator[str]:
     cells = [(_name(entry), _about(entry)) for entry in entries]
     column = max(len(name) for name, _ in cells)
     if width:
@@ -80,12 +80,12 @@ def _rows(entries: Sequence[Listed], width: int) -> Iterator[str]:
         yield _cut(f"  {name:{column}}  {about}".rstrip(), width)
 
 
-def _name(entry: Listed) -> str:
+def _name(entry: ListedEntry) -> str:
     uri = getattr(entry, "uri", None) or getattr(entry, "uri_template", None)
     return one_line(str(uri or entry.name))
 
 
-def _about(entry: Listed) -> str:
+def _about(entry: ListedEntry) -> str:
     definition = entry.definition
     about = one_line(str(definition.get("description") or definition.get("title") or ""))
     unavailable = getattr(entry, "unavailable", None)

@@ -1,7 +1,7 @@
-"""What lies below a folder; and to open a file by its real path, and nothing else.
+"""Is a path below a folder? And opening a file by its real path, with no link on the way.
 
-Between the look at a path and its opening, anybody who may write above it can put a link there.
-Each part is opened from the one before, and none of them may be a link by now.
+Between checking a path and opening it, anybody who may write above it can put a link there.
+So each part is opened from the one before, and none of them may be a link.
 """
 
 from __future__ import annotations
@@ -10,17 +10,17 @@ import os
 from errno import ELOOP
 
 _PLAIN = os.O_NOFOLLOW | os.O_CLOEXEC
-# To pass through a folder is enough; not every system can ask for that alone.
+# Passing through a folder is all we need; not every system can ask for just that.
 _PASS = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY | _PLAIN
 
 
 def is_below(path: str, folder: str) -> bool:
-    """Both are real paths, for a link may lead anywhere. A folder is below itself."""
+    """Both must be real paths: a link may lead anywhere. A folder is below itself."""
     return path == folder or path.startswith(folder.rstrip("/") + "/")
 
 
 def open_real(real: str, flags: int = os.O_RDONLY) -> int:
-    """A descriptor of this very path. Raises OSError: ELOOP or ENOTDIR where a link is on it."""
+    """A descriptor of this very path. Raises OSError: ELOOP or ENOTDIR if a link is on it."""
     *folders, name = [part for part in real.split("/") if part] or ["."]
     if not real.startswith("/") or ".." in folders or name == "..":
         raise OSError(ELOOP, "not a real path", real)

@@ -26,11 +26,11 @@ def parse(data: bytes) -> Any:
     try:
         return loads(text)
     except (ValueError, RecursionError):
-        return _relaxed(text)
+        return _parse_relaxed(text)
 
 
-def _relaxed(text: str) -> Any:
-    plain = _TRAILING_COMMA.sub(_blanked, _COMMENT.sub(_blanked, text))
+def _parse_relaxed(text: str) -> Any:
+    plain = without_comments(text)
     if not plain.strip():
         raise Empty("is empty")
     try:
@@ -41,6 +41,11 @@ def _relaxed(text: str) -> Any:
         raise ValueError("is nested too deeply") from None
 
 
-def _blanked(match: re.Match[str]) -> str:
-    """Strings stay; what goes leaves blanks, so that lines and columns stay true."""
+def without_comments(text: str) -> str:
+    """Plain JSON; every value stays where it stands."""
+    return _TRAILING_COMMA.sub(_blank, _COMMENT.sub(_blank, text))
+
+
+def _blank(match: re.Match[str]) -> str:
+    """Strings stay; anything else becomes blanks, so that lines and columns stay right."""
     return match[1] or re.sub(r"[^\n]", " ", match[0])

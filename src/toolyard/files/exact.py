@@ -1,4 +1,4 @@
-"""JSON text to values with every integer exact, fast where that is easy. Knows no messages."""
+"""JSON text to values with every integer exact; fast unless there are very long numbers."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ _RUN = b"0" * _LONG
 
 
 def loads(text: str) -> Any:
-    """Raises ValueError where the text is not JSON."""
+    """Raises ValueError if the text is not JSON."""
     value = orjson.loads(text)
     return DECODER.decode(text) if _has_long_number(text.encode()) else value
 
 
 def _has_long_number(data: bytes) -> bool:
-    """A run of 19 digits shows as 3 in a row when only each 6th character is looked at."""
+    """A run of 19 digits shows as 3 in a row if only every 6th character is looked at."""
     if _SAMPLED_RUN not in data[::_STRIDE].translate(_DIGITS):
         return False
     return _RUN in data.translate(_DIGITS)

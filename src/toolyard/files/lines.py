@@ -1,8 +1,8 @@
 """Cut a byte stream into lines, within a bound. Knows nothing about what they say.
 
-The one cutter of all that comes in lines: from clients, from other servers, from scripts and
-out of event streams. A line over the bound costs no memory: what is there of it is dropped
-at once, and the rest of it is skipped as it comes.
+Everything that comes in lines is cut here: from clients, from other servers, from scripts, and
+in event streams. A line over the bound costs no memory: what has come of it is dropped at once,
+and the rest is skipped as it comes.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ def refuse() -> NoReturn:
 class Lines:
     """Cuts a byte stream into lines. A long one is gathered in place, never copied again."""
 
-    __slots__ = ("_max_size", "_on_line", "_on_long", "_rest", "_skips")
+    __slots__ = ("_buffer", "_max_size", "_on_line", "_on_long", "_skips")
 
     def __init__(
         self,
@@ -30,11 +30,11 @@ class Lines:
         max_size: int,
         on_long: Callable[[], None] = refuse,
     ) -> None:
-        """`on_long` is called once for each line over the bound, as soon as it is."""
+        """`on_long` is called once for each line, as soon as it is over the bound."""
         self._on_line = on_line
         self._max_size = max_size
         self._on_long = on_long
-        self._rest = bytearray()
+        self._buffer = bytearray()
         self._skips = False  # until the end of a line that was too long
 
     def feed(self, chunk: bytes) -> None:
@@ -43,21 +43,21 @@ class Lines:
             self._complete(chunk, start, end)
             start = end + 1
         if start < len(chunk) and not self._skips:
-            self._rest += memoryview(chunk)[start:]
-            if len(self._rest) > self._max_size:
-                self.clear()  # at once: whoever holds us may live on
+            self._buffer += memoryview(chunk)[start:]
+            if len(self._buffer) > self._max_size:
+                self.clear()  # at once: our owner may live on
                 self._skips = True
                 self._on_long()
 
     def flush(self) -> None:
         """The stream has ended: what is left is a line too."""
-        if self._rest:
+        if self._buffer:
             self._complete(b"", 0, 0)
         self._skips = False
 
     def clear(self) -> None:
         """Forget what is left: another stream begins."""
-        self._rest = bytearray()
+        self._buffer = bytearray()
         self._skips = False
 
     def _complete(self, chunk: bytes, start: int, end: int) -> None:
@@ -65,8 +65,8 @@ class Lines:
             self._skips = False
             return
         line: bytes | bytearray
-        if self._rest:
-            line, self._rest = self._rest, bytearray()
+        if self._buffer:
+            line, self._buffer = self._buffer, bytearray()
             line += memoryview(chunk)[start:end]
         else:
             line = chunk[start:end]

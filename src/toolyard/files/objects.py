@@ -1,7 +1,7 @@
-"""JSON that people write into files, and what they are told where it is wrong.
+"""JSON that people write into files, and what they are told if it is wrong.
 
-One set of sentences, each going on from the name of the file: it cannot be read, is not JSON (with
-line and column), holds something other than an object. Who must act is for the caller to say.
+One set of sentences, each to follow the name of the file: it cannot be read, it is not JSON (with
+line and column), it does not hold an object. The caller decides who must act.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ def _refuse(constant: str) -> NoReturn:
 DECODER = json.JSONDecoder(parse_constant=_refuse)
 
 
-def _decoded(data: bytes) -> Any:
+def _decode(data: bytes) -> Any:
     return DECODER.decode(data.decode())
 
 
 def read_object(path: str, remedy: str = "") -> dict[str, Any]:
-    """The object in a file. Raises ConfigError; `remedy` is for a file that is not there."""
+    """The object in a file. Raises ConfigError; `remedy` is added if there is no such file."""
     try:
         return object_in(_content(path, remedy))
     except ValueError as error:
@@ -43,7 +43,7 @@ def read_value(path: str) -> Any:
         raise ConfigError.at(path, f"is not JSON: {error}") from None
 
 
-def object_in(data: bytes, decode: Callable[[bytes], Any] = _decoded) -> dict[str, Any]:
+def object_in(data: bytes, decode: Callable[[bytes], Any] = _decode) -> dict[str, Any]:
     """Raises ValueError."""
     try:
         value = value_in(data, decode)
@@ -54,7 +54,7 @@ def object_in(data: bytes, decode: Callable[[bytes], Any] = _decoded) -> dict[st
     return value
 
 
-def value_in(data: bytes, decode: Callable[[bytes], Any] = _decoded) -> Any:
+def value_in(data: bytes, decode: Callable[[bytes], Any] = _decode) -> Any:
     """Raises ValueError that says where and what; editors of some systems begin with a BOM."""
     try:
         return decode(data.removeprefix(_BOM))

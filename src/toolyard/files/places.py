@@ -1,4 +1,4 @@
-"""Where in a JSON text each value stands; comments and trailing commas allowed. Pure."""
+"""Where each value is in a JSON text; comments and trailing commas allowed. Pure."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import json
 import re
 from collections.abc import Mapping
 from typing import NamedTuple
+
+from toolyard.files.pointers import escape
 
 DEEPEST = 200
 _BLANK = re.compile(r"(?:[\s\ufeff]|//[^\n]*|/\*.*?\*/)*", re.DOTALL)
@@ -19,12 +21,12 @@ class Span(NamedTuple):
 
 
 def places(text: str) -> Mapping[str, Span]:
-    """JSON pointer -> where the value stands. Raises ValueError where the text is not JSON."""
-    found: dict[str, Span] = {}
-    end = _value(text, _skip(text, 0), "", found, 0)
+    """JSON pointer -> where the value is. Raises ValueError if the text is not JSON."""
+    spans: dict[str, Span] = {}
+    end = _value(text, _skip(text, 0), "", spans, 0)
     if _skip(text, end) != len(text):
         raise ValueError(f"something follows the value, at character {end}")
-    return found
+    return spans
 
 
 def line_of(text: str, offset: int) -> int:
@@ -32,11 +34,11 @@ def line_of(text: str, offset: int) -> int:
     return text.count("\n", 0, offset) + 1
 
 
-def nearest(found: Mapping[str, Span], pointer: str) -> Span | None:
-    """Where the value stands, or what it should stand in."""
-    while pointer not in found and pointer:
+def nearest(spans: Mapping[str, Span], pointer: str) -> Span | None:
+    """Where the value is, or else what it should be in."""
+    while pointer not in spans and pointer:
         pointer = pointer.rpartition("/")[0]
-    return found.get(pointer)
+    return spans.get(pointer)
 
 
 def _skip(text: str, at: int) -> int:
@@ -44,35 +46,35 @@ def _skip(text: str, at: int) -> int:
     return match.end() if match else at
 
 
-def _value(text: str, at: int, pointer: str, found: dict[str, Span], depth: int) -> int:
+def _value(text: str, at: int, pointer: str, spans: dict[str, Span], depth: int) -> int:
     if depth > DEEPEST:
         raise ValueError("is nested too deeply")
-    opening = text[at : at + 1]
-    if opening == "{":
-        end = _members(text, at + 1, pointer, found, depth)
-    elif opening == "[":
-        end = _elements(text, at + 1, pointer, found, depth)
+    mark = text[at : at + 1]
+    if mark == "{":
+        end = _members(text, at + 1, pointer, spans, depth)
+    elif mark == "[":
+        end = _elements(text, at + 1, pointer, spans, depth)
     else:
-        end = _match(_STRING if opening == '"' else _PLAIN, text, at)
-    found[pointer] = Span(at, end)
+        end = _match(_STRING if mark == '"' else _PLAIN, text, at)
+    spans[pointer] = Span(at, end)
     return end
 
 
-def _members(text: str, at: int, pointer: str, found: dict[str, Span], depth: int) -> int:
+def _members(text: str, at: int, pointer: str, spans: dict[str, Span], depth: int) -> int:
     at = _skip(text, at)
     while text[at : at + 1] != "}":
         end = _match(_STRING, text, at)
         key = json.loads(text[at:end], strict=False)
         at = _expect(text, _skip(text, end), ":")
-        below = f"{pointer}/{key.replace('~', '~0').replace('/', '~1')}"
-        at = _next(text, _value(text, _skip(text, at), below, found, depth + 1), "}")
+        below = f"{pointer}/{escape(key)}"
+        at = _next(text, _value(text, _skip(text, at), below, spans, depth + 1), "}")
     return at + 1
 
 
-def _elements(text: str, at: int, pointer: str, found: dict[str, Span], depth: int) -> int:
+def _elements(text: str, at: int, pointer: str, spans: dict[str, Span], depth: int) -> int:
     at, number = _skip(text, at), 0
     while text[at : at + 1] != "]":
-        at = _next(text, _value(text, at, f"{pointer}/{number}", found, depth + 1), "]")
+        at = _next(text, _value(text, at, f"{pointer}/{number}", spans, depth + 1), "]")
         number += 1
     return at + 1
 
@@ -90,7 +92,7 @@ def _match(pattern: re.Pattern[str], text: str, at: int) -> int:
     return match.end()
 
 
-def _expect(text: str, at: int, wanted: str) -> int:
-    if text[at : at + 1] != wanted:
-        raise ValueError(f"line {line_of(text, at)}: expected {wanted!r}")
+def _expect(text: str, at: int, mark: str) -> int:
+    if text[at : at + 1] != mark:
+        raise ValueError(f"line {line_of(text, at)}: expected {mark!r}")
     return at + 1

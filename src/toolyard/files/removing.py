@@ -1,4 +1,4 @@
-"""Taking away what is not wanted any more: nothing fails because it is gone already."""
+"""Removing files and folders; what is gone already is not an error."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def remove(path: str) -> None:
 
 
 def remove_unfinished(path: str, *names: str) -> None:
-    """A folder with at most these files, without a descriptor: there may be none left."""
+    """Remove a folder with at most these files, without a descriptor: there may be none left."""
     for name in names:
         remove(f"{path}/{name}")
     try:
@@ -23,6 +23,6 @@ def remove_unfinished(path: str, *names: str) -> None:
 
 
 def remove_folder(path: str) -> None:
-    import shutil  # noqa: PLC0415 (loads every compressor there is; a start should not)
+    import shutil  # noqa: PLC0415 (imports every compressor, which a start should not)
 
     shutil.rmtree(path, ignore_errors=True)

@@ -1,4 +1,4 @@
-"""May this file decide what we do? Owned by us or root, nobody else may write it, no link."""
+"""May this file decide what we do? It must be ours or root's, writable by nobody else, no link."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import stat
 
 
 def why_unsafe(path: str, *above: str) -> str | None:
-    """What speaks against trusting a file and the folders it is in; None where nothing does."""
+    """Why a file, or a folder it is in, cannot be trusted; None if it can."""
     for place in (path, *above):
         reason = _why_unsafe(place)
         if reason is not None:

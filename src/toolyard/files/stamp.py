@@ -1,15 +1,15 @@
 """Noticing that a file has changed. Knows nothing of what is in it.
 
-A stamp is what the system says of a file that moves when the file does:
+A stamp is what the system says about a file that changes when the file does:
 
-* the ctime, in nanoseconds: it moves with the content and with the permissions, and unlike
+* the ctime, in nanoseconds: it changes with the content and with the permissions, and unlike
   the mtime nobody can set it back (`touch -d`, `cp -p`, an unpacked archive);
 * the inode: a file put in the place of another may have been finished in the same tick of
   the clock, but it is another file;
-* the size: within one tick, which may be 10 ms long, it is all that tells two writes apart.
+* the size: within one tick, which may take 10 ms, only the size tells two writes apart.
 
-Where very many files are looked at, and their folder with them, the ctime is enough: what takes
-another's place moves the folder's.
+If very many files are looked at together with their folder, the ctime is enough: a file that
+takes the place of another changes the folder's ctime.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ changed_at: Callable[[os.stat_result], int] = attrgetter("st_ctime_ns")
 
 
 def stamp(path: str) -> Stamp | None:
-    """Differs when the file may differ; None where it cannot be looked at."""
+    """Differs if the file may differ; None if the file cannot be looked at."""
     try:
         return stamp_of(os.stat(path))
     except OSError:

@@ -1,13 +1,13 @@
-"""Noticing that files change, in the two ways there are.
+"""Noticing that files change, in two ways.
 
-**A tree** (`FileEvents`): the system tells of what happens in it, from threads. Setting up takes an
-import and a walk, tens of milliseconds, and it cannot be relied on: the file system of a network
-tells nothing, nor is it told what changed before everything was watched. Whoever uses it looks
-again from time to time.
+**A tree** (`FileEvents`): the system reports what happens in it, to threads of ours. Setting that
+up takes an import and a walk, tens of milliseconds, and it cannot be relied on: a network file
+system reports nothing, and what changed before everything was watched is not reported either.
+Whoever uses it looks again from time to time.
 
-**A few files** (`Looks`): they are looked at ten times a second, which costs microseconds. There is
-nothing to set up, so an edit right after the start is seen; so are a file that is put in another's
-place, one behind a link, and one that was not there before.
+**A few files** (`Looks`): we look at them ten times a second, which costs microseconds. There is
+nothing to set up, so an edit right after the start is seen; so are a file that takes the place of
+another, a file behind a link, and one that did not exist before.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ Seen = TypeVar("Seen")
 
 
 class Looks(Generic[Seen]):
-    """Looks at the same things again and again, in a thread: a folder may be a dead one."""
+    """Looks at the same files again and again, in a thread: a folder may be on a dead mount."""
 
     def __init__(self, look: Callable[[], Seen], seen: Seen) -> None:
         self._look = look
         self._seen = seen
 
     async def changed(self) -> None:
-        """Until they are not what they were at the last change."""
+        """Wait until they are not what they were at the last change."""
         while True:
             await asyncio.sleep(LOOK_EVERY)
             now = await asyncio.to_thread(self._look)
@@ -64,7 +64,7 @@ class FileEvents:
         self._spawn((self._root,), recursive=False)
 
     def follow(self, folders: tuple[str, ...]) -> None:
-        """Watch other folders from now on: one of them has come into being, or gone."""
+        """Watch other folders from now on: one has appeared, or is gone."""
         if folders == self._folders:
             return
         self.stop()
@@ -73,7 +73,7 @@ class FileEvents:
         self.start()
 
     async def next(self, seconds: float) -> frozenset[str]:
-        """The paths that changed; empty when the time has passed."""
+        """The paths that changed; empty if the time has passed."""
         try:
             async with asyncio.timeout(seconds):
                 await self._woken.wait()
@@ -100,7 +100,7 @@ class FileEvents:
         from watchfiles import watch  # noqa: PLC0415
 
         try:
-            for found in watch(
+            for changes in watch(
                 *folders,
                 watch_filter=None,
                 debounce=GATHER_MS,
@@ -111,9 +111,9 @@ class FileEvents:
                 recursive=recursive,
                 raise_interrupt=False,
             ):
-                self._tell({path for _, path in found})
+                self._tell({path for _, path in changes})
         except Exception as error:
-            log.info("files are not watched, they are looked at instead: %s", error)
+            log.info("files cannot be watched and are polled instead: %s", error)
 
     def _tell(self, paths: set[str]) -> None:
         try:

@@ -1,7 +1,7 @@
-"""Files that are there whole or not at all, and one process at a time. Knows no content.
+"""Writing files whole or not at all, and one process at a time. Knows no content.
 
-What is written lies beside its place until it is complete: a full disk leaves nothing, and
-what a killed writer left is taken away by the next one.
+A file is written beside its place until it is complete: a full disk leaves nothing behind, and
+what a killed writer left is removed by the next one.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
 _SUFFIX = ".new"
-# Nobody takes this long to write: who began it is gone.
+# Nobody takes this long to write: the writer is gone.
 ABANDONED = 60.0
 
 
@@ -24,7 +24,7 @@ def write_whole(path: str, data: bytes, mode: int = 0o600, *, sync: bool = True)
 
 
 def rewrite(path: str, data: bytes, mode: int = 0o600) -> None:
-    """Replace the file that a path leads to, with the rights that it had; else make it."""
+    """Replace the file that a path leads to, keeping its permissions; else make it."""
     real = os.path.realpath(path)
     with suppress(FileNotFoundError):
         mode = os.stat(real).st_mode & 0o7777
@@ -32,14 +32,14 @@ def rewrite(path: str, data: bytes, mode: int = 0o600) -> None:
 
 
 def create_whole(path: str, data: bytes, mode: int = 0o600) -> None:
-    """Raises FileExistsError where there is one, whole, already; OSError otherwise."""
+    """Raises FileExistsError if there already is one; OSError otherwise."""
     with _beside(path, data, mode, sync=True) as temporary:
         os.link(temporary, path)
 
 
 @contextmanager
 def replacing(path: str, mode: int = 0o644) -> Iterator[str]:
-    """Gives the path to write to; what is there at the end of the block takes the place."""
+    """Gives the path to write to; what is there at the end of the block becomes the file."""
     temporary = _place_beside(path)
     try:
         yield temporary
@@ -75,17 +75,17 @@ def _beside(path: str, data: bytes, mode: int, *, sync: bool) -> Iterator[str]:
 
 def _sweep(folder: str, name: str) -> None:
     start, oldest = f".{name}.", time.time() - ABANDONED
-    for left in os.listdir(folder):
-        if left.startswith(start) and left.endswith(_SUFFIX):
+    for entry in os.listdir(folder):
+        if entry.startswith(start) and entry.endswith(_SUFFIX):
             with suppress(OSError):
-                path = os.path.join(folder, left)
+                path = os.path.join(folder, entry)
                 if os.lstat(path).st_mtime < oldest:
                     os.unlink(path)
 
 
 @contextmanager
 def alone_in(folder: str) -> Iterator[None]:
-    """No other process is in here for this folder at the same time. Raises OSError."""
+    """Only one process at a time is in this block for a folder. Raises OSError."""
     descriptor = os.open(folder or ".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX)

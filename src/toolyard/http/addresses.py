@@ -23,8 +23,8 @@ _REFUSED = tuple(
         *("::/127", "100::/64", "2001:db8::/32", "fc00::/7", "fe80::/10", "fec0::/10", "ff00::/8"),
     )
 )
-# All that is handed out of IPv6. What translates to IPv4 and is not in it (mapped, translated,
-# local NAT64) can carry its IPv4 address anywhere, and is refused whole; but for one prefix.
+# The part of IPv6 that is handed out. Addresses outside it that translate to IPv4 (mapped,
+# translated, local NAT64) can carry any IPv4 address: all are refused, except one prefix.
 _UNICAST = ipaddress.ip_network("2000::/3")
 _NAT64 = ipaddress.ip_network("64:ff9b::/96")
 _ISATAP = (0x00005EFE, 0x02005EFE)  # before the last 32 bits, which are an IPv4 address
@@ -36,7 +36,7 @@ class NotAllowed(Exception):
 
 @dataclass(frozen=True, slots=True)
 class HostRules:
-    """Which hosts may be named: a list, everything, never what is denied."""
+    """Which hosts may be named: those on a list, or all; never those that are denied."""
 
     allow: tuple[str, ...] = ()
     deny: tuple[str, ...] = ()
@@ -50,7 +50,7 @@ class HostRules:
 
 
 def canonical_host(host: str) -> str:
-    """The host in lower case ASCII; raises where it is spelled to mislead."""
+    """The host in lower case ASCII. Raises NotAllowed if it is spelled to mislead."""
     host = host.strip("[]").rstrip(".")
     if not host or "%" in host or "\\" in host:
         raise NotAllowed("the host is missing or malformed")
@@ -85,8 +85,8 @@ def _plain(char: str) -> bool:
 
 
 def is_public(address: Address) -> bool:
-    """Is this address, and every address inside it, one of the open Internet?"""
-    return all(_is_public(each) for each in (address, *_inside(address)))
+    """Is this address on the open Internet, with every address inside it?"""
+    return all(_is_public(candidate) for candidate in (address, *_inside(address)))
 
 
 def _is_public(address: Address) -> bool:

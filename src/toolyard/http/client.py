@@ -1,4 +1,9 @@
-"""A small keep-alive HTTP/1.1 client: no more of HTTP than MCP needs. Knows nothing about MCP."""
+"""A small keep-alive HTTP/1.1 client: no more of HTTP than MCP needs. Knows nothing about MCP.
+
+Connections are kept for reuse by where they lead (scheme, host, port). There may be so many in
+all: past that a request waits for a connection that somebody gives back, or for the place of one
+that is gone. Whoever waits longest gets the place.
+"""
 
 from __future__ import annotations
 
@@ -15,18 +20,18 @@ from toolyard.http.client_connection import Broken, ClientConnection, Heads, Htt
 
 CONNECT_TIMEOUT = 10.0
 ATTEMPT_TIMEOUT = 3.0  # for each address of a host but the last
-# Kept for the next request however long that takes; more of them only as long as IDLE_SECONDS.
+# So many are kept until the next request, however late; more only for IDLE_SECONDS.
 MAX_IDLE = 16
-MAX_OPEN = 2048  # whoever needs one more waits for one
+MAX_OPEN = 2048  # whoever needs one more waits
 # Common servers drop an idle connection after 5 s; a request must not meet that moment.
 IDLE_SECONDS = 3.0
 
-# Connects to a host and port; replaced where the address has to be checked before it is dialled.
+# Connects to a host and port; replaced if the address must be checked before it is dialled.
 Dial: TypeAlias = Callable[[str, int], Awaitable[socket.socket]]
 
 
-# For a connection to where those idle ones go, or None for the place to open one.
-_Waiting: TypeAlias = tuple[list[ClientConnection], "asyncio.Future[ClientConnection | None]"]
+# Somebody who waits for one of these idle connections to be free, or (None) for room to open one.
+_Waiter: TypeAlias = tuple[list[ClientConnection], "asyncio.Future[ClientConnection | None]"]
 
 
 class CannotReach(HttpError):
@@ -38,6 +43,8 @@ class ResponseTooLarge(Broken):
 
 
 class Url(NamedTuple):
+    """An http(s) URL, with the parts that a request needs."""
+
     scheme: str
     host: str
     port: int
@@ -66,7 +73,7 @@ def _host_header(scheme: str, host: str, port: int) -> str:
 
 
 class ClientResponse:
-    """The head is here; the body comes as it is read. Must be closed."""
+    """A response whose head has arrived; the body comes as it is read. Must be closed."""
 
     def __init__(
         self,
@@ -90,11 +97,11 @@ class ClientResponse:
         return media_type(self.headers.get("content-type", ""))
 
     async def chunk(self) -> bytes:
-        """Some of the body; empty at its end. Raises Broken when it was cut off."""
+        """Some of the body; empty at its end. Raises Broken if it was cut off."""
         return await self._connection.chunk()
 
     def at_hand(self, limit: int) -> bytes | None:
-        """The whole body, where nothing has to be waited for."""
+        """The whole body, if it is here already."""
         body = self._connection.last_chunk()
         if body is not None:
             _check_size(body, limit)
@@ -111,7 +118,7 @@ class ClientResponse:
         return body  # type: ignore[return-value] # as good as bytes, and not copied
 
     def close(self) -> None:
-        """Back to the pool if all of it was received, else the connection is cut."""
+        """Give the connection back if all of the body was received; else cut it."""
         if not self._closed:
             self._closed = True
             self._release(self._connection, self._idle)
@@ -128,6 +135,8 @@ def _check_size(body: bytes | bytearray, limit: int) -> None:
 
 
 class HttpClient:
+    """Sends requests over connections that it keeps, and counts."""
+
     def __init__(
         self,
         dial: Dial | None = None,
@@ -141,13 +150,13 @@ class HttpClient:
         self._heads: dict[tuple[str, str, int], Heads] = {}
         self._open: set[ClientConnection] = set()
         self._places = 0  # taken by open connections, and by those that are being opened
-        self._waiting: deque[_Waiting] = deque()
+        self._waiters: deque[_Waiter] = deque()
         self._sweeper: asyncio.TimerHandle | None = None
 
     async def request(
         self, method: str, url: Url, headers: Mapping[str, str], body: bytes = b""
     ) -> ClientResponse:
-        """Send it and wait for the head of the answer."""
+        """Send a request and wait for the head of the response."""
         head = encode_head(method, url, headers, body)
         idle = self._idle.get(url.origin)
         if idle is None:
@@ -155,8 +164,8 @@ class HttpClient:
         connection = self._take(idle) or await self._connection(url, idle)
         try:
             connection.send(head, body)
-            while (waiting := connection.answering()) is not None:
-                await waiting
+            while (progress := connection.answering()) is not None:
+                await progress
         except BaseException:
             self._discard(connection)
             raise
@@ -171,11 +180,11 @@ class HttpClient:
         return None
 
     async def _connection(self, url: Url, idle: list[ClientConnection]) -> ClientConnection:
-        """A new one, or where there is no room for it the next that is free."""
+        """A new connection, or if there is no room for one, the next that is free."""
         if self._places >= self._most and not self._drop_oldest():
-            found = await self._freed(idle)
-            if found is not None:
-                return found
+            connection = await self._free_connection(idle)
+            if connection is not None:
+                return connection
         else:
             self._places += 1
         try:
@@ -184,29 +193,27 @@ class HttpClient:
             self._leave()
             raise
 
-    async def _freed(self, idle: list[ClientConnection]) -> ClientConnection | None:
-        """The connection that somebody gives back, or None for the place of one that is gone."""
-        waiting: asyncio.Future[ClientConnection | None] = (
-            asyncio.get_running_loop().create_future()
-        )
-        self._waiting.append((idle, waiting))
+    async def _free_connection(self, idle: list[ClientConnection]) -> ClientConnection | None:
+        """A connection that somebody gives back; None: the place of one that is gone."""
+        future: asyncio.Future[ClientConnection | None] = asyncio.get_running_loop().create_future()
+        self._waiters.append((idle, future))
         try:
             async with asyncio.timeout(CONNECT_TIMEOUT):
-                return await waiting
+                return await future
         except TimeoutError:
-            self._return(waiting, idle)
+            self._return(future, idle)
             raise CannotReach(f"{self._most} connections are in use already") from None
         except asyncio.CancelledError:
-            self._return(waiting, idle)
+            self._return(future, idle)
             raise
 
     def _return(
-        self, waiting: asyncio.Future[ClientConnection | None], idle: list[ClientConnection]
+        self, future: asyncio.Future[ClientConnection | None], idle: list[ClientConnection]
     ) -> None:
-        """What was given to somebody who has just stopped waiting."""
-        if waiting.cancelled() or not waiting.done():
+        """Pass on what was given to somebody who has just stopped waiting."""
+        if future.cancelled() or not future.done():
             return
-        connection = waiting.result()
+        connection = future.result()
         if connection is None:
             self._leave()
         else:
@@ -237,9 +244,9 @@ class HttpClient:
         return self._tls
 
     def _give_back(self, connection: ClientConnection, idle: list[ClientConnection]) -> None:
-        if connection.reusable and self._waiting and self._hand_over(connection, idle):
+        if connection.reusable and self._waiters and self._hand_over(connection, idle):
             return
-        if not connection.reusable or self._waiting:
+        if not connection.reusable or self._waiters:
             self._discard(connection)  # its place goes to whoever waits
             return
         connection.rest()
@@ -248,12 +255,12 @@ class HttpClient:
             self._sweep_later()
 
     def _hand_over(self, connection: ClientConnection, idle: list[ClientConnection]) -> bool:
-        """To whoever waits for one to the same place."""
-        for number, (wanted, waiting) in enumerate(self._waiting):
-            if wanted is idle and not waiting.done():
-                del self._waiting[number]
+        """Give it to whoever waits for a connection to the same place."""
+        for number, (pool, future) in enumerate(self._waiters):
+            if pool is idle and not future.done():
+                del self._waiters[number]
                 connection.rest()
-                waiting.set_result(connection)
+                future.set_result(connection)
                 return True
         return False
 
@@ -264,27 +271,27 @@ class HttpClient:
         connection.abort()
 
     def _leave(self) -> None:
-        """A place is free: it goes to whoever has waited longest."""
-        while self._waiting:
-            _, waiting = self._waiting.popleft()
-            if not waiting.done():
-                waiting.set_result(None)
+        """A place is free: give it to whoever has waited longest."""
+        while self._waiters:
+            _, future = self._waiters.popleft()
+            if not future.done():
+                future.set_result(None)
                 return
         self._places -= 1
 
     def _drop_oldest(self) -> bool:
-        """Make room by what nobody uses: another server may need the place."""
-        rested = [idle for idle in self._idle.values() if idle]
-        if not rested:
+        """Close the connection that has been idle longest: another server may need its place."""
+        pools = [idle for idle in self._idle.values() if idle]
+        if not pools:
             return False
-        self._discard(min(rested, key=lambda idle: idle[0].rested_at).pop(0))
+        self._discard(min(pools, key=lambda idle: idle[0].rested_at).pop(0))
         return True
 
     def _sweep_later(self) -> None:
         self._sweeper = asyncio.get_running_loop().call_later(IDLE_SECONDS, self._sweep)
 
     def _sweep(self) -> None:
-        """After a crowd: of what waits for a next request a few are enough."""
+        """After a rush: keep only a few idle connections to each place."""
         self._sweeper = None
         for idle in self._idle.values():
             while len(idle) > MAX_IDLE and not idle[0].usable(IDLE_SECONDS):
@@ -299,7 +306,7 @@ class HttpClient:
         for connection in tuple(self._open):
             self._discard(connection)
         self._idle.clear()
-        await asyncio.sleep(0)  # let the transports say that they are gone
+        await asyncio.sleep(0)  # let the transports report that they are closed
 
 
 def encode_head(method: str, url: Url, headers: Mapping[str, str], body: bytes) -> bytes:
@@ -326,25 +333,25 @@ def _encode_head(method: str, url: Url, headers: tuple[tuple[str, str], ...]) ->
 async def connected(host: str, port: int) -> socket.socket:
     """A socket to the first address of the host that answers."""
     loop = asyncio.get_running_loop()
-    found = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-    return await first_connected([(family, address) for family, *_, address in found])
+    infos = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    return await first_connected([(family, address) for family, *_, address in infos])
 
 
 async def first_connected(places: Sequence[tuple[int, Any]]) -> socket.socket:
-    """A socket to the first of these that answers: families, with addresses as they have them."""
+    """A socket to the first of these that answers: pairs of a family and an address of it."""
     loop = asyncio.get_running_loop()
     for position, (family, address) in enumerate(places, 1):
         # The protocol is named because event loops look at it before they set TCP_NODELAY.
         sock = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
         sock.setblocking(False)
-        last = position == len(places)
+        is_last = position == len(places)
         try:
-            async with asyncio.timeout(None if last else ATTEMPT_TIMEOUT):
+            async with asyncio.timeout(None if is_last else ATTEMPT_TIMEOUT):
                 await loop.sock_connect(sock, address)
             return sock
         except (OSError, TimeoutError):
             sock.close()
-            if last:
+            if is_last:
                 raise
         except BaseException:
             sock.close()

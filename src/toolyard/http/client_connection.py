@@ -2,14 +2,14 @@
 
 Between `send` and the next one a connection goes through these states, in this order:
 
-* waiting: the request is written, not one byte of an answer is here (`Broken.unanswered`)
+* waiting: the request is written, and not one byte of an answer is here (`Broken.unanswered`)
 * answered: bytes are here, the head is not whole yet; informational heads are dropped
 * head done: status and headers are known, chunks of the body are taken as they come
-* complete: the last of the body is here, though some of it may still be buffered
+* complete: all of the body is here, though some of it may still be buffered
 * resting: given back to the client, which may send again if the peer allows that
 
-Broken ends any of them, for good. Where no length was sent, the end of the connection is how
-a body becomes complete.
+Broken ends any of them, for good. If no length was sent, the end of the connection completes
+the body.
 """
 
 from __future__ import annotations
@@ -45,22 +45,25 @@ class _ParsedHead(NamedTuple):
     head: KnownHead
     status: int
     headers: dict[str, str]
-    length: bytes  # as they say it
+    length: bytes  # as the peer writes it
 
 
 class Heads:
-    """The last head that was learned from a peer, for all connections to it.
+    """The latest head learned from a peer, shared by all connections to it.
 
-    It changes every second with the date: learned by each of many, that would be most of them.
+    It changes every second with the date: if each of many connections learned it alone, most
+    answers would be parsed.
     """
 
-    __slots__ = ("known",)
+    __slots__ = ("latest",)
 
     def __init__(self) -> None:
-        self.known: _ParsedHead | None = None
+        self.latest: _ParsedHead | None = None
 
 
 class ClientConnection(asyncio.Protocol):
+    """One connection to a server; see the head of this module for what happens on it."""
+
     def __init__(self, heads: Heads) -> None:
         self._transport: asyncio.Transport | None = None
         self._loop = asyncio.get_running_loop()
@@ -69,7 +72,7 @@ class ClientConnection(asyncio.Protocol):
         self._rested_at: float | None = None
         self._parser = httptools.HttpResponseParser(self)
         self._heads = heads
-        self._known: _ParsedHead | None = None
+        self._head: _ParsedHead | None = None
         self._begin()
 
     def _begin(self) -> None:
@@ -97,7 +100,7 @@ class ClientConnection(asyncio.Protocol):
             transport.write(body)
 
     def answering(self) -> asyncio.Future[None] | None:
-        """To be awaited, again and again, until it is None: the head is here."""
+        """Await this repeatedly until it is None: then the head is here."""
         return None if self._head_done else self._progress()
 
     async def chunk(self) -> bytes:
@@ -113,7 +116,7 @@ class ClientConnection(asyncio.Protocol):
         return chunk
 
     def last_chunk(self) -> bytes | None:
-        """What is left of the body, if all of it is here, in one piece."""
+        """What is left of the body, if all of it is here in one piece."""
         if not self.complete or len(self._chunks) > 1:
             return None
         body = self._chunks.popleft() if self._chunks else b""
@@ -146,7 +149,7 @@ class ClientConnection(asyncio.Protocol):
             self._transport.abort()
 
     def _progress(self) -> asyncio.Future[None]:
-        """To be awaited: done when something has arrived, or nothing will."""
+        """Await this: it is done when something has arrived, or nothing more will."""
         if self._error is not None:
             raise self._error
         self._wake = self._loop.create_future()
@@ -162,16 +165,16 @@ class ClientConnection(asyncio.Protocol):
         self._transport = cast(asyncio.Transport, transport)  # uvloop's is not a subclass
 
     def data_received(self, data: bytes) -> None:
-        first, self._answered = not self._answered, True
-        if first and (self._is_known(data, self._known) or self._is_known_to_others(data)):
+        is_first, self._answered = not self._answered, True
+        if is_first and (self._is_known(data, self._head) or self._is_known_to_others(data)):
             self._stir()
             return
         try:
             self._parser.feed_data(data)
         except httptools.HttpParserError:
-            self._break("the answer is no HTTP")
+            self._break("the answer is not HTTP")
             return
-        if first and self.reusable and self.status >= 200:
+        if is_first and self.reusable and self.status >= 200:
             self._learn(data)
         if not self._head_done:
             self._head_size += len(data)
@@ -183,21 +186,21 @@ class ClientConnection(asyncio.Protocol):
         self._stir()
 
     def _is_known_to_others(self, data: bytes) -> bool:
-        known = self._heads.known
-        if known is self._known or not self._is_known(data, known):
+        head = self._heads.latest
+        if head is self._head or not self._is_known(data, head):
             return False
-        self._known = known
+        self._head = head
         return True
 
-    def _is_known(self, data: bytes, known: _ParsedHead | None) -> bool:
-        """A whole answer whose head came before."""
-        whole = known.head.whole(data) if known is not None else None
-        if known is None or whole is None:
+    def _is_known(self, data: bytes, head: _ParsedHead | None) -> bool:
+        """Is this a whole answer with a head that came before? Then take it."""
+        whole = head.head.whole(data) if head is not None else None
+        if head is None or whole is None:
             return False
-        self.status = known.status
-        self.headers = known.headers
-        if whole.length != known.length:
-            self.headers = {**known.headers, "content-length": whole.length.decode("latin-1")}
+        self.status = head.status
+        self.headers = head.headers
+        if whole.length != head.length:
+            self.headers = {**head.headers, "content-length": whole.length.decode("latin-1")}
         self._head_done = self.complete = self._keep_alive = True
         if whole.body:
             self._chunks.append(whole.body)
@@ -206,16 +209,16 @@ class ClientConnection(asyncio.Protocol):
 
     def _learn(self, data: bytes) -> None:
         head = learned(data, list(self.headers))
-        self._known = None
+        self._head = None
         if head is not None:
             length = self.headers["content-length"].encode("latin-1")
-            self._known = self._heads.known = _ParsedHead(head, self.status, self.headers, length)
+            self._head = self._heads.latest = _ParsedHead(head, self.status, self.headers, length)
 
     def connection_lost(self, exc: Exception | None) -> None:
         # Without a length the end of the connection is the end of the body.
         if self._head_done and not self.complete and not self._has_length() and exc is None:
             self.complete = True
-        del self._parser  # it holds us: nothing is left for the collector of cycles
+        del self._parser  # it refers to us: without it there is no cycle to collect
         self._break("the connection was closed")
 
     def _has_length(self) -> bool:

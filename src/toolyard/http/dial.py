@@ -1,7 +1,7 @@
-"""Dial a host only where its address may be reached.
+"""Dial a host only if its address may be reached.
 
 A name is looked up once; every address it has must be allowed, and the addresses that were
-checked are the ones that are dialled. A name that changes in between gains nothing.
+checked are the ones that are dialled, so a name that changes in between gains nothing.
 """
 
 from __future__ import annotations
@@ -27,29 +27,29 @@ ANY_HOST = HostRules(allow_all=True)
 
 
 async def resolved(host: str, port: int) -> list[str]:
-    found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
-    return [str(entry[4][0]).partition("%")[0] for entry in found]
+    infos = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    return [str(entry[4][0]).partition("%")[0] for entry in infos]
 
 
 @dataclass(frozen=True, slots=True)
 class GuardedDial:
-    """Public addresses; loopback where allowed; `trusted` (host, port) pairs wherever they are."""
+    """Public addresses; loopback if allowed; `trusted_hosts` (host, port) wherever they are."""
 
     rules: HostRules = ANY_HOST
     loopback: bool = False
-    trusted: frozenset[tuple[str, int]] = frozenset()
+    trusted_hosts: frozenset[tuple[str, int]] = frozenset()
     resolve: Resolve = resolved
 
     async def __call__(self, host: str, port: int) -> socket.socket:
         """Raises NotAllowed before anything is sent."""
-        if (host.lower(), port) in self.trusted:
+        if (host.lower(), port) in self.trusted_hosts:
             return await connected(host, port)
         addresses = await self.addresses(self.host(host), port)
         return await first_connected([(_family(address), (address, port)) for address in addresses])
 
-    def host(self, written: str) -> str:
+    def host(self, text: str) -> str:
         """The canonical host, if its name or literal address may be reached at all."""
-        host = canonical_host(written)
+        host = canonical_host(text)
         literal = address_in(host)
         if literal is not None and not self._permits(literal):
             raise NotAllowed(f"the address {host} is not public")
@@ -57,7 +57,7 @@ class GuardedDial:
         return host
 
     async def addresses(self, host: str, port: int) -> list[str]:
-        """Every address of the host; raises NotAllowed where one of them may not be reached."""
+        """Every address of the host. Raises NotAllowed if one of them may not be reached."""
         try:
             addresses = list(dict.fromkeys(await self.resolve(host, port)))
         except (OSError, UnicodeError):

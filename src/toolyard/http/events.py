@@ -34,6 +34,8 @@ class Event:
 
 
 class EventParser:
+    """Takes the bytes of one stream as they come, and gives the events that they complete."""
+
     def __init__(self, max_size: int) -> None:
         self._lines = Lines(self._on_line, max_size)
         self._max_size = max_size
@@ -55,7 +57,7 @@ class EventParser:
         return events
 
     def _normalised(self, chunk: bytes) -> bytes:
-        """CR, LF and CRLF all end a line, also where a chunk ends between CR and LF."""
+        """CR, LF and CRLF all end a line, even if a chunk ends between CR and LF."""
         if self._after_cr and chunk.startswith(b"\n"):
             chunk = chunk[1:]
         self._after_cr = chunk.endswith(b"\r")

@@ -1,7 +1,7 @@
-"""Fetch a document from a place that somebody else named.
+"""Fetch a document from a URL that somebody else named.
 
-Only https, or http on loopback where that is allowed; addresses are checked before they are
-dialled, redirects as strictly as the first URL.
+Only https, or http on loopback if that is allowed. Addresses are checked before they are
+dialled, and redirects as strictly as the first URL.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _REDIRECTS = (301, 302, 303, 307, 308)
 
 
 class FetchError(Exception):
-    """Nothing usable came back; `why` is the reason alone, the text names the URL as well."""
+    """Nothing usable came back. `why` is the reason alone; the text also names the URL."""
 
     def __init__(self, url: str, why: str) -> None:
         super().__init__(f"{shown(url)}: {why}")
@@ -39,12 +39,12 @@ class DocumentTooLarge(FetchError):
 
 
 class TooSlow(FetchError):
-    """The document was not here in the time that the bounds allow."""
+    """The document did not arrive in the time that the bounds allow."""
 
 
 @dataclass(frozen=True, slots=True)
 class FetchBounds:
-    """Of one fetch, with all its redirects."""
+    """The limits of one fetch, with all its redirects."""
 
     seconds: float = 15.0
     max_body: int = 1024 * 1024
@@ -55,6 +55,8 @@ BOUNDS = FetchBounds()
 
 @dataclass(frozen=True, slots=True)
 class Fetched:
+    """The answer to a fetch, whatever its status."""
+
     status: int
     headers: Mapping[str, str]
     body: bytes
@@ -92,8 +94,8 @@ class GuardedFetch:
         url = Url.parse(own) if own else None
         self._own = url.origin if url else None
         self._loopback = url is not None and is_loopback(own)
-        trusted = frozenset({(url.host, url.port)} if url else ())
-        self._dial = dial or GuardedDial(loopback=self._loopback, trusted=trusted)
+        trusted_hosts = frozenset({(url.host, url.port)} if url else ())
+        self._dial = dial or GuardedDial(loopback=self._loopback, trusted_hosts=trusted_hosts)
         self._bounds = bounds
         self._tls = tls
 
@@ -126,10 +128,10 @@ class GuardedFetch:
         try:
             target = self._checked(url)
             for _ in range(MAX_REDIRECTS + 1):
-                fetched = await self._once(client, method, target, headers, body)
-                if not follow or fetched.status not in _REDIRECTS:
-                    return fetched
-                target = self._redirected(target, fetched.headers.get("location", ""))
+                document = await self._once(client, method, target, headers, body)
+                if not follow or document.status not in _REDIRECTS:
+                    return document
+                target = self._redirected(target, document.headers.get("location", ""))
             raise FetchError(url, "it redirects too often")
         finally:
             await client.close()

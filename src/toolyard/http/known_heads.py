@@ -1,7 +1,7 @@
-"""Heads of HTTP messages that are sent again and again, and need no parser any more.
+"""Heads of HTTP messages that are sent again and again, and need no parser the next time.
 
-On one connection they differ in nothing, or in the digits of Content-Length alone. What such
-a head means was found out by a parser, once.
+On one connection they are the same, or differ only in the digits of Content-Length. A parser
+has found out once what such a head means.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ _MOST_BYTES = 8192
 _MOST_DIGITS = 9
 _LENGTH = re.compile(rb"\r\ncontent-length:[ \t]*([0-9]{1,9})\r\n", re.IGNORECASE)
 _END = b"\r\n\r\n"
-# What makes more of a body than what follows the head.
+# With these the body is not simply what follows the head.
 _SPECIAL = frozenset({"transfer-encoding", "expect", "upgrade"})
 
 
@@ -25,13 +25,13 @@ class Whole(NamedTuple):
 
 
 class KnownHead(NamedTuple):
-    """Up to the digits of Content-Length, and from there on."""
+    """A head as two pieces: up to the digits of Content-Length, and after them."""
 
     before: bytes
     after: bytes
 
     def whole(self, data: bytes) -> Whole | None:
-        """None where the data is not this head and its body, no more and no less."""
+        """The message; None if the data is not exactly this head with its body."""
         before, after = self
         if not data.startswith(before):
             return None
@@ -44,7 +44,7 @@ class KnownHead(NamedTuple):
 
 
 def learned(data: bytes, names: list[str]) -> KnownHead | None:
-    """From data that a parser took for one message with headers of these names."""
+    """A head to recognise, from data that a parser read as one message with these headers."""
     if names.count("content-length") != 1 or not _SPECIAL.isdisjoint(names):
         return None
     end = data.find(_END, 0, _MOST_BYTES) + len(_END)

@@ -3,8 +3,8 @@
 A body goes through these states, in this order, and `gone` may come at any time:
 
 * arriving: the connection feeds chunks; a client that sent `Expect` waits until somebody reads
-* whole: its last byte is here, nobody may have read any of it
-* taken: it was read; from here on there is nothing to wait for but the client's leaving
+* whole: its last byte is here; perhaps nobody has read any of it
+* taken: it was read; from here on only the client's leaving can be waited for
 
 A body that nobody reads stays in the connection's buffers, and then in the client's.
 """
@@ -31,7 +31,7 @@ class Disconnected(Exception):
 
 
 class Request:
-    """What one client asks. Some bodies are known when they begin: `whole` is all of it."""
+    """One request of a client. `whole`: its body, if that is all here from the start."""
 
     __slots__ = (
         "_arrived",
@@ -61,7 +61,7 @@ class Request:
         self._arrived: asyncio.Future[None] | None = None
         self._watcher: Callable[[bytes], None] | None = None
         self.whole = whole is not None
-        self.gone = False  # the client is
+        self.gone = False  # the client has left
 
     # -- what the head says ------------------------------------------------------------
 
@@ -75,7 +75,7 @@ class Request:
 
     @property
     def query(self) -> dict[str, str]:
-        """Of a field that is given twice, the last."""
+        """The fields of the query; of one that is given twice, the last."""
         fields = parse_qs(self.head.query.decode("latin-1"))
         return {name: values[-1] for name, values in fields.items()}
 
@@ -89,13 +89,13 @@ class Request:
 
     @property
     def address(self) -> str:
-        """Of the client; empty where it has none."""
+        """The address of the client; empty if it has none."""
         return self._connection.address
 
     # -- for the connection ------------------------------------------------------------
 
     def feed(self, chunk: bytes) -> int:
-        """How much is waiting now."""
+        """Take a part of the body; gives how many bytes wait to be read now."""
         self._chunks.append(chunk)
         self._buffered += len(chunk)
         self._notify()
@@ -113,14 +113,14 @@ class Request:
         if self._arrived is not None and not self._arrived.done():
             self._arrived.set_result(None)
 
-    # -- for who answers it ------------------------------------------------------------
+    # -- for whoever answers it ---------------------------------------------------------
 
     def watch(self, watcher: Callable[[bytes], None]) -> None:
-        """To be called with what is read of the body."""
+        """Have this called with what is read of the body."""
         self._watcher = watcher
 
     def at_hand(self) -> bytes | None:
-        """The whole body, where nothing has to be waited for."""
+        """The whole body, if it is here already."""
         return self._take() if self.whole and not self._taken and not self.gone else None
 
     async def read(self, most: int) -> bytes:
@@ -138,23 +138,23 @@ class Request:
         return parts[0] if len(parts) == 1 else b"".join(parts)
 
     async def left(self) -> None:
-        """Wait until the client has left; what is still to be read is dropped."""
+        """Wait until the client has left; drop what is still to be read."""
         while await self._part() is not None:
             pass
 
     async def while_connected(self, work: Coroutine[Any, Any, None]) -> None:
         """Run work until it is done or the client has left."""
         loop = asyncio.get_running_loop()
-        task, leaving = loop.create_task(work), loop.create_task(self.left())
+        task, departure = loop.create_task(work), loop.create_task(self.left())
         try:
-            await asyncio.wait((task, leaving), return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait((task, departure), return_when=asyncio.FIRST_COMPLETED)
         finally:
             task.cancel()
-            leaving.cancel()
-            await asyncio.gather(task, leaving, return_exceptions=True)
+            departure.cancel()
+            await asyncio.gather(task, departure, return_exceptions=True)
 
     async def _part(self) -> bytes | None:
-        """Some of the body as it comes; once it was taken, None when the client has left."""
+        """The next part of the body; None once the client has left."""
         while not self.gone:
             if not self._taken and (self._chunks or self.whole):
                 return self._take()

@@ -19,30 +19,30 @@ _NONE: frozenset[str] = frozenset()
 
 @dataclass(slots=True)
 class Head:
-    """What the head of a request says; one for all requests of a connection that repeat it."""
+    """The head of a request; one object for all requests of a connection that repeat it."""
 
     method: str
     path: str  # decoded
     query: bytes
     version: str
-    raw: list[Header]  # as they came, but for their names, which are in lower case
+    raw: list[Header]  # as they came, with their names in lower case
     headers: dict[str, str]  # by their names in lower case
-    repeated: frozenset[str] = _NONE  # those that came more than once
-    # What the server's responder made of it: all of the above is the same the next time.
+    duplicates: frozenset[str] = _NONE  # names that came more than once
+    # What the server's responder made of it; kept, since the same head leads to the same route.
     route: Any = None
 
 
 def read_head(method: str, url: bytes, version: str, raw: list[Header]) -> Head:
     path, query = _split(url)
     headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in raw}
-    return Head(method, path, query, version, raw, headers, _repeated(raw, len(headers)))
+    return Head(method, path, query, version, raw, headers, _duplicates(raw, len(headers)))
 
 
-def _repeated(raw: list[Header], names: int) -> frozenset[str]:
+def _duplicates(raw: list[Header], names: int) -> frozenset[str]:
     if names == len(raw):
         return _NONE
-    counted = Counter(name.decode("latin-1") for name, _ in raw)
-    return frozenset(name for name, count in counted.items() if count > 1)
+    counts = Counter(name.decode("latin-1") for name, _ in raw)
+    return frozenset(name for name, count in counts.items() if count > 1)
 
 
 @lru_cache(maxsize=64)
@@ -54,7 +54,7 @@ def _split(url: bytes) -> tuple[str, bytes]:
 
 
 class _Last(NamedTuple):
-    """The last head to its very bytes: most clients repeat the length of the body as well."""
+    """The last head, byte for byte: most clients also repeat the length of the body."""
 
     data: bytes
     size: int  # of the whole request
@@ -62,25 +62,25 @@ class _Last(NamedTuple):
 
 
 class Repeated:
-    """The last heads of a connection, as bytes and as what they mean."""
+    """The last heads of a connection, as bytes and with what they mean."""
 
     def __init__(self) -> None:
-        self._known: deque[tuple[KnownHead, Head]] = deque(maxlen=MOST_KNOWN)
+        self._heads: deque[tuple[KnownHead, Head]] = deque(maxlen=MOST_KNOWN)
         self._last: _Last | None = None
 
     def learn(self, data: bytes, head: Head) -> None:
-        known = learned(data, [name.decode("latin-1") for name, _ in head.raw])
-        if known is not None:
-            self._known.appendleft((known, head))
+        pattern = learned(data, [name.decode("latin-1") for name, _ in head.raw])
+        if pattern is not None:
+            self._heads.appendleft((pattern, head))
 
     def request_in(self, data: bytes) -> tuple[Head, bytes] | None:
-        """The head and the body of a request that is here, whole, with a known head."""
+        """The head and the body, if this is one whole request with a known head."""
         if self._last is not None:
             begin, size, head = self._last
             if len(data) == size and data.startswith(begin):
                 return head, data[len(begin) :]
-        for known, head in self._known:
-            whole = known.whole(data)
+        for pattern, head in self._heads:
+            whole = pattern.whole(data)
             if whole is not None:
                 head = _with_length(head, whole.length)
                 self._last = _Last(data[: len(data) - len(whole.body)], len(data), head)

@@ -1,7 +1,7 @@
-"""The response to one request: whole in one write, or begun and written part by part.
+"""The response to one request: whole in one write, or started and written part by part.
 
 Nothing is sent before there is something to send: `start` only keeps the head, which goes out
-with the first part. What is said to a client that has left is dropped without a word.
+with the first part. What is written to a client that has left is dropped silently.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def status_line(status: int) -> bytes:
 
 
 class Response:
-    """What one client is told."""
+    """The answer to one request, while it is being written."""
 
     __slots__ = (
         "_cancels",
@@ -55,7 +55,7 @@ class Response:
         "status",
         "task",
     )
-    task: asyncio.Task[None]  # which answers; set when it is begun
+    task: asyncio.Task[None]  # the one that answers; set when it starts
 
     def __init__(
         self, connection: ServerConnection, request: Request, *, keep_alive: bool = True
@@ -75,33 +75,33 @@ class Response:
     # -- before it begins --------------------------------------------------------------
 
     def cancel_when_left(self) -> None:
-        """From now on the request is cancelled, quietly, when its client leaves before the end.
+        """From now on the request is cancelled, quietly, if its client leaves before the end.
 
-        Cheaper than a task that waits for that.
+        This is cheaper than a task that waits for the client to leave.
         """
         self._cancels = True
         if self.request.gone:
             self.task.cancel()
 
     def add(self, headers: tuple[Header, ...]) -> None:
-        """Whatever the answer will be, it has these headers as well."""
+        """Add these headers, whatever the answer will be."""
         self._more += headers
 
     def watch(self, watcher: Callable[[int, bytes], None]) -> None:
-        """To be called with the status and each part of the body before it is written."""
+        """Have this called with the status and each part of the body before it is written."""
         self._watchers += (watcher,)
 
     # -- whole -------------------------------------------------------------------------
 
     async def send(self, status: int, body: bytes = b"", headers: tuple[Header, ...] = ()) -> None:
-        waiting = self.send_at_once(status, body, headers)
-        if waiting is not None:
-            await waiting
+        drain = self.send_at_once(status, body, headers)
+        if drain is not None:
+            await drain
 
     def send_at_once(
         self, status: int, body: bytes, headers: tuple[Header, ...]
     ) -> asyncio.Future[None] | None:
-        """A whole response; what there is to be awaited before more is written."""
+        """Write a whole response; gives what to await before more is written, if anything."""
         request = self.request
         if request.gone or self._done or self.status:
             return None
@@ -114,8 +114,8 @@ class Response:
             self._tell(body)
         head = server.head(status, headers + self._more if self._more else headers)
         end = _KEEP if self._keep else _CLOSE
-        said = b"" if request.head.method == "HEAD" else body
-        connection.write(b"".join((head, b"%d\r\n" % len(body), end, said)))
+        content = b"" if request.head.method == "HEAD" else body
+        connection.write(b"".join((head, b"%d\r\n" % len(body), end, content)))
         return connection.writable
 
     # -- part by part ------------------------------------------------------------------
@@ -144,7 +144,7 @@ class Response:
             watcher(self.status, part)
 
     def _framed(self, part: bytes, more: bool) -> bytes:
-        """The head before the first part; chunk marks where the length is not known."""
+        """The part as it is sent: behind the head if it is the first, as a chunk if need be."""
         head = b"" if self.begun else self._head(len(part), more)
         self.begun = True
         if self.request.head.method == "HEAD":
@@ -167,7 +167,7 @@ class Response:
         return b"".join(head)
 
     def _chunk_header(self) -> bytes:
-        """HTTP/1.0 knows no chunks: there the end of the connection ends the body."""
+        """HTTP/1.0 has no chunks: there the end of the connection ends the body."""
         self._chunked = self.request.head.version == "1.1"
         if self._chunked:
             return b"transfer-encoding: chunked\r\n"
@@ -184,19 +184,19 @@ class Response:
 
     @property
     def abandoned(self) -> bool:
-        """Cancelled because the client has left, as it was asked for."""
+        """Was it cancelled because the client has left, as `cancel_when_left` asked?"""
         return self._cancels and self.request.gone
 
     def finish(self) -> bool:
-        """Nothing more will be said; may the connection be kept for the next request?"""
+        """Nothing more will be written; may the connection be kept for the next request?"""
         request = self.request
         if not self._done and not request.gone:
             self._fail()
-        request.go_ahead = None  # nothing is left for the collector of cycles
+        request.go_ahead = None  # without it there is no cycle to collect
         return self._keep and request.whole and self._done
 
     def _fail(self) -> None:
-        """There was no answer: say that, or cut off what was begun."""
+        """There was no answer: send an error, or cut off what was begun."""
         if self.begun:
             self._connection.abort()
             return

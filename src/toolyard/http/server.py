@@ -24,7 +24,7 @@ PATIENCE = Patience()
 
 @dataclass(slots=True)
 class HttpServer:
-    """What all connections have in common: who answers, heads, limits, who is connected."""
+    """What all connections share: who answers, heads, limits, who is connected."""
 
     responder: Responder
     loop: asyncio.AbstractEventLoop
@@ -33,7 +33,7 @@ class HttpServer:
     patience: Patience = field(default_factory=Patience)
     connections: set[ServerConnection] = field(default_factory=set)
     tasks: set[asyncio.Task[None]] = field(default_factory=set)
-    # Of whole responses, up to the number of bytes, of this second.
+    # The heads of whole responses, up to their Content-Length; good for this second.
     _heads: dict[tuple[int, tuple[Header, ...]], bytes] = field(default_factory=dict)
     most: int = 0
     addresses: Addresses = field(init=False)
@@ -46,7 +46,7 @@ class HttpServer:
         self._heads.clear()
 
     def has_room(self) -> bool:
-        """For the connection that has just been made; the longest idle one makes way for it."""
+        """For the connection just made; the one that has been idle longest makes way for it."""
         if len(self.connections) <= self.most:
             return True
         idle = [connection for connection in self.connections if connection.idle]
@@ -56,9 +56,9 @@ class HttpServer:
         return True
 
     def head(self, status: int, headers: tuple[Header, ...]) -> bytes:
-        known = self._heads.get((status, headers))
-        if known is not None:
-            return known
+        head = self._heads.get((status, headers))
+        if head is not None:
+            return head
         parts = (status_line(status), self.date, lines(headers), b"content-length: ")
         head = self._heads[status, headers] = b"".join(parts)
         if len(self._heads) > MOST_HEADS:
@@ -81,18 +81,18 @@ class OwnSocket:
 
     def __init__(self, sock: socket.socket) -> None:
         self._sock = sock
-        self._listening: asyncio.AbstractServer | None = None
+        self._listener: asyncio.AbstractServer | None = None
 
     async def open(self, make: Callable[[], ServerConnection], held: Callable[[], int]) -> None:
         loop = asyncio.get_running_loop()
         if self._sock.family == socket.AF_UNIX:
-            self._listening = await loop.create_unix_server(make, sock=self._sock)
+            self._listener = await loop.create_unix_server(make, sock=self._sock)
         else:
-            self._listening = await loop.create_server(make, sock=self._sock)
+            self._listener = await loop.create_server(make, sock=self._sock)
 
     def close(self) -> None:
-        if self._listening is not None:
-            self._listening.close()
+        if self._listener is not None:
+            self._listener.close()
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,54 +107,54 @@ class Door:
 async def serve(
     responder: Responder,
     sock: socket.socket,
-    stopping: Callable[[], Awaitable[None]],
+    wind_down: Callable[[], Awaitable[None]],
     grace: float,
     patience: Patience = PATIENCE,
 ) -> None:
     """Serve until SIGINT or SIGTERM, then let running requests finish."""
-    await serve_at([Door(responder, OwnSocket(sock), patience)], stopping, grace)
+    await serve_at([Door(responder, OwnSocket(sock), patience)], wind_down, grace)
 
 
 async def serve_at(
-    doors: Sequence[Door], stopping: Callable[[], Awaitable[None]], grace: float
+    doors: Sequence[Door], wind_down: Callable[[], Awaitable[None]], grace: float
 ) -> None:
     """The same at several places; the first one is closed first."""
     loop = asyncio.get_running_loop()
-    told = asyncio.Event()
+    stop = asyncio.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(number, told.set)
+        loop.add_signal_handler(number, stop.set)
     _spare_the_collector()
     servers = [HttpServer(door.responder, loop, patience=door.patience) for door in doors]
-    ticking = [loop.create_task(_tick(server)) for server in servers]
+    tickers = [loop.create_task(_tick(server)) for server in servers]
     for door, server in zip(doors, servers, strict=True):
         await door.entrance.open(partial(ServerConnection, server), server.connections.__len__)
     try:
-        await told.wait()
+        await stop.wait()
     finally:
         doors[0].entrance.close()
-        await _finish(servers, stopping, grace)
+        await _finish(servers, wind_down, grace)
         for door in doors[1:]:
             door.entrance.close()
-        for task in ticking:
+        for task in tickers:
             task.cancel()
 
 
 def _spare_the_collector() -> None:
-    """What is loaded by now stays: looking at it again and again takes 5 % of a busy server."""
+    """What is loaded by now stays: scanning it again and again costs a busy server 5 %."""
     gc.collect()
     gc.freeze()
     gc.set_threshold(10_000, 10, 10)
 
 
 async def _finish(
-    servers: Sequence[HttpServer], stopping: Callable[[], Awaitable[None]], grace: float
+    servers: Sequence[HttpServer], wind_down: Callable[[], Awaitable[None]], grace: float
 ) -> None:
     """What other processes ask of us for their clients is heard until the last of ours is done."""
     servers[0].closing = True
     for connection in tuple(servers[0].connections):
         if connection.idle:
             connection.close()
-    await stopping()
+    await wind_down()
     clock = asyncio.get_running_loop().time
     until = clock() + grace
     while (running := _running(servers)) and clock() < until:
@@ -173,7 +173,7 @@ def _running(servers: Sequence[HttpServer]) -> tuple[asyncio.Task[None], ...]:
 
 
 async def _tick(server: HttpServer) -> None:
-    """Once a second: the Date header, and connections that keep us waiting."""
+    """Once a second: renew the Date header, and hang up on clients that are too slow."""
     while True:
         server.tick(formatdate(usegmt=True))
         now = server.loop.time()

@@ -1,10 +1,10 @@
 """The server's side of an HTTP/1.1 connection: httptools parses, a Responder answers.
 
-Owned because the cheapest server that could be had takes four times as long per request;
-what is hard about HTTP/1.1, the parsing, is llhttp's.
+Our own because the cheapest server to be had takes four times as long per request; what is
+hard about HTTP/1.1, the parsing, is done by llhttp.
 
-Requests arrive one after the other and may arrive before the last one is answered: of those
-that are here, one is current (a task answers it) and the rest wait their turn. The last of
+Requests arrive one after the other, and may arrive before the last one is answered. Of those
+that are here, one is current (a task answers it) and the others wait in a queue. The last of
 them may still be arriving. A head that came before on this connection is not parsed again.
 """
 
@@ -41,21 +41,21 @@ class ServerConnection(asyncio.Protocol):
         self.server = server
         self._parser = httptools.HttpRequestParser(self)
         self._transport: asyncio.Transport = None  # type: ignore[assignment]  # until connected
-        self._waiting: deque[Response] = deque()
+        self._queue: deque[Response] = deque()
         self._current: Response | None = None
-        self._arriving: Request | None = None
+        self._incoming: Request | None = None
         self._url = b""
         self._headers: list[Header] = []
         self._header_bytes = 0
         self._paused = False
         self._between = True  # nothing of the next request has arrived
-        self._parsed: Head | None = None
-        self._repeated = Repeated()
-        # To be awaited before more is written; None where nothing stands in the way.
+        self._head: Head | None = None
+        self._known_heads = Repeated()
+        # To be awaited before more is written; None if there is room.
         self.writable: asyncio.Future[None] | None = None
         self._client: Any = None
         self.last_active = server.loop.time()
-        # Since when a head, a body, or room for more of an answer is awaited.
+        # Since when we have been waiting for a head, a body, or room for more of an answer.
         self._since = self.last_active
         self._unread = 0  # bytes of the answer, at that time
 
@@ -75,12 +75,12 @@ class ServerConnection(asyncio.Protocol):
 
     def data_received(self, data: bytes) -> None:
         between = self._between
-        request = self._repeated.request_in(data) if between else None
+        request = self._known_heads.request_in(data) if between else None
         if request is not None:
             head, body = request
             self._enter(Response(self, Request(head, self, body)))
             return
-        self._parsed = None
+        self._head = None
         try:
             self._parser.feed_data(data)
         except httptools.HttpParserUpgrade:
@@ -88,8 +88,8 @@ class ServerConnection(asyncio.Protocol):
         except httptools.HttpParserError:
             self._refuse(400)
         else:
-            if between and self._between and self._parsed is not None:
-                self._repeated.learn(data, self._parsed)
+            if between and self._between and self._head is not None:
+                self._known_heads.learn(data, self._head)
 
     def pause_writing(self) -> None:
         self.writable = self.server.loop.create_future()
@@ -102,9 +102,9 @@ class ServerConnection(asyncio.Protocol):
     def connection_lost(self, error: Exception | None) -> None:
         self.server.connections.discard(self)
         self.server.addresses.leave(self.address)
-        del self._parser  # it holds us: nothing is left for the collector of cycles
+        del self._parser  # it refers to us: without it there is no cycle to collect
         self.resume_writing()
-        for response in (self._current, *self._waiting):
+        for response in (self._current, *self._queue):
             if response is not None:
                 response.lost()
 
@@ -133,20 +133,20 @@ class ServerConnection(asyncio.Protocol):
         head = read_head(method, self._url, version, self._headers)
         self._since = self.server.loop.time()
         keep = parser.should_keep_alive()
-        self._parsed = head if keep else None
-        self._arriving = request = Request(head, self)
+        self._head = head if keep else None
+        self._incoming = request = Request(head, self)
         if head.headers.get("expect", "").lower() == "100-continue":
             request.go_ahead = self._continue
         self._enter(Response(self, request, keep_alive=keep))
 
     def on_body(self, body: bytes) -> None:
-        if self._arriving is not None and self._arriving.feed(body) > BODY_HIGH_WATER:
+        if self._incoming is not None and self._incoming.feed(body) > BODY_HIGH_WATER:
             self._pause()
 
     def on_message_complete(self) -> None:
-        if self._arriving is not None:
-            self._arriving.complete()
-            self._arriving = None
+        if self._incoming is not None:
+            self._incoming.complete()
+            self._incoming = None
         self._between = True
 
     # -- the request that is being answered --------------------------------------------
@@ -155,8 +155,8 @@ class ServerConnection(asyncio.Protocol):
         if self._current is None:
             self._begin(response)
             return
-        self._waiting.append(response)
-        if len(self._waiting) >= MOST_PIPELINED:
+        self._queue.append(response)
+        if len(self._queue) >= MOST_PIPELINED:
             self._pause()
 
     def _begin(self, response: Response) -> None:
@@ -174,19 +174,19 @@ class ServerConnection(asyncio.Protocol):
             if not response.abandoned:
                 raise
         finally:
-            self._finished(response, keep=response.finish())
+            self._go_on(response, keep=response.finish())
 
-    def _finished(self, response: Response, *, keep: bool) -> None:
+    def _go_on(self, response: Response, *, keep: bool) -> None:
         """The current request is answered: go on with the next one, or close."""
         server = self.server
         server.tasks.discard(response.task)
         self._current = None
         self.last_active = server.loop.time()
-        if not keep or (server.closing and not self._waiting):
+        if not keep or (server.closing and not self._queue):
             self._transport.close()
-        elif self._waiting:
+        elif self._queue:
             self._since = self.last_active
-            self._begin(self._waiting.popleft())
+            self._begin(self._queue.popleft())
             self.read_on()
 
     def _continue(self) -> None:
@@ -208,7 +208,7 @@ class ServerConnection(asyncio.Protocol):
 
     @property
     def idle(self) -> bool:
-        waits = self._current is None and not self._waiting
+        waits = self._current is None and not self._queue
         return waits and not self._transport.is_closing()
 
     def hurry(self, now: float, patience: Patience) -> None:
@@ -226,12 +226,12 @@ class ServerConnection(asyncio.Protocol):
             self._refuse(408)
 
     def _may_take(self, patience: Patience) -> float:
-        """What of a request is here; a body that nobody reads is not its client's fault."""
-        if self._arriving is None:
+        """How long a request may take; a body that nobody reads is not the client's fault."""
+        if self._incoming is None:
             return patience.head
         current = self._current
-        read = current is not None and current.request is self._arriving and not self._paused
-        return patience.body if read else math.inf
+        is_read = current is not None and current.request is self._incoming and not self._paused
+        return patience.body if is_read else math.inf
 
     def close(self) -> None:
         self._transport.close()
@@ -240,7 +240,7 @@ class ServerConnection(asyncio.Protocol):
         self._transport.abort()
 
     def _refuse(self, status: int) -> None:
-        """Not HTTP that we understand: say so, if nothing is being said, and hang up."""
+        """Refuse the connection: say so, unless an answer is being written, and hang up."""
         silent = self._current is None or not self._current.begun
         if silent and not self._transport.is_closing():
             self.write(status_line(status) + b"content-length: 0\r\nconnection: close\r\n\r\n")

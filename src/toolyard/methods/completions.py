@@ -1,4 +1,4 @@
-"""completion/complete: the completer that was registered for a prompt or a resource."""
+"""completion/complete: by whatever completes the arguments of a prompt or a resource."""
 
 from __future__ import annotations
 

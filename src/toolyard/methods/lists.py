@@ -1,4 +1,4 @@
-"""The four list methods: pages that a catalog encodes when they are first asked for, and keeps."""
+"""The four list methods: a catalog encodes pages when they are first asked for, and keeps them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def list_method(offer: Offer, kind: Kind) -> Handler:
         if cursor is not None and not isinstance(cursor, str):
             raise ProtocolError(INVALID_PARAMS, "Invalid cursor")
         limit = page_limit(call.params.get("limit"), default, most)
-        offer.listed()
+        offer.on_list()
         catalog = await offer.to(call, channel)
         return catalog.page(PageRequest(kind, call.revision, limit, cursor), offer.stamp)
 

@@ -1,6 +1,6 @@
-"""What a session that is ready is told unasked: warnings of discovery, and what it may have missed.
+"""What a session is told without asking once it is ready: warnings, and what it may have missed.
 
-Knows no project: who wires it says which warnings are for clients.
+Knows no project: the app says which warnings are for clients.
 """
 
 from __future__ import annotations
@@ -16,10 +16,12 @@ from toolyard.protocol.kinds import LIST_CHANGED, Kind
 
 @dataclass(frozen=True, slots=True)
 class News:
+    """What sessions are told about the project beside its entries."""
+
     keeper: Keeper
-    # The logger that a warning is told under; None for one that is not for clients.
+    # The logger name of a warning; None if it is not for clients.
     logger_of: Callable[[str], str | None]
-    # The kinds that differ from what the last start left behind; named once.
+    # The kinds that differ from what the last run left behind; reported once.
     unseen: Callable[[], Collection[Kind]] | None = None
 
     async def initialized(self, call: Call, channel: Channel) -> Result:

@@ -10,31 +10,31 @@ from toolyard.catalog.keeper import Keeper
 from toolyard.catalog.snapshot import Catalog
 from toolyard.protocol.call import Call, Caller, Channel, JsonObject, Session
 
-# Narrows a catalog to what a caller may see; the same catalog where there are no rules.
+# Narrows a catalog to what a caller may see; the same catalog if there are no rules.
 View: TypeAlias = Callable[[Catalog, Caller], Catalog]
 
 
 class Cohorts(Protocol):
-    """Puts in place of everybody's catalog what some clients are listed and others are not."""
+    """Gives a client its own catalog in place of everybody's, if servers list differently to it."""
 
     async def __call__(self, catalog: Catalog, call: Call, session: Session | None) -> Catalog: ...
 
     def begin(self, call: Call, session: Session | None) -> None:
-        """It will be asked for: get ready, and do not wait."""
+        """This client's catalog will be needed: start making it, without waiting."""
 
     def at_hand(self, catalog: Catalog, call: Call) -> Catalog | None:
-        """What is known of it. None where that is not good enough even to call something."""
+        """This client's catalog as far as it is known; None if even a call needs more."""
 
 
 class Arrivals(Protocol):
-    """What is on offer and not in the catalog yet: servers start, and then say what they have."""
+    """What is on offer but not in the catalog yet: servers start, and then list what they have."""
 
     @property
     def unlisted(self) -> int:
-        """How many of them there are."""
+        """How many servers have not listed yet."""
 
     async def arrive(self) -> None:
-        """Wait until there are none; none takes longer than a server may take to start."""
+        """Wait until all have, at most for as long as a server may take to start."""
 
 
 def everything(catalog: Catalog, _caller: Caller) -> Catalog:
@@ -43,7 +43,7 @@ def everything(catalog: Catalog, _caller: Caller) -> Catalog:
 
 @dataclass(frozen=True, slots=True)
 class PageSizes:
-    """How many items a list page has when the client does not say, and at most."""
+    """How many items a list page has if the client does not say, and at most."""
 
     default: int = 1000
     most: int = 1000
@@ -53,31 +53,33 @@ class PageSizes:
 
 @dataclass(frozen=True, slots=True)
 class Offer:
+    """What is on offer to each caller: the catalog, as far as rules and servers show it."""
+
     keeper: Keeper
-    stamp: JsonObject  # what modern results say of the server
+    stamp: JsonObject  # what modern results say about the server
     sizes: PageSizes = PageSizes()
     view: View = everything
     cohorts: Cohorts | None = None
     arrivals: Arrivals | None = None
-    # Called whenever somebody lists, before the answer: it must not wait for anything.
-    listed: Callable[[], None] = lambda: None
+    # Called for every list, before the answer is made: it must not wait for anything.
+    on_list: Callable[[], None] = lambda: None
 
     def at_hand(self, call: Call) -> Catalog | None:
-        """What is found there may be used; `to` may have more, and waits for it."""
+        """What can be used without waiting; `to` may have more, and waits for it."""
         catalog = self.keeper.at_hand
         if catalog is not None and self.cohorts is not None:
             catalog = self.cohorts.at_hand(catalog, call)
         return None if catalog is None else self.view(catalog, call.caller)
 
     async def having(
-        self, sought: Callable[[Catalog], object], call: Call, channel: Channel
+        self, has: Callable[[Catalog], object], call: Call, channel: Channel
     ) -> Catalog:
-        """What is at hand or `to`: where neither has it, once nothing more can arrive."""
-        known = self.at_hand(call)
-        if known is not None and sought(known):
-            return known
+        """A catalog that `has` something: at hand, or after waiting, or once all have arrived."""
+        at_hand = self.at_hand(call)
+        if at_hand is not None and has(at_hand):
+            return at_hand
         catalog = await self.to(call, channel)
-        if self.arrivals is None or not self.arrivals.unlisted or sought(catalog):
+        if self.arrivals is None or not self.arrivals.unlisted or has(catalog):
             return catalog
         await self.arrivals.arrive()
         await self.keeper.refresh()

@@ -37,10 +37,14 @@ def _arguments(value: Json) -> JsonObject:
 
 
 def _require(prompt: Prompt, arguments: JsonObject) -> None:
-    declared = prompt.definition.get("arguments")
-    named = ((one.get("name"), one.get("required")) for one in _objects(declared))
+    definitions = prompt.definition.get("arguments")
+    requirements = (
+        (argument.get("name"), argument.get("required")) for argument in _objects(definitions)
+    )
     missing = [
-        name for name, needed in named if needed and isinstance(name, str) and name not in arguments
+        name
+        for name, is_required in requirements
+        if is_required and isinstance(name, str) and name not in arguments
     ]
     if missing:
         text = f"Prompt '{prompt.name}' needs the argument {', '.join(missing)}"
@@ -48,5 +52,5 @@ def _require(prompt: Prompt, arguments: JsonObject) -> None:
 
 
 def _objects(value: Json) -> list[JsonObject]:
-    """Another server may have listed anything."""
-    return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
+    """The objects in a list; another server may have sent anything."""
+    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []

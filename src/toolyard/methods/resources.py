@@ -23,7 +23,7 @@ class ResourceMethods:
 
 
 def is_known(call: Call, catalog: Catalog) -> bool:
-    """Is what it asks for in this catalog, or nothing that could be?"""
+    """Is the resource in this catalog, or the request wrong in another way?"""
     try:
         find(catalog, uri_of(call, catalog))
     except ProtocolError as error:
@@ -32,7 +32,7 @@ def is_known(call: Call, catalog: Catalog) -> bool:
 
 
 def uri_of(call: Call, catalog: Catalog) -> str:
-    """The URI asked for; projects of mcp-bash may ask by name as well."""
+    """The URI asked for; clients of mcp-bash may also ask by name."""
     uri, name = call.params.get("uri"), call.params.get("name")
     if isinstance(uri, str) and uri:
         return uri
@@ -50,13 +50,13 @@ def _uri_by_name(catalog: Catalog, name: str) -> str:
 
 def find(catalog: Catalog, uri: str) -> tuple[Resource | Template, JsonObject]:
     """The entry that answers for a URI, and the arguments of its target."""
-    found = catalog.find_resource(uri)
-    if found is None:
+    match = catalog.find_resource(uri)
+    if match is None:
         raise not_found({"uri": uri})
-    entry, variables = found
+    entry, variables = match
     return entry, {**variables, "uri": uri}
 
 
 def not_found(data: dict[str, str]) -> ProtocolError:
-    told = {key: shown(value) for key, value in data.items()}
-    return ProtocolError(RESOURCE_NOT_FOUND, "Resource not found", told)
+    texts = {key: shown(value) for key, value in data.items()}
+    return ProtocolError(RESOURCE_NOT_FOUND, "Resource not found", texts)

@@ -1,6 +1,6 @@
-"""Roots: the folders that a client works in, asked of it once it is ready and when they change.
+"""Roots: the folders a client works in. It is asked once it is ready, and when they change.
 
-Modern clients are not asked here: a script that needs their roots asks in its own call.
+Modern clients are not asked here: a script that needs their roots asks during its call.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from toolyard.scripts.resources.files import path_of
 from toolyard.telemetry import logger
 
 log = logger("roots")
-# A call that comes while the very first answer is on its way waits for it so long.
+# How long a call waits for the very first answer, if that is on its way.
 PATIENCE = 1.0
 MOST_ROOTS = 256
 
@@ -28,22 +28,24 @@ MOST_ROOTS = 256
 class RootsSettings:
     debounce: float = 1.0
     timeout: float = 5.0
-    # The client started us, on this machine: its roots are used in place of ours.
-    # Others can only narrow what is configured.
+    # The client started us, on this machine: its roots replace ours.
+    # Other clients can only narrow the configured roots.
     replace: bool = False
 
 
 class RootsMethods:
-    def __init__(self, configured: Roots, settings: RootsSettings) -> None:
-        self._configured = configured
+    """Which roots are in force: our own, and those of each client that has been asked."""
+
+    def __init__(self, own_roots: Roots, settings: RootsSettings) -> None:
+        self._own_roots = own_roots
         self._settings = settings
-        self._told: dict[str, Roots] = {}
-        self._asking: dict[str, asyncio.Task[None]] = {}
+        self._client_roots: dict[str, Roots] = {}
+        self._tasks: dict[str, asyncio.Task[None]] = {}
 
     def of(self, _call: Call, channel: Channel) -> Roots:
         """The roots in force for a call."""
         session = channel.session
-        return self._told.get(session.key, self._configured) if session else self._configured
+        return self._client_roots.get(session.key, self._own_roots) if session else self._own_roots
 
     async def initialized(self, call: Call, channel: Channel) -> Result:
         session = channel.session
@@ -59,32 +61,32 @@ class RootsMethods:
         return {}
 
     def awaited(self, handler: Handler) -> Handler:
-        """The handler, for calls that may come before the first answer."""
+        """The handler, which waits for the first answer if it is on its way."""
 
         async def answer(call: Call, channel: Channel) -> Result:
             session = channel.session
-            if session is not None and session.key in self._asking:
+            if session is not None and session.key in self._tasks:
                 await self._first_answer(session.key)
             return await handler(call, channel)
 
         return answer if self._settings.replace else handler
 
     async def _first_answer(self, key: str) -> None:
-        if key not in self._told:
-            await asyncio.wait([self._asking[key]], timeout=PATIENCE)
+        if key not in self._client_roots:
+            await asyncio.wait([self._tasks[key]], timeout=PATIENCE)
 
     def _ask(self, session: Session, delay: float) -> None:
-        """Changes that come in quick succession are asked about once."""
-        older = self._asking.pop(session.key, None)
+        """Ask for the roots; changes in quick succession are asked about once."""
+        older = self._tasks.pop(session.key, None)
         if older is not None:
             older.cancel()
         task = asyncio.get_running_loop().create_task(self._take(session, delay))
-        self._asking[session.key] = task
-        task.add_done_callback(lambda done: self._asked(session.key, done))
+        self._tasks[session.key] = task
+        task.add_done_callback(lambda done_task: self._discard(session.key, done_task))
 
-    def _asked(self, key: str, task: asyncio.Task[None]) -> None:
-        if self._asking.get(key) is task:
-            del self._asking[key]
+    def _discard(self, key: str, task: asyncio.Task[None]) -> None:
+        if self._tasks.get(key) is task:
+            del self._tasks[key]
 
     async def _take(self, session: Session, delay: float) -> None:
         await asyncio.sleep(delay)
@@ -93,25 +95,25 @@ class RootsMethods:
         except (TimeoutError, ProtocolError, ToolError) as error:
             log.info("the client did not list its roots: %s", error or "no answer in time")
             return
-        self._told[session.key] = self._accepted(answer)
+        self._client_roots[session.key] = self._roots_in(answer)
 
-    def _accepted(self, answer: Json) -> Roots:
-        listed = answer.get("roots") if isinstance(answer, dict) else None
-        named = listed[:MOST_ROOTS] if isinstance(listed, list) else ()
-        items = [item for root in named if (item := _item(root)) is not None]
+    def _roots_in(self, answer: Json) -> Roots:
+        roots = answer.get("roots") if isinstance(answer, dict) else None
+        first_roots = roots[:MOST_ROOTS] if isinstance(roots, list) else ()
+        items = [item for root in first_roots if (item := _item(root)) is not None]
         if self._settings.replace:
             return Roots.of(items)
-        return Roots.of(list(_narrowed(items, self._configured.paths)))
+        return Roots.of(list(_in_both(items, self._own_roots.paths)))
 
     def _forget(self, key: str) -> None:
-        self._told.pop(key, None)
-        task = self._asking.pop(key, None)
+        self._client_roots.pop(key, None)
+        task = self._tasks.pop(key, None)
         if task is not None:
             task.cancel()
 
 
 def _item(root: Json) -> dict[str, str] | None:
-    """What a client calls a root, where it names something that we can read."""
+    """A root of the client, if it is something that we can read."""
     uri = root.get("uri") if isinstance(root, dict) else None
     if not isinstance(uri, str):
         return None
@@ -131,10 +133,10 @@ def _item(root: Json) -> dict[str, str] | None:
     }
 
 
-def _narrowed(items: list[dict[str, str]], allowed: tuple[str, ...]) -> Iterator[dict[str, str]]:
-    """What lies in both: the client's root below ours, or ours below the client's."""
+def _in_both(items: list[dict[str, str]], own_paths: tuple[str, ...]) -> Iterator[dict[str, str]]:
+    """The roots in both: the client's below ours, or ours below the client's."""
     for item in items:
-        for path in allowed:
+        for path in own_paths:
             if is_below(item["path"], os.path.realpath(path)):
                 yield item
                 break

@@ -30,21 +30,21 @@ from toolyard.telemetry import logger
 
 log = logger("subscriptions")
 MOST_SUBSCRIPTIONS = 1000
-_FILTERS = {spelled.filter: spelled.changed for spelled in SPELLED.values()}
+_FILTERS = {spelling.filter: spelling.changed for spelling in SPELLED.values()}
 
 
 class _Stream:
-    """A listen stream. Everything is watched before its client is told so, and not after."""
+    """A listen stream. Its client is told what is watched only once all of it is."""
 
     def __init__(self, channel: Channel, tag: JsonObject) -> None:
         self._channel = channel
         self._tag = tag
         self._early: list[tuple[str, JsonObject]] | None = []
 
-    def open(self, honoured: JsonObject) -> None:
-        """Say what is watched, and then what has happened meanwhile."""
+    def open(self, filters: JsonObject) -> None:
+        """Say what is watched, and then what has happened in the meantime."""
         early, self._early = self._early or [], None
-        self.say("notifications/subscriptions/acknowledged", {"notifications": honoured})
+        self.say("notifications/subscriptions/acknowledged", {"notifications": filters})
         for method, params in early:
             self.say(method, params)
 
@@ -66,15 +66,15 @@ class Watched(Protocol):
 
 @runtime_checkable
 class Guarded(Protocol):
-    """A target that not everything may be watched through."""
+    """A target that does not let everything be watched."""
 
     def admit(self, arguments: JsonObject) -> None:
-        """Raises ProtocolError where this may not be watched."""
+        """Raises ProtocolError if this may not be watched."""
 
 
 @runtime_checkable
 class Tells(Protocol):
-    """A target that is told when what it reads has changed, by where its calls go."""
+    """A target that is told by its server when what it reads has changed."""
 
     async def subscribe(
         self, arguments: JsonObject, call: Call, channel: Channel, changed: Callable[[], None]
@@ -83,7 +83,7 @@ class Tells(Protocol):
 
 @dataclass(slots=True)
 class UriWatch:
-    """One URI that somebody listens to, and the task that looks after it."""
+    """One URI that somebody listens to, and the task that watches it."""
 
     task: asyncio.Task[None]
     holders: int
@@ -94,13 +94,13 @@ class Room:
 
     def __init__(self, most: int = MOST_SUBSCRIPTIONS) -> None:
         self.most = most
-        self._held: Counter[str] = Counter()
+        self._counts: Counter[str] = Counter()
 
     def enter(self, caller: Caller) -> Callable[[], None]:
-        """Raises ProtocolError where there is none; call what is returned to leave."""
-        if self._held[caller.id] >= self.most:
+        """Raises ProtocolError if there is none; call what is returned to leave."""
+        if self._counts[caller.id] >= self.most:
             raise self.full()
-        self._held[caller.id] += 1
+        self._counts[caller.id] += 1
         return partial(self._leave, caller.id)
 
     def full(self) -> ProtocolError:
@@ -108,13 +108,13 @@ class Room:
         return ProtocolError(RATE_LIMITED, why)
 
     def _leave(self, caller: str) -> None:
-        self._held[caller] -= 1
-        if not self._held[caller]:
-            del self._held[caller]
+        self._counts[caller] -= 1
+        if not self._counts[caller]:
+            del self._counts[caller]
 
 
 class Topic(NamedTuple):
-    """What somebody wants to hear of."""
+    """A resource that somebody wants to be told of."""
 
     uri: str
     entry: Resource | Template
@@ -123,6 +123,8 @@ class Topic(NamedTuple):
 
 @dataclass(slots=True)
 class SubscriptionMethods:
+    """Who listens to what, and the watches that are kept for them."""
+
     offer: Offer
     room: Room = field(default_factory=Room)
     watches: dict[tuple[str, str], UriWatch] = field(default_factory=dict)
@@ -130,7 +132,7 @@ class SubscriptionMethods:
     closing: asyncio.Event = field(default_factory=asyncio.Event)
 
     async def initialized(self, call: Call, channel: Channel) -> Result:
-        """A session that is ready hears of every list that changes."""
+        """A session that is ready is told of every list that changes."""
         session = channel.session
         if session is not None:
             if call.revision.list_changed:
@@ -141,37 +143,37 @@ class SubscriptionMethods:
 
     async def subscribe(self, call: Call, channel: Channel) -> Result:
         session = _session(channel)
-        subject = await self._subject(call, channel)
-        uri = subject.uri
-        held = self.sessions.setdefault(session.key, {})
-        if uri not in held:
-            end = await self._hold(subject, call, channel, _one_uri(session, uri))
-            if uri in held or self.sessions.get(session.key) is not held:
+        topic = await self._topic(call, channel)
+        uri = topic.uri
+        ends = self.sessions.setdefault(session.key, {})
+        if uri not in ends:
+            end = await self._hold(topic, call, channel, _one_uri(session, uri))
+            if uri in ends or self.sessions.get(session.key) is not ends:
                 end()  # another request was faster, or the session is over
             else:
-                held[uri] = end
-        if subject.entry.origin.source == "project":
+                ends[uri] = end
+        if topic.entry.origin.source == "project":
             session.notify(RESOURCE_UPDATED, {"uri": uri})  # as mcp-bash does
         return {"subscriptionId": subscription_id(session.key, uri)}
 
     async def unsubscribe(self, call: Call, channel: Channel) -> Result:
         """By `uri`, or by the `subscriptionId` that subscribe answered with."""
         session = _session(channel)
-        held = self.sessions.get(session.key, {})
-        wanted, ticket = call.params.get("uri"), call.params.get("subscriptionId")
-        if not isinstance(wanted, str) and not isinstance(ticket, str):
+        ends = self.sessions.get(session.key, {})
+        own_uri, ticket = call.params.get("uri"), call.params.get("subscriptionId")
+        if not isinstance(own_uri, str) and not isinstance(ticket, str):
             raise ProtocolError(INVALID_PARAMS, "uri or subscriptionId required")
-        for uri in tuple(held):
-            if uri == wanted or subscription_id(session.key, uri) == ticket:
-                held.pop(uri)()
+        for uri in tuple(ends):
+            if uri == own_uri or subscription_id(session.key, uri) == ticket:
+                ends.pop(uri)()
         return {}
 
     async def listen(self, call: Call, channel: Channel) -> Result:
         """Stay open and pass on what was asked for, until the client or the server ends it."""
-        asked = _asked(call.params.get("notifications"))
+        filters = _filters_in(call.params.get("notifications"))
         tag = {SUBSCRIPTION_ID: call.id}
-        honoured, uris = await self._honour(call, channel, asked)
-        methods = {_FILTERS[name] for name in honoured if name in _FILTERS}
+        granted_filters, uris = await self._honour(call, channel, filters)
+        methods = {_FILTERS[name] for name in granted_filters if name in _FILTERS}
         stream = _Stream(channel, tag)
 
         def hear(method: str, params: JsonObject) -> None:
@@ -181,32 +183,34 @@ class SubscriptionMethods:
         guise = guise_of(call.revision, call.client)
         leave = [self.room.enter(call.caller), self.offer.keeper.announcer.join(hear, guise)]
         try:
-            for subject in uris.values():
-                leave.append(await self._hold(subject, call, channel, hear, joined=True))
-            stream.open(honoured)
+            for topic in uris.values():
+                leave.append(await self._hold(topic, call, channel, hear, hears_all=True))
+            stream.open(granted_filters)
             await self.closing.wait()
         finally:
-            _all(leave)
+            _call_all(leave)
         return {"_meta": tag}
 
     async def _honour(
-        self, call: Call, channel: Channel, asked: JsonObject
+        self, call: Call, channel: Channel, filters: JsonObject
     ) -> tuple[JsonObject, dict[str, Topic]]:
-        honoured: JsonObject = {name: True for name in _FILTERS if asked.get(name) is True}
-        named = self._wanted(asked.get("resourceSubscriptions"))
-        wanted = [uri for uri in named if isinstance(uri, str)]
-        if not wanted:
-            return honoured, {}  # there is nothing to be waited for
+        granted_filters: JsonObject = {name: True for name in _FILTERS if filters.get(name) is True}
+        items = self._uris_in(filters.get("resourceSubscriptions"))
+        requested_uris = [uri for uri in items if isinstance(uri, str)]
+        if not requested_uris:
+            return granted_filters, {}  # nothing to wait for
 
         def has_all(catalog: Catalog) -> bool:
-            return all(catalog.find_resource(uri) is not None for uri in wanted)
+            return all(catalog.find_resource(uri) is not None for uri in requested_uris)
 
         catalog = await self.offer.having(has_all, call, channel)
-        known = [uri for uri in wanted if _may_be_watched(catalog, uri)]
-        uris = {uri: Topic(uri, *find(catalog, uri)) for uri in known}
-        return {**honoured, "resourceSubscriptions": list(uris)} if known else honoured, uris
+        watchable = [uri for uri in requested_uris if _may_be_watched(catalog, uri)]
+        uris = {uri: Topic(uri, *find(catalog, uri)) for uri in watchable}
+        if uris:
+            granted_filters["resourceSubscriptions"] = list(uris)
+        return granted_filters, uris
 
-    def _wanted(self, uris: Json) -> list[Json]:
+    def _uris_in(self, uris: Json) -> list[Json]:
         if uris is None:
             return []
         if not isinstance(uris, list):
@@ -215,55 +219,55 @@ class SubscriptionMethods:
             raise self.room.full()
         return uris
 
-    async def _subject(self, call: Call, channel: Channel) -> Topic:
+    async def _topic(self, call: Call, channel: Channel) -> Topic:
         catalog = await self.offer.having(partial(is_known, call), call, channel)
         uri = uri_of(call, catalog)
         return Topic(uri, *find(catalog, uri))
 
     async def _hold(
         self,
-        subject: Topic,
+        topic: Topic,
         call: Call,
         channel: Channel,
         hear: Listener,
         *,
-        joined: bool = False,
+        hears_all: bool = False,
     ) -> Callable[[], None]:
-        """Have it heard until what this gives is called. Raises ProtocolError.
+        """Tell `hear` of changes until what this returns is called. Raises ProtocolError.
 
-        `joined`: it hears all announcements.
+        `hears_all`: it gets all announcements already.
         """
-        _admit(subject.entry, subject.arguments)
+        _admit(topic.entry, topic.arguments)
         leave = [self.room.enter(call.caller)]
-        if not joined:
+        if not hears_all:
             leave.append(self.offer.keeper.announcer.join(hear))
         try:
-            leave.append(await self._begin(subject, call, channel, hear))
+            leave.append(await self._begin(topic, call, channel, hear))
         except BaseException:
-            _all(leave)
+            _call_all(leave)
             raise
-        return partial(_all, leave)
+        return partial(_call_all, leave)
 
     async def _begin(
-        self, subject: Topic, call: Call, channel: Channel, hear: Listener
+        self, topic: Topic, call: Call, channel: Channel, hear: Listener
     ) -> Callable[[], None]:
-        target, uri = subject.entry.target, subject.uri
+        target, uri = topic.entry.target, topic.uri
         if isinstance(target, Tells):
             tell = partial(hear, RESOURCE_UPDATED, {"uri": uri})
             try:
-                return await target.subscribe(subject.arguments, call, channel, tell)
+                return await target.subscribe(topic.arguments, call, channel, tell)
             except ToolError as error:
                 log.warning("watching %s ended: %s", uri, error)
                 return lambda: None
-        return await self._watch(subject, call)
+        return await self._watch(topic, call)
 
-    async def _watch(self, subject: Topic, call: Call) -> Callable[[], None]:
-        """Keep one watch a URI and caller alive while anybody listens."""
-        key = (call.caller.id, subject.uri)
+    async def _watch(self, topic: Topic, call: Call) -> Callable[[], None]:
+        """Keep one watch per URI and caller while anybody listens."""
+        key = (call.caller.id, topic.uri)
         watch = self.watches.get(key)
         if watch is None:
-            looking = self._look_after(subject.entry, subject.arguments, call)
-            task = asyncio.get_running_loop().create_task(looking)
+            work = self._look_after(topic.entry, topic.arguments, call)
+            task = asyncio.get_running_loop().create_task(work)
             watch = self.watches[key] = UriWatch(task, holders=0)
         watch.holders += 1
         try:
@@ -307,7 +311,7 @@ class SubscriptionMethods:
             watch.task.cancel()
 
 
-def _all(ends: Iterable[Callable[[], None]]) -> None:
+def _call_all(ends: Iterable[Callable[[], None]]) -> None:
     for end in ends:
         end()
 
@@ -335,7 +339,7 @@ def _session(channel: Channel) -> Session:
     return channel.session
 
 
-def _asked(value: Json) -> JsonObject:
+def _filters_in(value: Json) -> JsonObject:
     if not isinstance(value, dict):
         raise ProtocolError(INVALID_PARAMS, "notifications must be an object")
     return value

@@ -1,4 +1,4 @@
-"""Which method means what: the table, and the handler made of it."""
+"""Which method means what: the table, and the handler made from it."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Methods:
 
 
 def minimal_methods_of(offer: Offer) -> Methods:
-    """Lifecycle, ping and logging only, which are the transports' own."""
+    """Lifecycle, ping and logging only, which the transports answer themselves."""
     subscriptions = SubscriptionMethods(offer)
     return Methods({"notifications/initialized": subscriptions.initialized}, subscriptions)
 
@@ -48,10 +48,10 @@ def methods_of(
     roots: RootsMethods | None = None,
     *,
     news: News | None = None,
-    told_roots: Callable[[str], None] | None = None,
+    on_roots_changed: Callable[[str], None] | None = None,
     room: Room | None = None,
 ) -> Methods:
-    """`told_roots` is told of the sessions whose roots have changed."""
+    """`on_roots_changed` is called with the key of a session whose roots have changed."""
     subscriptions = SubscriptionMethods(offer, room or Room())
     table: dict[str, Handler] = {
         **{SPELLED[kind].method: list_method(offer, kind) for kind in KINDS},
@@ -66,8 +66,8 @@ def methods_of(
     }
     if news is not None:
         table["notifications/initialized"] = _both(subscriptions.initialized, news.initialized)
-    if told_roots is not None:
-        table["notifications/roots/list_changed"] = _telling(told_roots)
+    if on_roots_changed is not None:
+        table["notifications/roots/list_changed"] = _roots_notice(on_roots_changed)
     if roots is not None:
         table.update(_with_roots(table, roots))
     return Methods(table, subscriptions)
@@ -76,10 +76,10 @@ def methods_of(
 _RUN_SCRIPTS = (*NAMED_BY, "completion/complete")
 
 
-def _telling(told: Callable[[str], None]) -> Handler:
+def _roots_notice(notify: Callable[[str], None]) -> Handler:
     async def answer(_call: Call, channel: Channel) -> Result:
         if channel.session is not None:
-            told(channel.session.key)
+            notify(channel.session.key)
         return {}
 
     return answer
@@ -90,16 +90,16 @@ def _with_roots(table: Mapping[str, Handler], roots: RootsMethods) -> dict[str, 
         **{method: roots.awaited(table[method]) for method in _RUN_SCRIPTS},
         "notifications/initialized": _both(roots.initialized, table["notifications/initialized"]),
         "notifications/roots/list_changed": (
-            _both(told, roots.changed)
-            if (told := table.get("notifications/roots/list_changed"))
+            _both(notify, roots.changed)
+            if (notify := table.get("notifications/roots/list_changed"))
             else roots.changed
         ),
     }
 
 
-def _both(first: Handler, second: Handler) -> Handler:
+def _both(before: Handler, after: Handler) -> Handler:
     async def answer(call: Call, channel: Channel) -> Result:
-        await first(call, channel)
-        return await second(call, channel)
+        await before(call, channel)
+        return await after(call, channel)
 
     return answer

@@ -15,10 +15,10 @@ from toolyard.protocol.call import Call, Channel, Encoded, Json, JsonObject, Res
 from toolyard.protocol.headers import check_parameters
 
 # In a tool's `_meta`: clients of 2025-11-25 poll for its answer instead of holding a stream.
-# It travels with the definition, so it holds through any number of gateways.
+# It travels with the definition, so it works through any number of gateways.
 POLLED = "toolyard/poll"
-# Raises ProtocolError when this call of this tool is not allowed; gives what there is to be
-# awaited until that is known, if anything.
+# Raises ProtocolError if this call of this tool is not allowed; gives something to await if
+# that takes time to find out.
 Permit: TypeAlias = Callable[[Call, Tool], Awaitable[None] | None]
 
 
@@ -45,15 +45,15 @@ class ToolMethods:
             check_parameters(call.headers, catalog.header_names(tool), arguments)
         if tool.unavailable is not None or tool.requires:
             refuse_unready(tool, call)
-        deciding = self.permit(call, tool) if self.permit is not None else None
-        if deciding is not None:
-            await deciding
+        decision = self.permit(call, tool) if self.permit is not None else None
+        if decision is not None:
+            await decision
         check_arguments(catalog, tool, arguments)
-        if "_meta" in tool.definition and _polled(tool):
+        if "_meta" in tool.definition and _wants_polling(tool):
             channel.close_stream()
         result = await tool.target.call(arguments, call, channel)
         if tool.check_output and "outputSchema" in tool.definition:
-            return _checked(catalog, tool, result)
+            return _with_valid_output(catalog, tool, result)
         return result
 
 
@@ -63,7 +63,7 @@ def _is_ready(name: str, catalog: Catalog) -> bool:
 
 
 def _no_object(arguments: Json) -> JsonObject:
-    """Nothing, where nothing was sent."""
+    """No arguments if none were sent; anything else is refused."""
     if arguments is not None:
         raise ProtocolError(INVALID_PARAMS, "Tool arguments must be an object")
     return {}
@@ -81,8 +81,8 @@ def refuse_unready(tool: Tool, call: Call) -> None:
         )
 
 
-def _polled(tool: Tool) -> bool:
-    """A tool that takes long may ask for clients that can poll to be let go meanwhile."""
+def _wants_polling(tool: Tool) -> bool:
+    """Does this tool, which takes long, want its clients to poll for the answer?"""
     meta = tool.definition.get("_meta")
     return isinstance(meta, dict) and meta.get(POLLED) is True
 
@@ -90,17 +90,17 @@ def _polled(tool: Tool) -> bool:
 def check_arguments(catalog: Catalog, tool: Tool, arguments: JsonObject) -> None:
     if not tool.check_input:
         return
-    hidden = tool.hidden and tool.hidden.intersection(arguments)
-    if hidden:
-        wrong: str | None = f"unknown argument {shown(', '.join(sorted(hidden)))}"
+    names = tool.hidden and tool.hidden.intersection(arguments)
+    if names:
+        wrong: str | None = f"unknown argument {shown(', '.join(sorted(names)))}"
     else:
         wrong = catalog.input_checker(tool)(arguments)
     if wrong:
         raise ToolError(f"Invalid arguments for tool '{tool.name}': {wrong}")
 
 
-def _checked(catalog: Catalog, tool: Tool, result: Result) -> Result:
-    """A tool that declares an output schema keeps to it, or its call has failed."""
+def _with_valid_output(catalog: Catalog, tool: Tool, result: Result) -> Result:
+    """The result, if it keeps to the declared output schema; else the call has failed."""
     if isinstance(result, Encoded) or result.get("isError") or "inputRequests" in result:
         return result
     if "structuredContent" not in result:

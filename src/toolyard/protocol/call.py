@@ -41,13 +41,13 @@ class Encoded:
 
 
 # A result object in the newest revision's form. `resultType` may be left out for
-# "complete"; with "input_required" the caller is asked and the same call is made again.
+# "complete"; with "input_required" the client is asked and the same call is made again.
 Result: TypeAlias = JsonObject | Encoded
 
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Who sent it. Sessions, parked calls, subscriptions and credentials belong to `id`."""
+    """Who is calling. Sessions, parked calls, subscriptions and credentials belong to its `id`."""
 
     id: str = "local"
     name: str = "local"
@@ -59,7 +59,7 @@ LOCAL = Caller()
 
 @dataclass(slots=True)
 class Call:
-    """One request with its revision peeled off. Never edited; frozen would treble its price."""
+    """One request with its revision peeled off. Never edited; freezing would treble its cost."""
 
     method: str
     params: JsonObject  # as sent, without `_meta`, `inputResponses` and `requestState`
@@ -71,11 +71,11 @@ class Call:
     # The answers to an `input_required` result, and the state it came with (ours, opened).
     input_responses: JsonObject | None = None
     request_state: str | None = None
-    # All headers, names in lower case (Mcp-Param-*); None where the transport has none.
+    # All headers, names in lower case (Mcp-Param-*); None if the transport has none.
     headers: Mapping[str, str] | None = None
     # The JSON-RPC id of the request: names a listen stream, and the call in logs.
     id: str | int | None = None
-    # The least severe log message that its client asked for; None where it asked for none.
+    # The lowest level of log messages that the client asked for; None if it asked for none.
     log_level: str | None = None
 
 
@@ -99,8 +99,8 @@ class Session(Protocol):
 class Channel(Protocol):
     """How a running call reports, and asks its client.
 
-    A class that is made from it has no session and hears nothing, unless it says otherwise:
-    the bodies below are there to be inherited.
+    A subclass has no session and drops everything unless it says otherwise: the bodies below
+    are meant to be inherited.
     """
 
     @property
@@ -115,7 +115,7 @@ class Channel(Protocol):
     def progress(
         self, progress: float, total: float | None = None, message: str | None = None
     ) -> None:
-        """Report progress; dropped where the client did not ask for it."""
+        """Report progress; dropped if the client did not ask for it."""
         return
 
     def log(self, level: str, data: Json, logger: str | None = None) -> None:
@@ -126,8 +126,8 @@ class Channel(Protocol):
         """Put questions (key -> {method, params}) to the client; key -> its result.
 
         On a session they are sent as requests; on a modern call the call is parked
-        and its client comes back. Raises ProtocolError where the client cannot be
-        asked (MISSING_CAPABILITY) and ToolError when it does not answer in time.
+        and its client comes back. Raises ProtocolError if the client cannot be asked
+        (MISSING_CAPABILITY) and ToolError if it does not answer in time.
         """
 
     def close_stream(self) -> None:

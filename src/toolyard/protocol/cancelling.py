@@ -1,4 +1,4 @@
-"""Why something was cancelled: the words travel with the cancellation. Pure."""
+"""Why something was cancelled: the reason travels with the cancellation. Pure."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from toolyard.protocol.values import JsonObject
 
 
 def reason_in(params: JsonObject) -> str | None:
-    """What whoever cancels gives for a reason."""
+    """The reason that a notification gives."""
     reason = params.get("reason")
     return reason if isinstance(reason, str) else None
 
 
-def reason_of(cancelled: BaseException, otherwise: str) -> str:
-    """The reason that a task was cancelled for; `otherwise` where nobody gave one."""
-    said = cancelled.args[0] if cancelled.args else None
-    return said if isinstance(said, str) else otherwise
+def reason_of(cancellation: BaseException, otherwise: str) -> str:
+    """The reason why a task was cancelled; `otherwise` if nobody gave one."""
+    reason = cancellation.args[0] if cancellation.args else None
+    return reason if isinstance(reason, str) else otherwise

@@ -1,4 +1,4 @@
-"""A channel before another: whatever is made of it says only what it does differently."""
+"""A channel in front of another: subclasses only say what they do differently."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from toolyard.protocol.call import Channel, Json, JsonObject, Questions, Session
 
 
 class PassingChannel:
-    """Passes everything on to the channel that it stands before."""
+    """Passes everything on to the channel behind it."""
 
     __slots__ = ("channel",)
 

@@ -14,7 +14,7 @@ from toolyard.protocol.values import Json
 
 MAX_DEPTH = 200
 MAX_CONTAINERS = 1_000_000
-# To encode that many takes about a millisecond.
+# Encoding this many items takes about a millisecond.
 PART = 500
 # Fewer bytes cannot be nested deeper: each level opens and closes.
 _SHALLOW = 2 * MAX_DEPTH
@@ -39,7 +39,7 @@ class TooMany(ValueError):
 
 
 def loads(data: bytes) -> Json:
-    """What a message says, or the error that its sender is answered with."""
+    """The value of a message. Raises the ProtocolError that its sender gets."""
     try:
         return exact(data)
     except (TooDeep, TooMany) as error:
@@ -57,7 +57,7 @@ def exact(data: bytes) -> Json:
     try:
         value = orjson.loads(data)
     except ValueError:
-        # It also refuses integers that no float can hold.
+        # orjson also refuses integers that are too large for a float.
         if _ENORMOUS_NUMBER not in data.translate(_ONLY_DIGITS):
             raise
         value = _slowly(data)
@@ -69,7 +69,7 @@ def exact(data: bytes) -> Json:
 
 
 def _too_many(data: bytes) -> bool:
-    """Each takes up to 30 times the memory of its text."""
+    """Each object takes up to 30 times the memory of its text."""
     if data.count(b"[") + data.count(b"{") <= MAX_CONTAINERS:
         return False
     own = _outside_strings(data)
@@ -96,7 +96,7 @@ def too_deep(data: bytes) -> bool:
     if data.count(b"[") + data.count(b"{") <= MAX_DEPTH:
         return False
     brackets = _outside_strings(data).translate(_ONE_KIND)
-    # Whole levels go as long as each is half of what there is: that is most of any real text.
+    # Remove whole levels while each is at least half of what is left, as in any real text.
     for levels in range(MAX_DEPTH):
         fewer = brackets.replace(b"[]", b"")
         if not fewer:
@@ -110,21 +110,21 @@ def too_deep(data: bytes) -> bool:
 
 
 def _outside_strings(data: bytes) -> bytes:
-    """The brackets that are JSON's own. Pairs of quotes may go first: what is inside stays so."""
+    """The brackets outside of strings. Empty strings are removed first, which changes nothing."""
     if b"\\" in data:
         data = data.replace(b"\\\\", b"").replace(b'\\"', b"")
-    kept = data.translate(None, _NEITHER_BRACKETS_NOR_QUOTES).replace(b'""', b"")
-    return b"".join(kept.split(b'"')[::2]) if b'"' in kept else kept
+    brackets = data.translate(None, _NEITHER_BRACKETS_NOR_QUOTES).replace(b'""', b"")
+    return b"".join(brackets.split(b'"')[::2]) if b'"' in brackets else brackets
 
 
 def in_parts(items: Sequence[Json], option: int = 0) -> Iterator[bytes]:
-    """JSON text of many items, some at a time: other threads are let in between."""
+    """JSON text of many items, some at a time, so that other threads run in between."""
     for start in range(0, len(items), PART):
         yield dumps(items[start : start + PART], option)[1:-1]
 
 
 def dumps(value: Json, option: int = 0) -> bytes:
-    """JSON text of any value; integers beyond 64 bits take the slow road."""
+    """JSON text of any value; integers beyond 64 bits are encoded the slow way."""
     try:
         return orjson.dumps(value, option=option)
     except (TypeError, orjson.JSONEncodeError):

@@ -24,9 +24,9 @@ class Greeting(NamedTuple):
 
 
 class Answered(NamedTuple):
-    """What was read and answered before there was a session, so that the client did not wait."""
+    """What was answered before there was a session, so that the client did not wait."""
 
-    rest: bytes = b""
+    remainder: bytes = b""  # what was read after that
     revision: Revision | None = None
     client: Client | None = None
     # The client has said `notifications/initialized`.
@@ -35,14 +35,14 @@ class Answered(NamedTuple):
 
 def greet(identity: Identity, params: JsonObject, manner: Manner = PLAIN) -> Greeting:
     """Answer `initialize`."""
-    requested = params.get("protocolVersion")
-    unknown = not isinstance(requested, str) or requested not in manner.revisions
-    if manner.strict_revisions and requested is not None and unknown:
-        known = ",".join(sorted(manner.revisions, reverse=True))
+    version = params.get("protocolVersion")
+    unknown = not isinstance(version, str) or version not in manner.revisions
+    if manner.strict_revisions and version is not None and unknown:
+        versions = ",".join(sorted(manner.revisions, reverse=True))
         raise ProtocolError(
-            INVALID_PARAMS, f"Unsupported protocol version: {requested}. Supported: {known}"
+            INVALID_PARAMS, f"Unsupported protocol version: {version}. Supported: {versions}"
         )
-    revision = negotiate(requested, manner.revisions)
+    revision = negotiate(version, manner.revisions)
     can_do = _object(params.get("capabilities"))
     client = Client(_object(params.get("clientInfo")), can_do, key_of(can_do))
     result: JsonObject = {
@@ -56,7 +56,7 @@ def greet(identity: Identity, params: JsonObject, manner: Manner = PLAIN) -> Gre
 
 
 def gate(method: str, *, initialized: bool) -> None:
-    """Refuse what may not come before the client has said that it is ready."""
+    """Refuse methods that may not come before the client is ready."""
     if not initialized and method not in BEFORE_INITIALIZED:
         raise ProtocolError(NOT_INITIALIZED, "Server not initialized")
 

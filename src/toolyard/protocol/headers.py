@@ -17,13 +17,13 @@ ANNOTATION = "x-mcp-header"
 MCP_NAME = {**NAMED_BY, **dict.fromkeys(("tasks/get", "tasks/update", "tasks/cancel"), "taskId")}
 _TOKEN = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+\Z")
 _PLAIN = re.compile(r"[\x21-\x7e](?:[\x20-\x7e\t]*[\x21-\x7e])?\Z")
-# Beyond this a float may stand for several integers.
+# Beyond this several integers share one float.
 _EXACT_IN_FLOATS = 2**53
 _OPEN, _CLOSE = "=?base64?", "?="
 
 
 def encode_value(value: Json) -> str:
-    """A header value for an argument: as it is where it can be, else base64."""
+    """A header value for an argument: as it is if possible, else base64."""
     text = _text(value)
     if _PLAIN.match(text) and not (text.startswith(_OPEN) and text.endswith(_CLOSE)):
         return text
@@ -36,8 +36,8 @@ def decode_value(value: str) -> str:
     if not (value.startswith(_OPEN) and value.endswith(_CLOSE)):
         return value
     try:
-        packed = value[len(_OPEN) : -len(_CLOSE)]
-        return base64.b64decode(packed, validate=True).decode("utf-8")
+        text = value[len(_OPEN) : -len(_CLOSE)]
+        return base64.b64decode(text, validate=True).decode("utf-8")
     except (binascii.Error, ValueError):
         raise mismatch(f"{value!r} is not valid base64 of UTF-8") from None
 
@@ -62,7 +62,7 @@ def check_routing(
 
 
 def _must_mean(headers: Mapping[str, str], name: str, expected: str) -> None:
-    """They differ to the letter: the header may be encoded."""
+    """Compare them again, decoded: literally they differ."""
     value = headers.get(name)
     if value is None:
         raise mismatch(f"the {name} header is missing")
@@ -77,25 +77,25 @@ def mismatch(why: str) -> ProtocolError:
 def header_parameters(schema: Json) -> dict[tuple[str, ...], str]:
     """Where an input schema asks for headers: path of properties -> header suffix.
 
-    Raises ValueError when the annotations are not valid.
+    Raises ValueError if the annotations are not valid.
     """
-    found = dict(_annotated(schema, ()))
-    names = [name.lower() for name in found.values()]
+    names_by_path = dict(_annotations(schema, ()))
+    names = [name.lower() for name in names_by_path.values()]
     if len(set(names)) != len(names):
         raise ValueError(f"{ANNOTATION} names are not unique")
-    if _count(schema) != len(found):
-        raise ValueError(f"{ANNOTATION} stands where no plain chain of properties leads")
-    return found
+    if _count(schema) != len(names_by_path):
+        raise ValueError(f"{ANNOTATION} is somewhere that no plain chain of properties leads to")
+    return names_by_path
 
 
-def _annotated(schema: Json, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], str]]:
+def _annotations(schema: Json, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], str]]:
     properties = schema.get("properties") if isinstance(schema, dict) else None
     if not isinstance(properties, dict):
         return
     for name, child in properties.items():
         if isinstance(child, dict) and ANNOTATION in child:
             yield (*path, name), _checked_name(child)
-        yield from _annotated(child, (*path, name))
+        yield from _annotations(child, (*path, name))
 
 
 def _checked_name(schema: JsonObject) -> str:
@@ -103,7 +103,7 @@ def _checked_name(schema: JsonObject) -> str:
     if not isinstance(name, str) or not _TOKEN.match(name):
         raise ValueError(f"{ANNOTATION} must be a header token, not {name!r}")
     if schema.get("type") not in ("string", "integer", "boolean"):
-        raise ValueError(f"{ANNOTATION} {name!r} stands on a type that no header can carry")
+        raise ValueError(f"{ANNOTATION} {name!r} is on a type that no header can carry")
     return name
 
 
@@ -117,10 +117,10 @@ def _count(schema: Json) -> int:
 
 
 def check_parameters(
-    headers: Mapping[str, str], wanted: Mapping[tuple[str, ...], str], arguments: JsonObject
+    headers: Mapping[str, str], names_by_path: Mapping[tuple[str, ...], str], arguments: JsonObject
 ) -> None:
     """Every annotated argument that is present must be repeated by its header."""
-    for path, name in wanted.items():
+    for path, name in names_by_path.items():
         value = _at(arguments, path)
         header = headers.get(PARAM_PREFIX + name.lower())
         if value is None:
@@ -133,9 +133,11 @@ def check_parameters(
             raise mismatch(f"Mcp-Param-{name} does not match the argument")
 
 
-def parameters(wanted: Mapping[tuple[str, ...], str], arguments: JsonObject) -> dict[str, str]:
+def parameters(
+    names_by_path: Mapping[tuple[str, ...], str], arguments: JsonObject
+) -> dict[str, str]:
     """The Mcp-Param-* headers that go with these arguments."""
-    values = ((name, _at(arguments, path)) for path, name in wanted.items())
+    values = ((name, _at(arguments, path)) for path, name in names_by_path.items())
     return {f"Mcp-Param-{name}": encode_value(v) for name, v in values if v is not None}
 
 

@@ -1,4 +1,4 @@
-"""What the server says of itself, and how much of it each revision may hear."""
+"""What the server says about itself, and how much of it each revision is told."""
 
 from __future__ import annotations
 
@@ -20,26 +20,30 @@ MINIMAL_CAPABILITIES: JsonObject = {"logging": {}}
 
 
 class Identity(NamedTuple):
+    """The server as its clients see it."""
+
     info: JsonObject  # name, version, title, description, websiteUrl, icons
     instructions: str | None = None
     capabilities: JsonObject = FULL_CAPABILITIES
-    # Extensions of ours, told to whoever declares the same one.
+    # Our extensions; a client is told of those that it declares too.
     extensions: JsonObject = OWN_EXTENSIONS
 
     def info_for(self, revision: Revision) -> JsonObject:
         return {k: v for k, v in self.info.items() if k not in revision.later_info_fields}
 
     def capabilities_for(self, revision: Revision, client_capabilities: JsonObject) -> JsonObject:
-        offered = {k: v for k, v in self.capabilities.items() if k in revision.capabilities}
+        capabilities = {k: v for k, v in self.capabilities.items() if k in revision.capabilities}
         if not revision.list_changed:
-            offered = {name: _without_list_changed(value) for name, value in offered.items()}
-        declared = client_capabilities.get("extensions")
-        shared = {
+            capabilities = {
+                name: _without_list_changed(value) for name, value in capabilities.items()
+            }
+        client_extensions = client_capabilities.get("extensions")
+        extensions = {
             name: value
             for name, value in self.extensions.items()
-            if isinstance(declared, dict) and name in declared
+            if isinstance(client_extensions, dict) and name in client_extensions
         }
-        return {**offered, "extensions": shared} if shared else offered
+        return {**capabilities, "extensions": extensions} if extensions else capabilities
 
 
 def _without_list_changed(capability: JsonObject) -> JsonObject:

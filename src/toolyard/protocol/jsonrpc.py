@@ -10,9 +10,9 @@ from toolyard.protocol.codec import dumps, loads
 
 RequestId: TypeAlias = str | int
 MOST_IN_BATCH = 100
-_ID_TYPES = frozenset({str, int})  # and no bool
-# What tells one kind of message from another.
-_TELLING = ("method", "result", "error")
+_ID_TYPES = frozenset({str, int})  # but not bool
+# What distinguishes the kinds of messages.
+_DISTINCTIVE = ("method", "result", "error")
 
 
 class RpcRequest(NamedTuple):
@@ -33,7 +33,7 @@ class RpcResponse(NamedTuple):
 
 
 class Malformed(NamedTuple):
-    """Something that gets an error for an answer and nothing else."""
+    """Something whose only answer is an error."""
 
     id: RequestId | None
     error: ProtocolError
@@ -76,7 +76,7 @@ def classify(value: Json) -> Message:
 def _unusual(value: JsonObject) -> Message:
     message_id = value.get("id")
     known_id = message_id if is_request_id(message_id) else None
-    if value.keys().isdisjoint(_TELLING):
+    if value.keys().isdisjoint(_DISTINCTIVE):
         return invalid(known_id, "Missing method")
     if value.get("jsonrpc") != "2.0":
         return invalid(known_id, 'jsonrpc must be "2.0"')
@@ -116,8 +116,8 @@ def is_request_id(value: object) -> bool:
 def encode_result(message_id: RequestId | None, result: JsonObject | Encoded) -> bytes:
     body = result.body if isinstance(result, Encoded) else dumps(result)
     # In one piece: it may be long, and is copied once.
-    shown = b"%d" % message_id if type(message_id) is int else dumps(message_id)
-    return b"".join((b'{"jsonrpc":"2.0","id":', shown, b',"result":', body, b"}"))
+    id_text = b"%d" % message_id if type(message_id) is int else dumps(message_id)
+    return b"".join((b'{"jsonrpc":"2.0","id":', id_text, b',"result":', body, b"}"))
 
 
 def encode_error(message_id: RequestId | None, error: ProtocolError) -> bytes:

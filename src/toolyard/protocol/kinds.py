@@ -1,7 +1,7 @@
-"""The four kinds of entries that are listed, and all that is spelled differently for each. Pure.
+"""The four kinds of entries that are listed, and what MCP calls things for each. Pure.
 
-A template counts as a resource wherever only three are told apart: in capabilities, in
-notifications and in what a caller may see.
+A template counts as a resource where there are only three families: in capabilities, in
+notifications and in the rules for callers.
 """
 
 from collections.abc import Mapping
@@ -12,6 +12,8 @@ Family = Literal["tools", "resources", "prompts"]
 
 
 class Spelling(NamedTuple):
+    """What MCP calls the things of one kind."""
+
     title: str  # for people
     family: Family  # the capability that declares it
     method: str  # lists it
@@ -25,7 +27,7 @@ class Spelling(NamedTuple):
 
     @property
     def filter(self) -> str:
-        """What a listen stream asks for to hear of that."""
+        """What a listen stream asks for to be told of it."""
         return f"{self.family}ListChanged"
 
 
@@ -43,10 +45,15 @@ SPELLED: Mapping[Kind, Spelling] = {
 }
 KINDS: tuple[Kind, ...] = tuple(SPELLED)
 FAMILIES: tuple[Family, ...] = ("tools", "resources", "prompts")
-LISTS = frozenset(spelled.method for spelled in SPELLED.values())
-LIST_CHANGED: Mapping[Kind, str] = {kind: spelled.changed for kind, spelled in SPELLED.items()}
+LISTS = frozenset(spelling.method for spelling in SPELLED.values())
+LIST_CHANGED: Mapping[Kind, str] = {kind: spelling.changed for kind, spelling in SPELLED.items()}
 RESOURCE_UPDATED = "notifications/resources/updated"
-# What is done with one entry, and the param that names it.
-NAMED_BY = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
-# What a completion can be for, and what that is.
+# The methods that use one entry, its family, and the param that names it.
+USES: Mapping[str, Family] = {
+    "tools/call": "tools",
+    "prompts/get": "prompts",
+    "resources/read": "resources",
+}
+NAMED_BY = {method: SPELLED[family].named_by for method, family in USES.items()}
+# What a completion can be for, and the family that belongs to.
 REFERRED: Mapping[str, Family] = {"ref/prompt": "prompts", "ref/resource": "resources"}

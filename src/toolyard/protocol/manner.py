@@ -1,4 +1,4 @@
-"""How handshake clients are spoken to, where the two names of the program differ."""
+"""How we speak to handshake clients, where `toolyard` and `mcp-bash` differ."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from toolyard.protocol.revisions import HANDSHAKE, LIKE_MCP_BASH, Revision
 
 
 class Manner(NamedTuple):
+    """The ways of one of the program's two names."""
+
     revisions: Mapping[str, Revision] = HANDSHAKE
     # An unknown revision in `initialize` is refused, not negotiated.
     strict_revisions: bool = False

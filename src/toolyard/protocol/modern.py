@@ -23,7 +23,7 @@ MAY_ASK = frozenset(NAMED_BY)
 
 
 class Envelope(NamedTuple):
-    """What a modern request says of its sender, before it is known to be acceptable."""
+    """What a modern request says about its sender; not checked yet."""
 
     version: str
     client: Client
@@ -44,7 +44,7 @@ def is_modern(params: JsonObject) -> bool:
 
 
 def open_envelope(params: JsonObject) -> Envelope:
-    """Read the envelope; a missing or ill-typed part is the client's error."""
+    """Read the envelope. Raises ProtocolError if a part is missing or has the wrong type."""
     meta = params.get("_meta")
     if not isinstance(meta, dict):
         raise _missing(VERSION)
@@ -56,13 +56,13 @@ def open_envelope(params: JsonObject) -> Envelope:
     info, level = meta.get(CLIENT_INFO), meta.get(LOG_LEVEL)
     if level is not None and level not in LOG_LEVELS:
         raise ProtocolError(INVALID_PARAMS, f"Unknown log level in _meta: {level!r}")
-    rest = (
+    other_meta = (
         {}
         if meta.keys() <= ENVELOPE_KEYS
         else {key: value for key, value in meta.items() if key not in ENVELOPE_KEYS}
     )
     client = Client(info if isinstance(info, dict) else {}, capabilities)
-    return Envelope(version, client, level, rest)
+    return Envelope(version, client, level, other_meta)
 
 
 def discover(identity: Identity, revision: Revision, client: Client) -> JsonObject:
@@ -90,5 +90,5 @@ def _missing(key: str) -> ProtocolError:
 
 
 def stamp(identity: Identity) -> JsonObject:
-    """What every modern result says of the server, for its `_meta`."""
+    """What every modern result says about the server, in its `_meta`."""
     return {SERVER_INFO: identity.info_for(LATEST)}

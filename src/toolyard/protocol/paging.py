@@ -26,7 +26,7 @@ def encode_cursor(collection: str, offset: int, digest: str, timestamp: str) -> 
 
 
 def decode_cursor(cursor: Json, collection: str, digest: str) -> int:
-    """The offset a cursor stands for; a stale or foreign one is the client's error."""
+    """The offset a cursor stands for. Raises ProtocolError for one that is stale or not ours."""
     fields = _fields(cursor)
     offset = fields.get("offset")
     if fields.get("ver") != VERSION or fields.get("collection") != collection:
@@ -42,8 +42,8 @@ def _fields(cursor: Json) -> dict[str, Json]:
     if not isinstance(cursor, str):
         raise _invalid("Invalid cursor")
     try:
-        padded = cursor.encode("ascii") + b"=" * (-len(cursor) % 4)
-        fields = json.loads(base64.urlsafe_b64decode(padded))
+        text = cursor.encode("ascii") + b"=" * (-len(cursor) % 4)
+        fields = json.loads(base64.urlsafe_b64decode(text))
     except (ValueError, binascii.Error, RecursionError):
         raise _invalid("Invalid cursor") from None
     if not isinstance(fields, dict):
@@ -56,19 +56,19 @@ def _invalid(why: str) -> ProtocolError:
 
 
 class PageSize(NamedTuple):
-    """How many items a page has when the client does not say, and at most."""
+    """How many items a page has if the client does not say, and at most."""
 
     default: int
     most: int
 
 
-def page_size(configured: int, *, small: bool) -> PageSize:
-    """Large, as many clients never ask for a second page; small for those that expect it."""
-    return PageSize(50, 200) if small else PageSize(configured, max(configured, 1000))
+def page_size(default: int, *, small: bool) -> PageSize:
+    """Large, because many clients never ask for a second page; small for those that expect it."""
+    return PageSize(50, 200) if small else PageSize(default, max(default, 1000))
 
 
 def page_limit(limit: Json, default: int, most: int) -> int:
-    """How many items a page has: `limit` where it is a sensible number."""
+    """How many items a page has: `limit` if it is a sensible number."""
     if not isinstance(limit, int) or isinstance(limit, bool) or limit <= 0:
         return default
     return min(limit, most)

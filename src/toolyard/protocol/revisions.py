@@ -1,26 +1,23 @@
-"""The five MCP revisions, as one table. The only place where they are told apart."""
+"""The five MCP revisions, as one table. The only place that tells them apart."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Literal, NamedTuple
 
-Structured = Literal["none", "object", "any"]
+from toolyard.protocol.kinds import LISTS, USES
 
-# What a server is for, in every revision; the rest opens, keeps and ends the conversation.
-SERVER_METHODS = frozenset(
-    {
-        *("tools/list", "tools/call", "prompts/list", "prompts/get", "resources/list"),
-        *("resources/templates/list", "resources/read", "completion/complete"),
-    }
-)
+StructuredContent = Literal["none", "object", "any"]
+
+# What a server is for, in every revision; other methods open, keep and end the conversation.
+SERVER_METHODS = frozenset({*LISTS, *USES, "completion/complete"})
 _SESSION_METHODS = {
     "initialize",
     "ping",
     "logging/setLevel",
     "resources/subscribe",
     "resources/unsubscribe",
-    # Not MCP's own: the orderly end that clients of mcp-bash know, on stdio only.
+    # Not part of MCP: the orderly end that clients of mcp-bash use, on stdio only.
     "shutdown",
     "exit",
 }
@@ -42,18 +39,18 @@ class Revision(NamedTuple):
     later_info_fields: frozenset[str]
     later_annotations: frozenset[str]
     content_kinds: frozenset[str]
-    structured: Structured
+    structured_content: StructuredContent
     capabilities: frozenset[str]
-    # What a client may say that it can do, and the details of it; None: whatever it likes.
+    # What a client may declare that it can do, with the details; None: any details.
     client_capabilities: Mapping[str, frozenset[str] | None]
     list_changed: bool
     instructions: bool
     progress_message: bool
     elicitation: frozenset[str]
     plain_forms: bool
-    # URLs to be opened have ids, an error of their own, and are told to be done with.
+    # URLs to be opened have ids and an error of their own, and clients are told when one is done.
     tracked_urls: bool
-    # What a sampling message may hold, and whether several of it.
+    # What a sampling message may hold, and whether it may hold several.
     sampling_kinds: frozenset[str]
     sampling_lists: bool
     version_header: bool
@@ -76,7 +73,7 @@ R2026_07_28 = Revision(
     later_info_fields=frozenset(),
     later_annotations=frozenset(),
     content_kinds=frozenset({"text", "image", "resource", "audio", "resource_link"}),
-    structured="any",
+    structured_content="any",
     capabilities=frozenset(
         {"tools", "prompts", "resources", "logging", "completions", "extensions", "experimental"}
     ),
@@ -103,7 +100,7 @@ R2025_11_25 = R2026_07_28._replace(
     modern=False,
     methods=frozenset(SERVER_METHODS | _SESSION_METHODS),
     later_tool_fields=frozenset(),
-    structured="object",
+    structured_content="object",
     capabilities=(R2026_07_28.capabilities - {"extensions"}) | {"tasks"},
     tracked_urls=True,
     # Extensions are not in its schema, nor in older ones; but none of them is a closed set.
@@ -141,7 +138,7 @@ R2025_03_26 = R2025_06_18._replace(
     later_info_fields=R2025_06_18.later_info_fields | {"title"},
     later_annotations=frozenset({"lastModified"}),
     content_kinds=frozenset({"text", "image", "resource", "audio"}),
-    structured="none",
+    structured_content="none",
     client_capabilities={
         "sampling": frozenset(),
         "roots": frozenset({"listChanged"}),
@@ -172,26 +169,26 @@ LATEST_HANDSHAKE = R2025_11_25
 LATEST = R2026_07_28
 
 
-# The handshake revisions as the command `mcp-bash` speaks them: its oldest clients hear of no
-# changed lists, and find structured content where their revision has no word for it.
+# The handshake revisions as the command `mcp-bash` speaks them: its oldest clients are not told
+# of changed lists, and get structured content although their revision does not have it.
 LIKE_MCP_BASH = {
     **HANDSHAKE,
     R2025_03_26.date: R2025_03_26._replace(
-        structured="object",
+        structured_content="object",
         capabilities=R2025_03_26.capabilities - {"completions"},
         list_changed=False,
     ),
     R2024_11_05.date: R2024_11_05._replace(
-        structured="object", list_changed=False, instructions=False
+        structured_content="object", list_changed=False, instructions=False
     ),
 }
 
 
-def older(one: Revision, other: Revision) -> Revision:
-    return min(one, other, key=lambda revision: revision.date)
+def older(a: Revision, b: Revision) -> Revision:
+    return min(a, b, key=lambda revision: revision.date)
 
 
-def negotiate(requested: object, spoken: Mapping[str, Revision] = HANDSHAKE) -> Revision:
+def negotiate(version: object, revisions: Mapping[str, Revision] = HANDSHAKE) -> Revision:
     """The revision that `initialize` answers with: the one asked for, or our latest."""
-    asked = requested if isinstance(requested, str) else LATEST_HANDSHAKE.date
-    return spoken.get(asked, spoken[LATEST_HANDSHAKE.date])
+    date = version if isinstance(version, str) else LATEST_HANDSHAKE.date
+    return revisions.get(date, revisions[LATEST_HANDSHAKE.date])

@@ -28,66 +28,66 @@ _MODERN_RESULT_FIELDS = frozenset({"resultType", "ttlMs", "cacheScope"})
 def shape_result(
     method: str, result: JsonObject, revision: Revision, stamp: JsonObject
 ) -> JsonObject:
-    """The result as a client of this revision may see it. The given one is not changed."""
+    """The result as a client of this revision may see it; a copy."""
     if revision.modern:
         return _modern(method, result, stamp)
     if _MODERN_RESULT_FIELDS.isdisjoint(result):
-        shaped = {**result}
+        fit_result = {**result}
     else:
-        shaped = {k: v for k, v in result.items() if k not in _MODERN_RESULT_FIELDS}
-    if "_meta" in shaped:
-        _drop_server_info(shaped)
+        fit_result = {k: v for k, v in result.items() if k not in _MODERN_RESULT_FIELDS}
+    if "_meta" in fit_result:
+        _drop_server_info(fit_result)
     fit = _FITTERS.get(method)
     if fit is not None:
-        fit(shaped, revision)
-    return shaped
+        fit(fit_result, revision)
+    return fit_result
 
 
 def _modern(method: str, result: JsonObject, stamp: JsonObject) -> JsonObject:
     meta = result.get("_meta")
-    shaped = {
+    fit_result = {
         "resultType": "complete",
         **result,
         "_meta": {**meta, **stamp} if isinstance(meta, dict) else stamp,
     }
-    if method in CACHEABLE and shaped["resultType"] == "complete":
-        shaped.setdefault("ttlMs", 0)
-        shaped.setdefault("cacheScope", "private")
-    return shaped
+    if method in CACHEABLE and fit_result["resultType"] == "complete":
+        fit_result.setdefault("ttlMs", 0)
+        fit_result.setdefault("cacheScope", "private")
+    return fit_result
 
 
-def _drop_server_info(shaped: JsonObject) -> None:
-    meta = shaped.get("_meta")
+def _drop_server_info(result: JsonObject) -> None:
+    meta = result.get("_meta")
     if isinstance(meta, dict) and SERVER_INFO in meta:
-        rest = {k: v for k, v in meta.items() if k != SERVER_INFO}
-        if rest:
-            shaped["_meta"] = rest
+        other_meta = {k: v for k, v in meta.items() if k != SERVER_INFO}
+        if other_meta:
+            result["_meta"] = other_meta
         else:
-            del shaped["_meta"]
+            del result["_meta"]
 
 
-def _fit_tool_result(shaped: JsonObject, revision: Revision) -> None:
-    content = shaped.get("content")
+def _fit_tool_result(result: JsonObject, revision: Revision) -> None:
+    content = result.get("content")
     content = content if isinstance(content, list) else []
-    if "structuredContent" in shaped and not _may_see(shaped["structuredContent"], revision):
-        structured = shaped.pop("structuredContent")
+    if "structuredContent" in result and not _may_see(result["structuredContent"], revision):
+        value = result.pop("structuredContent")
         if not content:
-            content = [{"type": "text", "text": dumps(structured).decode()}]
+            content = [{"type": "text", "text": dumps(value).decode()}]
     if revision.date not in _TAKE_ALL_CONTENT:
         content = [_fit_content(block, revision) for block in content]
-    shaped["content"] = content
+    result["content"] = content
 
 
-def _may_see(structured: Json, revision: Revision) -> bool:
-    if revision.structured == "object":
-        return isinstance(structured, dict)
-    return revision.structured == "any"
+def _may_see(value: Json, revision: Revision) -> bool:
+    if revision.structured_content == "object":
+        return isinstance(value, dict)
+    return revision.structured_content == "any"
 
 
-def _fit_prompt_result(shaped: JsonObject, revision: Revision) -> None:
-    messages = shaped.get("messages")
+def _fit_prompt_result(result: JsonObject, revision: Revision) -> None:
+    messages = result.get("messages")
     if isinstance(messages, list):
-        shaped["messages"] = [_fit_message(message, revision) for message in messages]
+        result["messages"] = [_fit_message(message, revision) for message in messages]
 
 
 def _fit_message(message: Json, revision: Revision) -> Json:
@@ -121,7 +121,7 @@ def _link_note(block: JsonObject) -> str:
     return f"{name}: {block.get('uri', '')}"
 
 
-# How content kinds that a revision does not have are told in its words.
+# How a revision that lacks a kind of content is told about it.
 _SUBSTITUTES: Mapping[str, Callable[[JsonObject], str]] = {
     "audio": _audio_note,
     "resource_link": _link_note,
@@ -140,34 +140,36 @@ def _fit_annotations(item: JsonObject, revision: Revision) -> JsonObject:
     annotations = item.get("annotations")
     if not revision.later_annotations or not isinstance(annotations, dict):
         return item
-    kept = {k: v for k, v in annotations.items() if k not in revision.later_annotations}
-    return {**item, "annotations": kept}
+    earlier = {k: v for k, v in annotations.items() if k not in revision.later_annotations}
+    return {**item, "annotations": earlier}
 
 
 def shape_definition(kind: str, definition: JsonObject, revision: Revision) -> JsonObject:
     """A list item as a client of this revision may see it."""
     later = revision.later_tool_fields if kind == "tools" else revision.later_entry_fields
-    shaped = {k: v for k, v in definition.items() if k not in later}
+    result = {k: v for k, v in definition.items() if k not in later}
     if kind != "tools":
-        return _fit_annotations(shaped, revision)
-    if "outputSchema" in shaped and not _may_advertise(shaped["outputSchema"], revision):
-        del shaped["outputSchema"]
-    return shaped
+        return _fit_annotations(result, revision)
+    if "outputSchema" in result and not _may_advertise(result["outputSchema"], revision):
+        del result["outputSchema"]
+    return result
 
 
 def _may_advertise(schema: Json, revision: Revision) -> bool:
-    if revision.structured == "any":
+    if revision.structured_content == "any":
         return True
     return isinstance(schema, dict) and schema.get("type") == "object"
 
 
 def shape_error(error: ProtocolError, revision: Revision) -> ProtocolError:
-    """Codes that a revision lacks, in its words."""
+    """The error in terms of a revision that may lack its code."""
     if revision.modern and error.code == RESOURCE_NOT_FOUND:
-        # An unknown resource is a matter of its parameters.
+        # There an unknown resource counts as a wrong parameter.
         return ProtocolError(INVALID_PARAMS, error.message, error.data)
     if error.code == URL_REQUIRED and not revision.tracked_urls:
-        urls = [one["params"]["url"] for one in urls_of(error).values()]
-        told = f"{error.message} (to be opened first: {', '.join(urls)})" if urls else error.message
-        return ProtocolError(INTERNAL_ERROR, told)
+        urls = [question["params"]["url"] for question in urls_of(error).values()]
+        message = (
+            f"{error.message} (to be opened first: {', '.join(urls)})" if urls else error.message
+        )
+        return ProtocolError(INTERNAL_ERROR, message)
     return error

@@ -24,9 +24,8 @@ mcp_client_supports_ui() {
 }
 
 # URI TEXT [DATA]: a text result that is shown with this user interface, by a client that
-# shows any. The arguments are
-# told apart by their form (ui://..., JSON object or array, anything else), so that the
-# order does not matter.
+# shows any. The order of the arguments does not matter: they are told apart by their form
+# (ui://..., JSON object or array, anything else).
 mcp_result_with_ui() {
 	eval "$__mcp_untraced"
 	local uri='' text='' data='' meta argument

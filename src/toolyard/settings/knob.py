@@ -6,7 +6,7 @@ Knows nothing of the table that it stands in.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar, overload
 
 T = TypeVar("T")
@@ -30,6 +30,8 @@ class Holder(Protocol):
 class ValueKind(NamedTuple, Generic[T]):
     shown: str
     parse: Callable[[object], T]
+    # For editors; `parse` takes a value also as the text that a variable would hold.
+    schema: Mapping[str, Any]
 
 
 class Knob(Generic[T]):
@@ -74,8 +76,8 @@ class Knob(Generic[T]):
 
     @property
     def file_key(self) -> str:
-        first, *rest = self.name.split("_")
-        return first + "".join(word.capitalize() for word in rest)
+        first_word, *other_words = self.name.split("_")
+        return first_word + "".join(word.capitalize() for word in other_words)
 
 
 def _text(value: object) -> str:
@@ -153,7 +155,7 @@ def choice(*allowed: str) -> ValueKind[str]:
             return str(value).lower()
         raise ValueError(f"expected one of {', '.join(allowed)}")
 
-    return ValueKind(" or ".join(allowed), parse)
+    return ValueKind(" or ".join(allowed), parse, {"enum": list(allowed)})
 
 
 def _object(value: object) -> dict[str, Any]:
@@ -179,14 +181,15 @@ def _decoded(value: object) -> object:
     return json.loads(value)
 
 
-TEXT = ValueKind("text", _text)
-PATH = ValueKind("path", _text)
-SWITCH = ValueKind("true or false", _switch)
-WHOLE = ValueKind("whole number", _whole)
-SECONDS = ValueKind("seconds", _number)
-RATE = ValueKind("a second", _rate)
-WORDS = ValueKind("names, by space or comma", _words)
-PATHS = ValueKind("paths, by colon", _paths)
-LEVEL = ValueKind("log level", _level)
-OBJECT = ValueKind("object", _object)
-OBJECTS = ValueKind("list of objects", _objects)
+_STRINGS = {"type": "array", "items": {"type": "string"}}
+TEXT = ValueKind("text", _text, {"type": "string"})
+PATH = ValueKind("path", _text, {"type": "string"})
+SWITCH = ValueKind("true or false", _switch, {"type": "boolean"})
+WHOLE = ValueKind("whole number", _whole, {"type": "integer", "minimum": 0})
+SECONDS = ValueKind("seconds", _number, {"type": "number", "minimum": 0})
+RATE = ValueKind("a second", _rate, {"type": "number", "exclusiveMinimum": 0})
+WORDS = ValueKind("names, by space or comma", _words, _STRINGS)
+PATHS = ValueKind("paths, by colon", _paths, _STRINGS)
+LEVEL = ValueKind("log level", _level, {"enum": list(_LEVELS)})
+OBJECT = ValueKind("object", _object, {"type": "object"})
+OBJECTS = ValueKind("list of objects", _objects, {"type": "array", "items": {"type": "object"}})

@@ -5,7 +5,8 @@ Knows names, types and defaults; knows nothing about what a value is used for.
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 
 from toolyard.settings.knob import (
     LEVEL,
@@ -26,11 +27,19 @@ from toolyard.settings.knob import (
 _ENV_MODES = ("allowlist", "inherit")
 
 
+class Place(NamedTuple):
+    """Where a value stands: a variable, a flag, or a file and the JSON pointer into it."""
+
+    file: str
+    pointer: str
+
+
 class Settings:
     """The table. The attribute is the variable without MCPBASH_, then default and meaning."""
 
-    __slots__ = ("_values",)
+    __slots__ = ("_places", "_values")
     _values: dict[str, Any]
+    _places: Mapping[str, Place]
 
     # Project
     project_root = Knob(PATH, "", "The project; unset: the nearest with a `server.meta.json`.")
@@ -146,7 +155,7 @@ class Settings:
     # What one caller may take
     max_subscriptions = Knob(WHOLE, 1000, "Subscriptions of one caller at the same time.")
     max_sessions = Knob(WHOLE, 10000, "Sessions over HTTP at the same time.")
-    max_sessions_per_caller = Knob(WHOLE, 1000, "Those of one caller; his oldest end first.")
+    max_sessions_per_caller = Knob(WHOLE, 1000, "Those of one caller; the oldest end first.")
     # Connections over HTTP
     max_connections = Knob(WHOLE, 4096, "Connections at the same time.")
     max_connections_per_address = Knob(WHOLE, 256, "From one address, but for this machine's own.")
@@ -179,21 +188,26 @@ class Settings:
     trace_tools = Knob(SWITCH, False, "Run bash tools with `set -x` into a trace file.")
     trace_ps4 = Knob(TEXT, "", "The prefix of trace lines.")
 
-    def __init__(self, **values: object) -> None:
-        given = dict(values)
-        chosen = {knob.name: given.pop(knob.name, knob.default) for knob in knobs()}
-        if given:
-            raise TypeError(f"no such setting: {', '.join(given)}")
+    def __init__(self, places: Mapping[str, Place] | None = None, /, **values: object) -> None:
+        extra = dict(values)
+        all_values = {knob.name: extra.pop(knob.name, knob.default) for knob in knobs()}
+        if extra:
+            raise TypeError(f"no such setting: {', '.join(extra)}")
         for knob in knobs():
             if knob.follows and knob.name not in values:
-                chosen[knob.name] = chosen[knob.follows]
-        object.__setattr__(self, "_values", chosen)
+                all_values[knob.name] = all_values[knob.follows]
+        object.__setattr__(self, "_values", all_values)
+        object.__setattr__(self, "_places", places or {})
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"settings are frozen: {name}")
 
     def replace(self, **changes: object) -> Settings:
-        return Settings(**{**self._values, **changes})
+        return Settings(self._places, **{**self._values, **changes})
+
+    def place(self, name: str) -> Place:
+        """Where a setting was given, for whoever finds a mistake in it."""
+        return self._places.get(name) or Place("settings", f"/{name}")
 
 
 # Variables of mcp-bash that a project may set and that have nothing to act on here.
@@ -230,5 +244,7 @@ def knobs() -> tuple[Knob[Any], ...]:
 
 def secret_variables() -> frozenset[str]:
     """Variables that never reach a child process."""
-    ours = {v for knob in _KNOBS if knob.secret for v in (knob.variable, knob.own_variable)}
-    return frozenset(ours | {"TOOLYARD_TOKEN", "MCP_REGISTRY_TOKEN", "TOOLYARD_REGISTRY_TOKEN"})
+    variables = {v for knob in _KNOBS if knob.secret for v in (knob.variable, knob.own_variable)}
+    return frozenset(
+        variables | {"TOOLYARD_TOKEN", "MCP_REGISTRY_TOKEN", "TOOLYARD_REGISTRY_TOKEN"}
+    )

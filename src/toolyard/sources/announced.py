@@ -17,6 +17,8 @@ def announced(catalog: Catalog, listings: Iterable[Listing | None]) -> JsonObjec
         "resources": bool(catalog.resources or catalog.templates),
         "prompts": bool(catalog.prompts),
         "completions": bool(catalog.completions),
-        "logging": any(one is not None and "logging" in one.capabilities for one in listings),
+        "logging": any(
+            listing is not None and "logging" in listing.capabilities for listing in listings
+        ),
     }
     return {name: value for name, value in FULL_CAPABILITIES.items() if there[name]}

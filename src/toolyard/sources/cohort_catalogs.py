@@ -69,16 +69,16 @@ class CohortCatalogs:
 
     async def of(self, catalog: Catalog, client: Downstream) -> Catalog:
         registries = self._gateway.registries
-        listed = await self._listings.of(client, self._gateway.needed, registries.by_login)
-        listings = self._other(listed)
+        answers = await self._listings.of(client, self._gateway.needed, registries.by_login)
+        listings = self._other(answers)
         key = cohort_of(client, by_login=bool(registries.by_login))
         if not listings:
             self._built.pop(key, None)
             return catalog
         built = self._built.get(key)
         if built is None or built.shared is not catalog or built.listings != listings:
-            theirs = await asyncio.to_thread(self._build, listings, key)
-            built = _Built(catalog, listings, theirs)
+            catalog_of_cohort = await asyncio.to_thread(self._build, listings, key)
+            built = _Built(catalog, listings, catalog_of_cohort)
             self._keep(key, built)
         return built.catalog
 
@@ -93,14 +93,14 @@ class CohortCatalogs:
 
     def _build(self, listings: Mapping[str, Listing], key: Cohort) -> Catalog:
         entries = self._gateway.read_for(listings)
-        held = entries if self._hold is None else self._hold(entries)
-        return assemble([held], key.caller)
+        entries_approved = entries if self._hold is None else self._hold(entries)
+        return assemble([entries_approved], key.caller)
 
     def _keep(self, key: Cohort, built: _Built) -> None:
         before = self._built.pop(key, None)
-        known = {*built.shared.warnings, *(before.catalog.warnings if before else ())}
+        earlier_warnings = {*built.shared.warnings, *(before.catalog.warnings if before else ())}
         for warning in built.catalog.warnings:
-            if warning not in known:
+            if warning not in earlier_warnings:
                 log.warning("for %s: %s", key.caller or key.client, warning)
         if len(self._built) >= MOST_COHORTS:
             del self._built[next(iter(self._built))]
@@ -118,9 +118,9 @@ class CohortCatalogs:
         await self._listings.close()
 
 
-def _differs(listing: Listing, other: Listing | None) -> bool:
-    if other is None:
+def _differs(listing: Listing, everybody: Listing | None) -> bool:
+    if everybody is None:
         return True
-    if any(getattr(listing, kind) != getattr(other, kind) for kind in KINDS):
+    if any(getattr(listing, kind) != getattr(everybody, kind) for kind in KINDS):
         return True
-    return listing.completes != other.completes
+    return listing.completes != everybody.completes

@@ -48,14 +48,14 @@ class _Asked:
     login: str
     listing: Listing | None = None
     stale: bool = True
-    asking: asyncio.Task[None] | None = None
+    question: asyncio.Task[None] | None = None
     patience: float = 0.0  # lists wait for the answer until then
     again: float = 0.0  # after a failure, it is not asked before then
-    told: bool = False  # clients are told what has changed, also if lists have waited for it
+    announce: bool = False  # clients are told what has changed, also if lists have waited for it
 
     def end(self) -> None:
-        if self.asking is not None:
-            self.asking.cancel()
+        if self.question is not None:
+            self.question.cancel()
 
 
 @dataclass(eq=False, slots=True)
@@ -63,12 +63,12 @@ class _Lists:
     """What servers list to one cohort."""
 
     client: Downstream  # whoever was here last
-    asked: dict[str, _Asked] = field(default_factory=dict)
-    told: Mapping[str, str] = field(default_factory=dict)  # the logins that sessions know of
+    views: dict[str, _Asked] = field(default_factory=dict)
+    logins: Mapping[str, str] = field(default_factory=dict)  # those that sessions know of
 
 
 class CohortListings:
-    """Asks a server when a client comes to which it may list something else."""
+    """Asks a server when a client arrives to which it may list something else."""
 
     def __init__(self, pool: Pool, login: FindLogin, announcer: Announcer) -> None:
         self._pool = pool
@@ -85,9 +85,9 @@ class CohortListings:
         by_login: Mapping[str, ServerDefinition],
     ) -> Mapping[str, Listing]:
         """What each server lists for the client, as far as it says so in time."""
-        asked = self.begin(client, shared, by_login)
-        await _settle(asked.values())
-        return {name: one.listing for name, one in asked.items() if one.listing is not None}
+        views = self.begin(client, shared, by_login)
+        await _settle(views.values())
+        return {name: view.listing for name, view in views.items() if view.listing is not None}
 
     def begin(
         self,
@@ -98,25 +98,25 @@ class CohortListings:
         """Ask those that have not said it yet, or may say something else."""
         lists = self._lists_of(client, by_login)
         logins = self._logins(client.caller, by_login)
-        wanted = {name: (by_login[name], login) for name, login in logins.items()}
+        servers_due = {name: (by_login[name], login) for name, login in logins.items()}
         for name in shared:
             definition = self._pool.definition(name)
             if definition is not None and self._pool.lists_apart(name, client):
-                wanted[name] = (definition, EVERYBODY)
-        for name, one in tuple(lists.asked.items()):
-            if wanted.get(name) != (one.server, one.login):
-                lists.asked.pop(name).end()
-        for name, (server, login) in wanted.items():
-            one = lists.asked.get(name) or self._first(lists, server, login)
-            if one.stale and one.asking is None and _now() >= one.again:
-                self._ask(one, client)
-        return lists.asked
+                servers_due[name] = (definition, EVERYBODY)
+        for name, view in tuple(lists.views.items()):
+            if servers_due.get(name) != (view.server, view.login):
+                lists.views.pop(name).end()
+        for name, (server, login) in servers_due.items():
+            view = lists.views.get(name) or self._first(lists, server, login)
+            if view.stale and view.question is None and _now() >= view.again:
+                self._ask(view, client)
+        return lists.views
 
     def _lists_of(self, client: Downstream, by_login: Mapping[str, ServerDefinition]) -> _Lists:
         key = cohort_of(client, by_login=bool(by_login))
         lists = self._cohorts.pop(key, None)
         if lists is None:
-            lists = _Lists(client, told=self._logins(client.caller, by_login))
+            lists = _Lists(client, logins=self._logins(client.caller, by_login))
             if len(self._cohorts) >= MOST_COHORTS:
                 longest_away = next(iter(self._cohorts))
                 _end(self._cohorts.pop(longest_away))
@@ -125,78 +125,80 @@ class CohortListings:
         return lists
 
     def _first(self, lists: _Lists, server: ServerDefinition, login: str) -> _Asked:
-        one = lists.asked[server.name] = _Asked(server, login)
+        view = lists.views[server.name] = _Asked(server, login)
         if login == EVERYBODY:
             # What was kept is believed until the server is used.
-            one.listing = self._pool.known_listing(server.name, lists.client)
-            one.stale = one.listing is None or self._pool.doubted(server.name, lists.client)
-        return one
+            view.listing = self._pool.known_listing(server.name, lists.client)
+            view.stale = view.listing is None or self._pool.doubted(server.name, lists.client)
+        return view
 
     def _logins(self, caller: Caller, servers: Mapping[str, ServerDefinition]) -> Mapping[str, str]:
-        found = ((name, self._login(server, caller)) for name, server in servers.items())
-        return {name: login for name, login in found if login is not None}
+        logins = ((name, self._login(server, caller)) for name, server in servers.items())
+        return {name: login for name, login in logins if login is not None}
 
     # -- asking ------------------------------------------------------------------------
 
-    def _ask(self, one: _Asked, client: Downstream) -> None:
+    def _ask(self, view: _Asked, client: Downstream) -> None:
         # Only for the first answer, or for what it announced: not for one that fails.
-        one.patience = _now() + SETTLE_SECONDS if one.again == 0.0 else 0.0
-        one.asking = asyncio.get_running_loop().create_task(self._listen_to(one, client))
+        view.patience = _now() + SETTLE_SECONDS if view.again == 0.0 else 0.0
+        view.question = asyncio.get_running_loop().create_task(self._listen_to(view, client))
 
-    async def _listen_to(self, one: _Asked, client: Downstream) -> None:
-        one.stale = False
-        before = one.listing
-        anew = before is None and one.login != EVERYBODY
+    async def _listen_to(self, view: _Asked, client: Downstream) -> None:
+        view.stale = False
+        before = view.listing
+        anew = before is None and view.login != EVERYBODY
         try:
-            listed = await self._pool.listing(one.server.name, client, anew=anew)
+            answer = await self._pool.listing(view.server.name, client, anew=anew)
         finally:
-            one.asking = None
-        failed = listed.error is not None
-        if not failed or one.login != EVERYBODY or before is not None:
-            one.listing = replace(listed, error=None)
-        one.stale = one.stale or failed
-        one.again = _now() + FIRST_WAIT if failed else 0.0
-        changed = _differences(one.listing, before or Listing(one.server.name))
-        if changed and (one.told or _now() > one.patience):
-            self._changed(client, changed)  # the list was answered without it
-        one.told = False
+            view.question = None
+        is_failure = answer.error is not None
+        if not is_failure or view.login != EVERYBODY or before is not None:
+            view.listing = replace(answer, error=None)
+        view.stale = view.stale or is_failure
+        view.again = _now() + FIRST_WAIT if is_failure else 0.0
+        differences = _differences(view.listing, before or Listing(view.server.name))
+        if differences and (view.announce or _now() > view.patience):
+            self._changed(client, differences)  # the list was answered without it
+        view.announce = False
 
     def _stir(self, name: str) -> None:
         """It may list something else: that is looked at at once where it can be."""
         for lists in self._cohorts.values():
-            one = lists.asked.get(name)
-            if one is None:
+            view = lists.views.get(name)
+            if view is None:
                 continue
-            one.stale = True
-            if one.listing is None or one.asking is not None:
+            view.stale = True
+            if view.listing is None or view.question is not None:
                 continue
-            if one.login != EVERYBODY:
+            if view.login != EVERYBODY:
                 self._changed(lists.client, KINDS)
             elif self._pool.is_up(name, lists.client):
-                one.told, one.again = True, 0.0
-                self._ask(one, lists.client)
+                view.announce, view.again = True, 0.0
+                self._ask(view, lists.client)
 
     # -- logins ------------------------------------------------------------------------
 
     def look(self, servers: Mapping[str, ServerDefinition]) -> None:
         """Tell of the callers who have logged in or out since the last look."""
-        changed = False
+        has_changes = False
         for lists in self._cohorts.values():
             logins = self._logins(lists.client.caller, servers)
-            changed = changed or logins != lists.told
-            lists.told = logins
-        if changed:
-            # To everybody: a list that is asked for in vain does no harm.
+            has_changes = has_changes or logins != lists.logins
+            lists.logins = logins
+        if has_changes:
+            # To everybody: a client that asks for its list once too often does no harm.
             self._announcer.changed(KINDS)
 
     def _changed(self, client: Downstream, kinds: Iterable[Kind]) -> None:
         self._announcer.changed(kinds, client.guise)
 
     async def close(self) -> None:
-        asking = [one.asking for lists in self._cohorts.values() for one in lists.asked.values()]
+        questions = [
+            view.question for lists in self._cohorts.values() for view in lists.views.values()
+        ]
         for lists in self._cohorts.values():
             _end(lists)
-        await asyncio.gather(*filter(None, asking), return_exceptions=True)
+        await asyncio.gather(*filter(None, questions), return_exceptions=True)
 
 
 def cohort_of(client: Downstream, *, by_login: bool) -> Cohort:
@@ -209,16 +211,18 @@ def _differences(listing: Listing | None, before: Listing) -> frozenset[Kind]:
     return frozenset(kind for kind in KINDS if getattr(listing, kind) != getattr(before, kind))
 
 
-async def _settle(asked: Iterable[_Asked]) -> None:
+async def _settle(views: Iterable[_Asked]) -> None:
     now = _now()
-    waiting = {one.asking: one.patience for one in asked if one.asking and one.patience > now}
-    if waiting:
-        await asyncio.wait(waiting, timeout=max(waiting.values()) - now)
+    deadlines = {
+        view.question: view.patience for view in views if view.question and view.patience > now
+    }
+    if deadlines:
+        await asyncio.wait(deadlines, timeout=max(deadlines.values()) - now)
 
 
 def _end(lists: _Lists) -> None:
-    for one in lists.asked.values():
-        one.end()
+    for view in lists.views.values():
+        view.end()
 
 
 def _now() -> float:

@@ -47,13 +47,15 @@ class Registries:
 
     def needed(self) -> frozenset[str]:
         """The servers whose listing the catalog is made from: nothing else is started."""
-        referred = {tool.server for one in self.files for tool in one.tools if tool.server}
+        servers_of_tools = {
+            tool.server for registry in self.files for tool in registry.tools if tool.server
+        }
         return frozenset(
             server.name
             for server in self.servers
             if server.disabled is None
             and server.auth != "oauth"
-            and (server.expose != "listed" or server.name in referred)
+            and (server.expose != "listed" or server.name in servers_of_tools)
         )
 
     @cached_property
@@ -83,11 +85,11 @@ class RegistryFiles:
     def load(self, scripts: Entries, instead: Mapping[str, bytes] | None = None) -> Registries:
         """Raises ConfigError with every problem of every file."""
         stamps = self.stamps()
-        loaded = load_registries(self.paths, self.environ, scripts, instead)
+        registries = load_registries(self.paths, self.environ, scripts, instead)
         if self.lock is not None:
-            locked = read_lock(self.lock)
-            loaded = tuple(held_servers(registry, locked) for registry in loaded)
-        return Registries(loaded, stamps)
+            approved_lock = read_lock(self.lock)
+            registries = tuple(held_servers(registry, approved_lock) for registry in registries)
+        return Registries(registries, stamps)
 
 
 def load_registries(
@@ -96,16 +98,16 @@ def load_registries(
     scripts: Entries,
     instead: Mapping[str, bytes] | None = None,
 ) -> tuple[Registry, ...]:
-    """Raises ConfigError with every problem. `instead` of what a file says, it says this."""
-    given = instead or {}
+    """Raises ConfigError with every problem. `instead` has other content for files."""
+    texts = instead or {}
     problems: list[Problem] = []
-    loaded: list[Registry] = []
+    registries: list[Registry] = []
     names = {tool.name for tool in scripts.tools}
     for path in paths:
         try:
             registry = (
-                read_registry(given[path], path, environ, names)
-                if path in given
+                read_registry(texts[path], path, environ, names)
+                if path in texts
                 else load_registry(path, environ, names)
             )
         except Shortage:
@@ -113,35 +115,37 @@ def load_registries(
         except ConfigError as error:
             problems += error.problems
             continue
-        problems += _taken(registry, loaded)
-        loaded.append(registry)
+        problems += _taken(registry, registries)
+        registries.append(registry)
         names |= {tool.name for tool in registry.tools}
     if problems:
         raise ConfigError(problems)
-    secrets = frozenset().union(*(registry.secrets for registry in loaded))
-    return tuple(replace(one, servers=keeping(one.servers, secrets)) for one in loaded)
+    secrets = frozenset().union(*(registry.secrets for registry in registries))
+    return tuple(
+        replace(registry, servers=keeping(registry.servers, secrets)) for registry in registries
+    )
 
 
 def held_servers(registry: Registry, lock: Lock) -> Registry:
-    """A command that is not as it was approved is never started."""
+    """A command that has changed since it was approved is never started."""
     now = {server.name: server_parts(server, registry) for server in registry.servers}
-    held = []
+    servers = []
     for server in registry.servers:
         reason = why_held(server.name, lock.servers, now)
         if reason is not None and server.disabled is None:
             log.warning("server %s is disabled by the lock: it %s", server.name, reason)
             server = replace(server, disabled=f"held back by the lock: it {reason}")
-        held.append(server)
-    return replace(registry, servers=tuple(held))
+        servers.append(server)
+    return replace(registry, servers=tuple(servers))
 
 
-def _taken(registry: Registry, others: list[Registry]) -> list[Problem]:
+def _taken(registry: Registry, registries: list[Registry]) -> list[Problem]:
     """A server's name means one server, in all files together."""
     return [
-        Problem(registry.file, "/servers", f"server {server.name!r} is also in {other.file}")
+        Problem(registry.file, "/servers", f"server {server.name!r} is also in {earlier.file}")
         for server in registry.servers
-        for other in others
-        if (same := other.server(server.name)) and same.identity != server.identity
+        for earlier in registries
+        if (same := earlier.server(server.name)) and same.identity != server.identity
     ]
 
 
@@ -183,8 +187,8 @@ class GatewaySource:
         entries = self._laid(self._scripts_read, *self._taken)
         if self.refused is None:
             return entries
-        said = f"the registry is wrong, what was served before goes on:\n{self.refused}"
-        return replace(entries, warnings=(*entries.warnings, said))
+        message = f"the registry is wrong, what was served before goes on:\n{self.refused}"
+        return replace(entries, warnings=(*entries.warnings, message))
 
     def read_for(self, cohort: Mapping[str, Listing]) -> Entries:
         """The entries for a cohort, to which servers list this; scripts as last read."""
@@ -234,13 +238,15 @@ class GatewaySource:
 
     async def arrive(self) -> None:
         """Wait for servers that were never listed."""
-        # Not whom we tell now: by then somebody else may watch.
+        # Looked up then, not now: by then somebody else may be watching.
         await self._listings.arrive(lambda: self._changed())
 
     async def ask(self) -> dict[str, str]:
         """Ask every server that matters what it offers now; those that could not say, and why."""
-        listed = await self._listings.ask()
-        return {name: one.error for name, one in listed.items() if one.error is not None}
+        listings = await self._listings.ask()
+        return {
+            name: listing.error for name, listing in listings.items() if listing.error is not None
+        }
 
     async def watch(self, changed: Callable[[], None]) -> None:
         """Reload when a file changes; pass on what scripts and upstreams announce."""

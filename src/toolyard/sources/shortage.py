@@ -1,4 +1,4 @@
-"""The machine had no means to look: what was seen before still holds. Knows no files by name."""
+"""The machine ran out of means to look: what was seen before still holds. Knows no file names."""
 
 from __future__ import annotations
 

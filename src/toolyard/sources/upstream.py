@@ -31,9 +31,9 @@ class UpstreamListings:
     def follow(self, servers: Iterable[str]) -> None:
         """The servers whose listings matter from now on."""
         self._servers = tuple(servers)
-        # Not what is listed here: a server may be another one under the name of the old.
-        known = {name: self._pool.known_listing(name) for name in self._servers}
-        self._listed = {name: one for name, one in known.items() if one is not None}
+        # Not what we hold already: under an old name there may be another server now.
+        listings = {name: self._pool.known_listing(name) for name in self._servers}
+        self._listed = {name: listing for name, listing in listings.items() if listing is not None}
         self._followed_anew.set()
 
     @property
@@ -42,23 +42,23 @@ class UpstreamListings:
 
     def read(self) -> Mapping[str, Listing | None]:
         """What each server last listed; None where that is not known yet."""
-        listed = self._listed
-        return {name: listed.get(name) for name in self._servers}
+        listings = self._listed
+        return {name: listings.get(name) for name in self._servers}
 
     async def settle(self, within: float = SETTLE_SECONDS) -> None:
-        """Wait for the servers of which nothing is known, all at once and not for long."""
+        """Wait briefly for the servers that have never been listed, all at once."""
         missing = [name for name in self._servers if name not in self._listed]
         if not missing:
             return
-        asking = {asyncio.ensure_future(self._refresh(name)) for name in missing}
+        questions = {asyncio.ensure_future(self._refresh(name)) for name in missing}
         try:
-            await asyncio.wait(asking, timeout=within)
+            await asyncio.wait(questions, timeout=within)
         finally:
-            for late in asking:
-                late.cancel()  # `watch` asks again, and the start itself goes on
+            for question in questions:
+                question.cancel()  # `watch` asks again, and the start itself goes on
 
     async def arrive(self, changed: Callable[[], None]) -> None:
-        """Wait for those of which nothing is known, as long as they may take to start."""
+        """Wait for the servers that have never been listed, as long as they may take to start."""
         missing = [name for name in self._servers if name not in self._listed]
         await asyncio.gather(*(self._look(name, changed) for name in missing))
 
@@ -72,27 +72,27 @@ class UpstreamListings:
         while True:
             self._followed_anew.clear()
             async with asyncio.TaskGroup() as tasks:
-                following = [tasks.create_task(self._follow(n, changed)) for n in self._servers]
+                followers = [tasks.create_task(self._follow(n, changed)) for n in self._servers]
                 await self._followed_anew.wait()
-                for task in following:
+                for task in followers:
                     task.cancel()
 
     async def _follow(self, name: str, changed: Callable[[], None]) -> None:
-        stirred = self._stirred.setdefault(name, asyncio.Event())
+        stir = self._stirred.setdefault(name, asyncio.Event())
         wait = FIRST_WAIT
         if name in self._listed and self._listed[name].error is None:
-            await stirred.wait()  # what was kept is believed until the server is used
+            await stir.wait()  # what was kept is believed until the server is used
         while True:
-            stirred.clear()
+            stir.clear()
             try:
                 await self._look(name, changed)
             except Exception:
-                stirred.set()  # whoever begins again looks again
+                stir.set()  # whoever begins again looks again
                 raise
-            failed = self._listed[name].error is not None
+            is_failure = self._listed[name].error is not None
             try:
-                async with asyncio.timeout(wait if failed else None):
-                    await stirred.wait()
+                async with asyncio.timeout(wait if is_failure else None):
+                    await stir.wait()
                 wait = FIRST_WAIT
                 await asyncio.sleep(AGAIN_AFTER)  # what it announces meanwhile is seen as well
             except TimeoutError:

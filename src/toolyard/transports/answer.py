@@ -44,7 +44,7 @@ class Edge:
     manner: Manner = PLAIN
     # Accept batches from handshake clients whatever their revision.
     batches: bool = False
-    # What a session hears of before its client has asked for a level.
+    # The log level of a session whose client has not asked for one.
     log_level: str = "info"
     bounds: Bounds = field(default_factory=Bounds)
     # What we can do for a caller; None: whatever `identity` says.

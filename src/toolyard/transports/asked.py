@@ -1,4 +1,4 @@
-"""An answer must fit its question: where it does not, the client is told why and asked again."""
+"""An answer must fit its question: if it does not, the client is told why and asked again."""
 
 from __future__ import annotations
 

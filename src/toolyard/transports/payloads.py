@@ -46,7 +46,10 @@ class PayloadLog:
         os.write(self._fd, line.encode("utf-8", "replace"))
 
     def masked(self, text: str) -> str:
-        """Mask fields with a telling name, and values that are known to be secret."""
+        """Mask fields with a telling name, and values that are known to be secret.
+
+        In the text: a payload need not be JSON, and is logged as it came.
+        """
         return _NAMED_SECRET.sub(rf"\g<q>\g<name>\g<q>\g<is>\g<q>{MASK}\g<q>", self._mask(text))
 
     def over(self, responder: Responder) -> Responder:

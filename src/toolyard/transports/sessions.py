@@ -43,10 +43,8 @@ from toolyard.errors import (
 from toolyard.protocol.call import Call, Caller, Client, Json, JsonObject
 from toolyard.protocol.cancelling import reason_in, reason_of
 from toolyard.protocol.client import UNKNOWN
-from toolyard.protocol.handshake import gate, greet, log_level
+from toolyard.protocol.handshake import Answered, gate, greet, log_level
 from toolyard.protocol.jsonrpc import (
-    Malformed,
-    Message,
     Notification,
     RequestId,
     RpcRequest,
@@ -97,6 +95,13 @@ class Agreement(NamedTuple):
 
     revision: Revision
     client: Client
+
+    @classmethod
+    def made(cls, early: Answered) -> Agreement | None:
+        """The one that was made before the session; None if there was none."""
+        if early.revision is None or early.client is None:
+            return None
+        return cls(early.revision, early.client)
 
 
 # What holds until then.
@@ -373,24 +378,3 @@ _OWN: Mapping[str, Callable[[HandshakeSession, JsonObject], JsonObject]] = {
     "shutdown": HandshakeSession._shutdown,
     "exit": HandshakeSession._exit,
 }
-
-
-async def answer_batch(session: HandshakeSession, messages: list[Message]) -> list[bytes]:
-    """The answers to a batch, in the order of its requests, whichever is ready first."""
-    answers = await asyncio.gather(*(_answer_item(session, message) for message in messages))
-    return [answer for answer in answers if answer is not None]
-
-
-async def _answer_item(session: HandshakeSession, message: Message) -> bytes | None:
-    if isinstance(message, Malformed):
-        return encode_error(message.id, message.error)
-    if isinstance(message, RpcResponse):
-        session.settle(message)
-        return None
-    if isinstance(message, Notification):
-        await session.hear(message)
-        return None
-    if message.method == "initialize":
-        why = "initialize may not be part of a batch"
-        return encode_error(message.id, ProtocolError(INVALID_REQUEST, "Invalid Request", why))
-    return await session.answer(message)

@@ -1,11 +1,28 @@
-"""MCP over stdin and stdout: a line a message, a task a request, both eras on one connection."""
+"""MCP over stdin and stdout: a line a message, a task a request, both eras on one connection.
+
+Requests of 2026-07-28 stand alone; all others belong to the one handshake session. From its
+first line to its last answer the transport only goes forward through these states:
+
+    SERVING    Lines are read, and each request starts a task.
+    DRAINING   The input has ended. What it asked for is still answered, within the limits of
+               each call; streams that only listen end, and the client is asked nothing more.
+    STOPPING   `stop`: a signal, `exit`, nothing received for long, an orphan. Calls that run have
+               a grace to finish, unless we were draining already.
+    HURRYING   The client said `shutdown`, and nothing since: they have had it.
+    CUT_OFF    Nobody reads our answers any more: there is nobody to finish for.
+
+Then whoever still waits for a result and can read is told that there will be none, and all that
+runs is cancelled. `_ended` is set when SERVING is over, `_stopped` when DRAINING is.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Coroutine, Iterator
+from collections.abc import Awaitable, Callable, Coroutine, Iterator
 from dataclasses import dataclass
+from enum import IntEnum, auto
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from toolyard.errors import (
@@ -42,8 +59,10 @@ from toolyard.protocol.revisions import ALL
 from toolyard.protocol.shape import shape_error
 from toolyard.telemetry import logger
 from toolyard.transports.answer import Edge, answer_modern, bug, encode, modern_call
+from toolyard.transports.batches import answer_batch
 from toolyard.transports.channels import Wire
-from toolyard.transports.sessions import Agreement, HandshakeSession, answer_batch
+from toolyard.transports.leaving import until_idle, until_orphaned
+from toolyard.transports.sessions import Agreement, HandshakeSession
 from toolyard.transports.unread import MOST_UNREAD, Unread
 
 if TYPE_CHECKING:
@@ -73,13 +92,18 @@ class StdioSettings:
     max_unread: int = MOST_UNREAD
 
 
-class StdioTransport:
-    """One connection over pipes, and what runs for it: from the first line to the last answer.
+class StdioState(IntEnum):
+    """See the head of this module."""
 
-    Requests of both eras may come on it. Those of 2026-07-28 stand alone and are tasks here; all
-    others belong to the one handshake session. It ends when the input does, and then what was
-    asked for is still answered; or when it is told to stop, and then calls have a short grace.
-    """
+    SERVING = auto()
+    DRAINING = auto()
+    STOPPING = auto()
+    HURRYING = auto()
+    CUT_OFF = auto()
+
+
+class StdioTransport:
+    """One connection over pipes, and everything that runs for it."""
 
     def __init__(
         self,
@@ -91,10 +115,9 @@ class StdioTransport:
         self._edge = edge
         self._payloads = payloads
         self._settings = settings
+        self._state = StdioState.SERVING
         self._ended = asyncio.Event()
         self._stopped = asyncio.Event()
-        self._broken = False
-        self._hurried = False
         self._writer = LineWriter(settings.stdout, self._lost)
         self._unread = Unread(self._writer, settings.max_unread, self._line, self._listen)
         hold = self._unread.hold
@@ -104,7 +127,7 @@ class StdioTransport:
         self._listeners: set[asyncio.Task[None]] = set()
         self._caller = Caller()
         self._session = HandshakeSession(
-            edge, "stdio", self._caller, self, owns_process=True, agreement=_agreement_of(early)
+            edge, "stdio", self._caller, self, owns_process=True, agreement=Agreement.made(early)
         )
         self._last_heard = 0.0
         self._early = early
@@ -125,7 +148,7 @@ class StdioTransport:
         self._last_heard = loop.time()
         if self._early.ready:
             self._start(self._session.hear(Notification("notifications/initialized", {})))
-        self._take(self._early.rest)
+        self._take(self._early.remainder)
         watchers = [loop.create_task(watch) for watch in self._watchers()]
         try:
             if self._polls:
@@ -140,8 +163,13 @@ class StdioTransport:
             await self._finish()
 
     def stop(self) -> None:
-        self._stopped.set()
+        self._enter(StdioState.STOPPING)
+
+    def _enter(self, state: StdioState) -> None:
+        self._state = max(state, self._state)
         self._ended.set()
+        if state > StdioState.DRAINING:
+            self._stopped.set()
 
     def _listen(self, on: bool) -> None:
         if on and self._polls and not self._ended.is_set():
@@ -159,7 +187,7 @@ class StdioTransport:
     def _end_of_input(self) -> None:
         self._lines.flush()
         self._unread.take()
-        self._ended.set()
+        self._enter(StdioState.DRAINING)
 
     async def _read_file(self) -> None:
         while chunk := os.read(self._settings.stdin, CHUNK):
@@ -258,8 +286,7 @@ class StdioTransport:
 
     def _stop_at_once(self) -> None:
         """The client said `shutdown` and nothing since: what still runs has had its time."""
-        self._hurried = True
-        self.stop()
+        self._enter(StdioState.HURRYING)
 
     def _notification(self, notification: Notification) -> None:
         if notification.method == "notifications/cancelled":
@@ -280,7 +307,7 @@ class StdioTransport:
             asyncio.get_running_loop().call_soon(self._session.cancel, params)
 
     async def _batch(self, messages: list[Message]) -> None:
-        """One array in, one array out, where the revision has batches."""
+        """One array in, one array out, if the revision has batches."""
         session = self._session
         if not session.is_greeted or not (session.revision.batches or self._edge.batches):
             why = (
@@ -307,34 +334,23 @@ class StdioTransport:
 
     def _watchers(self) -> Iterator[Coroutine[Any, Any, None]]:
         if self._settings.idle_timeout:
-            yield self._leave_when_idle(self._settings.idle_timeout)
+            timeout, is_busy = self._settings.idle_timeout, self._tasks.__len__
+            yield self._stop_after(partial(until_idle, timeout, lambda: self._last_heard, is_busy))
         if self._settings.orphan_check:
-            yield self._leave_when_orphaned(self._settings.orphan_check)
+            yield self._stop_after(partial(until_orphaned, self._settings.orphan_check))
 
-    async def _leave_when_idle(self, timeout: float) -> None:
-        loop = asyncio.get_running_loop()
-        while (seconds := self._last_heard + timeout - loop.time()) > 0 or self._tasks:
-            await asyncio.sleep(max(seconds, 0.05))
-        log.info("nothing was received for %g s: stopping", timeout)
-        self.stop()
-
-    async def _leave_when_orphaned(self, interval: float) -> None:
-        parent = os.getppid()
-        while os.getppid() == parent:
-            await asyncio.sleep(interval)
-        log.info("the parent process is gone: stopping")
+    async def _stop_after(self, reason: Callable[[], Awaitable[None]]) -> None:
+        await reason()
         self.stop()
 
     def _lost(self) -> None:
-        """Nobody reads our answers any more."""
-        self._broken = True
-        self.stop()
+        self._enter(StdioState.CUT_OFF)
 
     async def _finish(self) -> None:
         if self._has_reader():
             if not self._stopped.is_set():
                 await self._see_through()
-            elif self._tasks and not self._hurried:
+            elif self._tasks and self._state is StdioState.STOPPING:
                 await asyncio.wait(tuple(self._tasks), timeout=self._settings.grace)
         if self._tasks and self._has_reader():
             await self._say_that_we_end()
@@ -346,7 +362,7 @@ class StdioTransport:
         await self._writer.drain(self._settings.grace)
 
     def _has_reader(self) -> bool:
-        return not self._broken and has_reader(self._settings.stdout)
+        return self._state is not StdioState.CUT_OFF and has_reader(self._settings.stdout)
 
     async def _see_through(self) -> None:
         """The input has ended: answer what it asked for, within the limits of each call."""
@@ -372,12 +388,6 @@ class StdioTransport:
             task.cancel()
         if self._tasks:
             await asyncio.wait(tuple(self._tasks), timeout=LAST_WORDS)
-
-
-def _agreement_of(early: Answered) -> Agreement | None:
-    if early.revision is None or early.client is None:
-        return None
-    return Agreement(early.revision, early.client)
 
 
 def _last_word(request: RpcRequest) -> bytes:

@@ -8,6 +8,7 @@ from typing import Any, Protocol
 from toolyard.errors import METHOD_NOT_FOUND, ProtocolError, UpstreamError
 from toolyard.protocol.asking.rounds import RESPONSES, STATE
 from toolyard.protocol.call import Call, Channel, Json, JsonObject, Result, Target
+from toolyard.telemetry import each_text
 from toolyard.upstreams.link.link import LinkError, Lost, TimedOut
 
 
@@ -58,23 +59,19 @@ class UpstreamTarget:
             params[STATE] = call.request_state
         try:
             result = await self._peer.perform(self._method, params, call, channel)
-            return self._cleaned(result) if result.get("isError") else result
+            return self._without_secrets(result) if result.get("isError") else result
         except ProtocolError as error:
-            data = self._cleaned(error.data)
-            raise ProtocolError(error.code, self._cleaned(error.message), data) from None
+            data = self._without_secrets(error.data)
+            raise ProtocolError(error.code, self._without_secrets(error.message), data) from None
         except (Lost, TimedOut) as error:
             reason = f"{self._peer.public_text(error)}; the request may have run"
             raise UpstreamError(self._server, reason) from None
         except LinkError as error:
             raise UpstreamError(self._server, self._peer.public_text(error)) from None
 
-    def _cleaned(self, value: Json) -> Any:
+    def _without_secrets(self, value: Json) -> Any:
         """What a server says about its failure may repeat what it was started or called with."""
-        if isinstance(value, str):
-            return self._peer.public_text(LinkError(value))
-        if isinstance(value, dict):
-            return {key: self._cleaned(item) for key, item in value.items()}
-        return [self._cleaned(item) for item in value] if isinstance(value, list) else value
+        return each_text(value, lambda text: self._peer.public_text(LinkError(text)))
 
 
 class UpstreamResourceTarget(UpstreamTarget):

@@ -14,6 +14,8 @@ def without_nulls(value: Json, schema: JsonObject) -> Json:
 
 
 class _Pruning:
+    """One walk over a value, with the schemas that describe its parts."""
+
     def __init__(self, root: JsonObject) -> None:
         self._views = Views(root)
 

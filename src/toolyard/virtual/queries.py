@@ -149,6 +149,8 @@ class _QueryParser(Parser):
 
 
 class _RegexFunction(FilterFunction):
+    """`match` and `search`, on RE2."""
+
     arg_types = [ExpressionType.VALUE, ExpressionType.VALUE]  # noqa: RUF012 (the library's name)
     return_type = ExpressionType.LOGICAL
 
@@ -193,6 +195,8 @@ def _dots_replaced(pattern: str) -> str:
 
 
 class _Environment(JSONPathEnvironment):
+    """The library in strict mode, with our corrections and a limit on the work."""
+
     parser_class = _QueryParser
 
     def __init__(self) -> None:

@@ -7,8 +7,9 @@ from collections.abc import Collection, Iterator
 from typing import TypeGuard
 from urllib.parse import unquote
 
+from toolyard.files.pointers import escape, unescape
 from toolyard.protocol.call import Json, JsonObject
-from toolyard.virtual.subschemas import IN_PLACE_LISTS, escape, rebuild, unescape, walk
+from toolyard.virtual.subschemas import IN_PLACE_LISTS, rebuild, walk
 
 # Without a limit, a file of a few lines could unfold to gigabytes: each schema twice in the next.
 MAX_SUBSCHEMAS = 20_000

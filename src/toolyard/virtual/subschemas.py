@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Iterator
 
+from toolyard.files.pointers import escape
 from toolyard.protocol.call import Json, JsonObject
 
 IN_PLACE_LISTS = ("allOf", "anyOf", "oneOf")
@@ -62,11 +63,3 @@ def _rebuilt(key: str, value: Json, change: Callable[[JsonObject], Json]) -> Jso
 
 def _changed(value: Json, change: Callable[[JsonObject], Json]) -> Json:
     return change(value) if isinstance(value, dict) else copy.deepcopy(value)
-
-
-def escape(token: str) -> str:
-    return token.replace("~", "~0").replace("/", "~1")
-
-
-def unescape(token: str) -> str:
-    return token.replace("~1", "/").replace("~0", "~")

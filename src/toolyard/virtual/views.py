@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
+from toolyard.files.pointers import unescape as unescaped
 from toolyard.protocol.call import Json, JsonObject
 from toolyard.virtual.subschemas import subschemas
-from toolyard.virtual.subschemas import unescape as unescaped
 
 
 @dataclass(frozen=True, slots=True)

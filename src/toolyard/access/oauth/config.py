@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal, Protocol, get_args
+from typing import Any, Literal, Protocol, get_args
 
-from toolyard.errors import ConfigError
+from toolyard.configuration.check import Findings, check
+from toolyard.configuration.objects import shape
 from toolyard.protocol.call import Json
 
 GrantType = Literal["authorization_code", "client_credentials", "jwt_bearer", "enterprise"]
@@ -60,24 +61,14 @@ _KEYS = {
 
 
 def read_oauth(server: Server) -> ServerOAuth:
-    """Raises ConfigError for a value that makes no sense."""
-    values: dict[str, object] = {}
-    for key, value in server.oauth.items():
-        if key in _KEYS:
-            values[_KEYS[key]] = _text(server, key, value)
-    scopes = server.oauth.get("scopes", ())
-    values["scopes"] = tuple(scopes.split() if isinstance(scopes, str) else scopes)
-    grant = values.get("grant", "authorization_code")
-    if grant not in get_args(GrantType):
-        raise _wrong(server, "grant", f"expected one of {', '.join(get_args(GrantType))}")
-    return ServerOAuth(**values)  # type: ignore[arg-type]
-
-
-def _text(server: Server, key: str, value: Json) -> str:
-    if not isinstance(value, str):
-        raise _wrong(server, key, "expected text")
-    return value
-
-
-def _wrong(server: Server, key: str, why: str) -> ConfigError:
-    return ConfigError.at(f"server {server.name}", why, f"/oauth/{key}")
+    """Variables are filled in by now. Raises ConfigError for a value that cannot be meant."""
+    findings = Findings(f"server {server.name}")
+    stated = check(dict(server.oauth), shape("registry", "/$defs/oauth"), findings, "/oauth")
+    if stated.get("grant", "authorization_code") not in get_args(GrantType):
+        grants = ", ".join(get_args(GrantType))
+        findings.problem("/oauth/grant", f"must be one of {grants}")
+    findings.close()
+    fields: dict[str, Any] = {_KEYS[key]: value for key, value in stated.items() if key in _KEYS}
+    scopes = stated.get("scopes", ())
+    fields["scopes"] = tuple(scopes.split() if isinstance(scopes, str) else scopes)
+    return ServerOAuth(**fields)

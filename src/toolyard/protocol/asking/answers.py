@@ -1,6 +1,6 @@
-"""Is this an answer to the form that was asked? Elicitation's schemas, in every revision. Pure.
+"""Does an answer fit the form? The schemas of elicitation, in every revision. Pure.
 
-The page judges by the same rules, in frontend/src/model/answers.ts.
+The page checks by the same rules, in frontend/src/model/answers.ts.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import NamedTuple, TypeGuard
 from toolyard.protocol.client import ELICIT
 from toolyard.protocol.values import Json, JsonObject
 
-# How often one question is put to a client whose answers do not fit.
+# How often a client is asked the same question if its answers do not fit.
 MOST_ASKS = 3
 _MOST_COMPLAINTS = 5
 _MOST_CHOICES = 20
@@ -33,7 +33,7 @@ class CheckedAnswer(NamedTuple):
 
 
 def judged(question: JsonObject, answer: Json) -> CheckedAnswer:
-    """An answer to a question, by what was asked; only forms have rules."""
+    """Check an answer against its question; only forms have rules."""
     if question.get("method") != ELICIT:
         return CheckedAnswer(answer, None)
     if not isinstance(answer, dict) or answer.get("action") not in _ACTIONS:
@@ -45,22 +45,22 @@ def judged(question: JsonObject, answer: Json) -> CheckedAnswer:
     content = answer.get("content")
     if content is not None and not isinstance(content, dict):
         return CheckedAnswer(answer, "the content must be an object")
-    given = _without_empty(content or {}, schema)
-    wrong = complaint(given, schema)
-    return CheckedAnswer(answer if given == content else {**answer, "content": given}, wrong)
+    values = _without_empty(content or {}, schema)
+    wrong = complaint(values, schema)
+    return CheckedAnswer(answer if values == content else {**answer, "content": values}, wrong)
 
 
 def asked_again(question: JsonObject, wrong: str) -> JsonObject:
-    """The same question, which says why the answer before was not taken."""
+    """The same question, which says why the last answer was not accepted."""
     params = question["params"]
     message = f"{params.get('message', '')}\n\nThe answer was not taken: {wrong}.".lstrip()
     return {**question, "params": {**params, "message": message}}
 
 
 def complaint(content: JsonObject, schema: JsonObject) -> str | None:
-    """Everything that is wrong with what was filled in, in one line."""
-    found = list(_wrong_members(content, schema, "", 0))
-    return "; ".join(found[:_MOST_COMPLAINTS]) or None
+    """Everything that is wrong with the content, in one line."""
+    complaints = list(_wrong_members(content, schema, "", 0))
+    return "; ".join(complaints[:_MOST_COMPLAINTS]) or None
 
 
 def field_complaint(value: Json, field: Json) -> str | None:
@@ -71,17 +71,17 @@ def field_complaint(value: Json, field: Json) -> str | None:
 def _without_empty(content: JsonObject, schema: JsonObject) -> JsonObject:
     """Some clients send null for a field that was left empty."""
     fields = schema.get("properties")
-    known = fields if isinstance(fields, dict) else {}
+    by_name = fields if isinstance(fields, dict) else {}
     return {
         name: value
         for name, value in content.items()
-        if value is not None or name not in known or "null" in _types(known[name])
+        if value is not None or name not in by_name or "null" in _types(by_name[name])
     }
 
 
 def _wrong_members(value: JsonObject, schema: JsonObject, place: str, level: int) -> Iterator[str]:
-    required, fields = schema.get("required"), schema.get("properties")
-    for name in required if isinstance(required, list) else ():
+    names, fields = schema.get("required"), schema.get("properties")
+    for name in names if isinstance(names, list) else ():
         if isinstance(name, str) and name not in value:
             yield f"{place}{name}: is required"
     for name, field in fields.items() if isinstance(fields, dict) else ():
@@ -92,16 +92,16 @@ def _wrong_members(value: JsonObject, schema: JsonObject, place: str, level: int
 def _wrong(value: Json, field: Json, place: str, level: int) -> Iterator[str]:
     if not isinstance(field, dict) or level > _MOST_LEVELS:
         return
-    said = _wrong_kind(value, field) or _wrong_choice(value, field)
-    if said is None:
-        said = next((why for rule in _RULES if (why := rule(value, field)) is not None), None)
-    if said is not None:
-        yield f"{place}: {said}" if place else said
+    why_wrong = _wrong_kind(value, field) or _wrong_choice(value, field)
+    if why_wrong is None:
+        why_wrong = next((why for rule in _RULES if (why := rule(value, field)) is not None), None)
+    if why_wrong is not None:
+        yield f"{place}: {why_wrong}" if place else why_wrong
     elif isinstance(value, dict):
         yield from _wrong_members(value, field, f"{place}." if place else "", level + 1)
     elif isinstance(value, list):
-        for number, one in enumerate(value):
-            yield from _wrong(one, field.get("items"), f"{place}[{number}]", level + 1)
+        for number, item in enumerate(value):
+            yield from _wrong(item, field.get("items"), f"{place}[{number}]", level + 1)
 
 
 class _Kind(NamedTuple):
@@ -125,9 +125,9 @@ _KINDS: Mapping[str, _Kind] = {
 
 
 def _types(field: Json) -> list[str]:
-    stated = field.get("type") if isinstance(field, dict) else None
-    listed = stated if isinstance(stated, list) else [stated]
-    return [one for one in listed if isinstance(one, str) and one in _KINDS]
+    type_names = field.get("type") if isinstance(field, dict) else None
+    names = type_names if isinstance(type_names, list) else [type_names]
+    return [name for name in names if isinstance(name, str) and name in _KINDS]
 
 
 def _wrong_kind(value: Json, field: JsonObject) -> str | None:
@@ -141,21 +141,21 @@ def _wrong_choice(value: Json, field: JsonObject) -> str | None:
     choices = _choices(field)
     if choices is None or any(_same(value, choice) for choice in choices):
         return None
-    shown = [str(choice) for choice in choices[:_MOST_CHOICES]]
+    texts = [str(choice) for choice in choices[:_MOST_CHOICES]]
     more = ", ..." if len(choices) > _MOST_CHOICES else ""
-    return f"must be one of {', '.join(shown)}{more}"
+    return f"must be one of {', '.join(texts)}{more}"
 
 
 def _choices(field: JsonObject) -> list[Json] | None:
     """The values that may be chosen: bare, or each with a title."""
     for key in ("oneOf", "anyOf"):
-        titled = field.get(key)
-        if isinstance(titled, list) and all(isinstance(o, dict) and "const" in o for o in titled):
-            return [one["const"] for one in titled]
+        options = field.get(key)
+        if isinstance(options, list) and all(isinstance(o, dict) and "const" in o for o in options):
+            return [option["const"] for option in options]
     if "const" in field:
         return [field["const"]]
-    listed = field.get("enum")
-    return listed if isinstance(listed, list) else None
+    values = field.get("enum")
+    return values if isinstance(values, list) else None
 
 
 def _same(value: Json, choice: Json) -> bool:
@@ -194,19 +194,19 @@ def _wrong_text(value: Json, field: JsonObject) -> str | None:
 
 
 def _wrong_pattern(value: str, pattern: Json) -> str | None:
-    """In linear time, whoever wrote either; a pattern that this cannot match by is not a rule."""
+    """Matched in linear time, whoever wrote it; a pattern that cannot be is ignored."""
     if not isinstance(pattern, str):
         return None
-    # 5 ms, and forms have no patterns but in scripts that go beyond the protocol.
+    # 5 ms, and only forms of scripts that go beyond the protocol have patterns.
     import re2  # noqa: PLC0415
 
     options = re2.Options()
     options.log_errors = False
     try:
-        found = re2.compile(pattern, options).search(value)
+        match = re2.compile(pattern, options).search(value)
     except (re2.error, UnicodeEncodeError):
         return None
-    return None if found else f"must match {pattern}"
+    return None if match else f"must match {pattern}"
 
 
 def _wrong_list(value: Json, field: JsonObject) -> str | None:
@@ -215,12 +215,12 @@ def _wrong_list(value: Json, field: JsonObject) -> str | None:
     return _wrong_count(len(value), field, ("minItems", "maxItems"), "choices")
 
 
-def _wrong_count(count: int, field: JsonObject, keys: tuple[str, str], what: str) -> str | None:
+def _wrong_count(count: int, field: JsonObject, keys: tuple[str, str], noun: str) -> str | None:
     least, most = (field.get(key) for key in keys)
     if _is_number(least) and count < least:
-        return f"must have at least {_plain(least)} {what}"
+        return f"must have at least {_plain(least)} {noun}"
     if _is_number(most) and count > most:
-        return f"must have at most {_plain(most)} {what}"
+        return f"must have at most {_plain(most)} {noun}"
     return None
 
 
@@ -229,10 +229,10 @@ def _plain(number: float) -> str:
 
 
 def _is_date(text: str) -> bool:
-    found = _DATE.fullmatch(text)
-    if found is None:
+    match = _DATE.fullmatch(text)
+    if match is None:
         return False
-    year, month, day = map(int, found.groups())
+    year, month, day = map(int, match.groups())
     if not 1 <= month <= 12 or not 1 <= day <= _DAYS[month - 1]:
         return False
     leap = year % 4 == 0 and (year % 100 != 0 or year % 400 == 0)

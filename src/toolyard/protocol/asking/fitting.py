@@ -1,6 +1,6 @@
-"""A question, and its answer, in the words of another revision. Pure.
+"""A question, and its answer, as another revision expresses them. Pure.
 
-What that revision has no words for is not put in others: whoever asks is told why.
+What that revision cannot express is not asked at all: whoever asks is told why.
 """
 
 from __future__ import annotations
@@ -18,21 +18,21 @@ ELICITATION_ID = "elicitationId"
 
 
 class Fitted(NamedTuple):
-    """A question in the words of a client's revision."""
+    """A question as the client's revision expresses it."""
 
     method: str
     params: JsonObject | None
     form: PlainForm | None = None
 
     def answer(self, answer: Json) -> JsonObject:
-        """What the client said, as an answer to the question that this was made from."""
+        """The client's answer, as an answer to the question that this was made from."""
         if not isinstance(answer, dict):
             raise ToolError(f"the client's answer to {self.method} is not an object")
         return answer if self.form is None else self.form.answer(answer)
 
-    def saying(self, shown: JsonObject) -> JsonObject:
-        """Its params with the message of a question that is put again."""
-        return {**(self.params or {}), "message": shown["params"]["message"]}
+    def saying(self, question: JsonObject) -> JsonObject:
+        """The params with the message of a question that is asked again."""
+        return {**(self.params or {}), "message": question["params"]["message"]}
 
     def as_question(self) -> JsonObject:
         if self.params is None:
@@ -41,7 +41,7 @@ class Fitted(NamedTuple):
 
 
 def fit_question(question: JsonObject, revision: Revision, new_id: Callable[[], str]) -> Fitted:
-    """Raises Unaskable where something would be lost."""
+    """Raises Unaskable if something would be lost."""
     method, params = question["method"], question.get("params")
     if not params:
         return Fitted(method, params)
@@ -59,7 +59,7 @@ def _fit_elicitation(
         return Fitted(method, _fit_url(params, revision, new_id))
     if not revision.plain_forms:
         return Fitted(method, params)
-    # With one way to elicit, there is no word for it.
+    # With only one way to elicit, `mode` does not exist.
     params = {key: value for key, value in params.items() if key != "mode"}
     if not isinstance(params.get("requestedSchema"), dict):
         return Fitted(method, params)
@@ -82,11 +82,11 @@ def _fit_sampling(params: JsonObject, revision: Revision) -> JsonObject:
     if not isinstance(messages, list):
         return params
     whose = f"a client of {revision}"
-    return {**params, "messages": [_fit_message(one, revision, whose) for one in messages]}
+    return {**params, "messages": [_fit_message(message, revision, whose) for message in messages]}
 
 
 def fit_answer(method: str, answer: Json, revision: Revision) -> JsonObject:
-    """A client's answer for an upstream of this revision. Raises ToolError where it cannot be."""
+    """A client's answer for an upstream of this revision. Raises ToolError if it does not fit."""
     if not isinstance(answer, dict):
         raise ToolError(f"the client's answer to {method} is not an object")
     if method != SAMPLE or revision.sampling_lists:
@@ -95,7 +95,7 @@ def fit_answer(method: str, answer: Json, revision: Revision) -> JsonObject:
 
 
 def _fit_message(message: Json, revision: Revision, whose: str) -> JsonObject:
-    """With the one content that a message has in older revisions."""
+    """The message with a single content, as in older revisions."""
     content = message.get("content") if isinstance(message, dict) else None
     if isinstance(content, list):
         if len(content) != 1:

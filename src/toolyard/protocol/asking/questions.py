@@ -1,4 +1,4 @@
-"""What an `input_required` result asks, read as something that a stranger wrote. Pure."""
+"""The questions of an `input_required` result, which a stranger wrote: nothing is trusted. Pure."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from toolyard.protocol.values import Json, JsonObject
 
 
 def asked_by(result: JsonObject) -> dict[str, JsonObject]:
-    """The questions of an `input_required` result. Raises where nobody could answer them."""
+    """The questions of an `input_required` result. Raises ProtocolError if they are malformed."""
     questions: Json = result.get("inputRequests")
     state = result.get("requestState")
     if state is not None and not isinstance(state, str):
-        raise _malformed("its requestState is not a text")
+        raise _malformed("its requestState is not a string")
     if questions is None and state is not None:
         return {}
     if not isinstance(questions, dict):
@@ -24,13 +24,13 @@ def asked_by(result: JsonObject) -> dict[str, JsonObject]:
 
 def urls_of(error: ProtocolError) -> dict[str, JsonObject]:
     """The questions in an error of 2025-11-25 that asks for URLs to be opened first."""
-    listed = error.data.get("elicitations") if isinstance(error.data, dict) else None
-    if error.code != URL_REQUIRED or not isinstance(listed, list):
+    items = error.data.get("elicitations") if isinstance(error.data, dict) else None
+    if error.code != URL_REQUIRED or not isinstance(items, list):
         return {}
-    wanted = [one for one in listed if _is_url(one)]
+    urls = [item for item in items if _is_url(item)]
     return {
-        f"elicitation-{number}": {"method": ELICIT, "params": {**one, "mode": "url"}}
-        for number, one in enumerate(wanted, 1)
+        f"elicitation-{number}": {"method": ELICIT, "params": {**item, "mode": "url"}}
+        for number, item in enumerate(urls, 1)
     }
 
 

@@ -1,10 +1,10 @@
-"""A call in rounds: what its result asks is put to the client, and the same call is made again.
+"""A call in rounds: its result asks something, the client is asked, the same call is made again.
 
-A result with `resultType: input_required` is not the end of a call. It has questions, a state
+A result with `resultType: input_required` is not the end of a call. It has questions, a state,
 or both: the questions are answered, and the call is made again with the answers and the state,
-which may well ask something else. A result with a state and no questions only wants to be called
-again. Where the client carries the rounds itself (a modern one) nothing here loops: it is shown
-the result, and comes back with a new call.
+and may ask something else. A result with a state and no questions only wants the call to be made
+again. A modern client makes the rounds itself, and nothing here loops: it gets the result, and
+comes back with a new call.
 """
 
 from __future__ import annotations
@@ -33,21 +33,21 @@ def asks(result: Result) -> TypeGuard[JsonObject]:
 
 
 def has_something_to_ask(result: JsonObject) -> bool:
-    """Of a result that says it asks: does it?"""
+    """Does a result that says it asks really ask something?"""
     return "inputRequests" in result or STATE in result
 
 
 def asking(questions: Questions, state: str) -> JsonObject:
-    """The result that asks these, and is to be brought back with this state."""
+    """The result that asks these questions; the client brings the state back."""
     return {"resultType": _INPUT_REQUIRED, "inputRequests": dict(questions), STATE: state}
 
 
 async def answered(
     result: Result, call: Call, make: Make, ask: Ask, most: int = MOST_ROUNDS
 ) -> Result:
-    """What a call comes to once nothing is left to ask. `result` is that of its first round.
+    """The result of a call once nothing is left to ask. `result` is that of its first round.
 
-    Raises ProtocolError where it never ends, or asks in a form that nobody could answer.
+    Raises ProtocolError if it never ends, or asks in a form that nobody could answer.
     """
     for _ in range(most):
         if not asks(result):

@@ -60,20 +60,20 @@ def main(arguments: list[str]) -> int:
         return complain(str(problem), USAGE)
     except (UnknownFilterError, ValueError) as problem:
         return complain(f"filter not understood: {problem} (install jq or gojq)", NOT_COMPILED)
-    last: Any = None
+    result: Any = None
     count = 0
     try:
         for value in inputs(options):
-            for last in run(value, options.variables):
+            for result in run(value, options.variables):
                 count += 1
-                write(last, options.flags)
+                write(result, options.flags)
     except FilterError as problem:
         return complain(str(problem), FAILED)
     except (OSError, ValueError) as problem:
         return complain(str(problem), UNREADABLE)
     if "exit_status" not in options.flags:
         return 0
-    return NO_OUTPUT if count == 0 else int(not is_true(last))
+    return NO_OUTPUT if count == 0 else int(not is_true(result))
 
 
 def complain(message: str, status: int) -> int:
@@ -83,13 +83,13 @@ def complain(message: str, status: int) -> int:
 
 def read_options(arguments: list[str]) -> Options:
     options = Options()
-    left = list(arguments)
-    while left:
-        word = left.pop(0)
+    words = list(arguments)
+    while words:
+        word = words.pop(0)
         if word in ("--arg", "--argjson"):
-            if len(left) < 2:
+            if len(words) < 2:
                 raise UsageError(f"{word} needs a name and a value")
-            name, value = left.pop(0), left.pop(0)
+            name, value = words.pop(0), words.pop(0)
             options.variables[name] = value if word == "--arg" else read_json_option(name, value)
         elif word in LONG_FLAGS:
             options.flags.add(FLAGS[LONG_FLAGS[word]])
@@ -151,9 +151,9 @@ def skip_blanks(source: str, at: int) -> int:
 
 def write(value: Any, flags: set[str]) -> None:
     if flags & {"raw", "joined"} and isinstance(value, str):
-        shown = to_string(value)
+        line = to_string(value)
     else:
-        shown = text(value, indent=None if "compact" in flags else 2, sort="sort" in flags)
+        line = text(value, indent=None if "compact" in flags else 2, sort="sort" in flags)
     end = "" if "joined" in flags else "\n"
-    sys.stdout.buffer.write((shown + end).encode("utf-8", "replace"))
+    sys.stdout.buffer.write((line + end).encode("utf-8", "replace"))
     sys.stdout.buffer.flush()

@@ -53,12 +53,12 @@ def alternative(first: Filter, second: Filter) -> Filter:
     """`first // second`: errors of the first count as nothing."""
 
     def choose(value: Any, variables: Variables) -> Iterator[Any]:
-        found = False
+        any_result = False
         for result in optional(first)(value, variables):
             if is_true(result):
-                found = True
+                any_result = True
                 yield result
-        if not found:
+        if not any_result:
             yield from second(value, variables)
 
     return choose
@@ -78,8 +78,8 @@ def logical(first: Filter, second: Filter, *, stop: bool) -> Filter:
     """`or` stops at a true first operand, `and` at a false one."""
 
     def decide(value: Any, variables: Variables) -> Iterator[Any]:
-        for left in first(value, variables):
-            if is_true(left) is stop:
+        for operand in first(value, variables):
+            if is_true(operand) is stop:
                 yield stop
                 continue
             for right in second(value, variables):
@@ -90,9 +90,9 @@ def logical(first: Filter, second: Filter, *, stop: bool) -> Filter:
 
 def binary(operate: Callable[[Any, Any], Any], first: Filter, second: Filter) -> Filter:
     return lambda value, variables: (
-        operate(left, right)
+        operate(operand, right)
         for right in second(value, variables)
-        for left in first(value, variables)
+        for operand in first(value, variables)
     )
 
 
@@ -113,8 +113,8 @@ def build_object(pairs: list[tuple[Filter, Filter]]) -> Filter:
         results: list[dict[str, Any]] = [{}]
         for key, member in pairs:
             results = [
-                {**done, name_of(name): item}
-                for done in results
+                {**partial, name_of(name): item}
+                for partial in results
                 for name in key(value, variables)
                 for item in member(value, variables)
             ]
@@ -133,9 +133,9 @@ def interpolate(parts: list[Filter], encode: Callable[[Any], str]) -> Filter:
     """Parts are by turns literal text and what `encode` makes text of."""
 
     def join(value: Any, variables: Variables) -> Iterator[Any]:
-        for chosen in itertools.product(*(part(value, variables) for part in parts)):
+        for items in itertools.product(*(part(value, variables) for part in parts)):
             yield "".join(
-                item if place % 2 == 0 else encode(item) for place, item in enumerate(chosen)
+                item if place % 2 == 0 else encode(item) for place, item in enumerate(items)
             )
 
     return join
@@ -189,8 +189,8 @@ def cut(base: Filter, start: Filter, end: Filter) -> Filter:
         for container in base(value, variables):
             if container is not None and not isinstance(container, (list, str)):
                 raise FilterError(f"cannot slice {shown(container)}")
-            for first, last in itertools.product(start(value, variables), end(value, variables)):
-                yield None if container is None else container[first:last]
+            for begin, stop in itertools.product(start(value, variables), end(value, variables)):
+                yield None if container is None else container[begin:stop]
 
     return slices
 
@@ -232,8 +232,8 @@ def modulo(left: Any, right: Any) -> Any:
     _need_numbers(left, right, "divided")
     if int(right) == 0:
         raise FilterError(f"{left} cannot be divided by zero")
-    rest = abs(int(left)) % abs(int(right))
-    return rest if left >= 0 else -rest
+    remainder = abs(int(left)) % abs(int(right))
+    return remainder if left >= 0 else -remainder
 
 
 def _need_numbers(left: Any, right: Any, verb: str) -> None:
@@ -242,12 +242,12 @@ def _need_numbers(left: Any, right: Any, verb: str) -> None:
 
 
 def _merge(left: dict[str, Any], right: dict[str, Any]) -> dict[str, Any]:
-    merged = dict(left)
+    members = dict(left)
     for key, value in right.items():
-        mine = merged.get(key)
-        deep = isinstance(mine, dict) and isinstance(value, dict)
-        merged[key] = _merge(mine or {}, value) if deep else value
-    return merged
+        member = members.get(key)
+        deep = isinstance(member, dict) and isinstance(value, dict)
+        members[key] = _merge(member or {}, value) if deep else value
+    return members
 
 
 OPERATORS: dict[str, Callable[[Any, Any], Any]] = {

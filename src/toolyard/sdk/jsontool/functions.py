@@ -156,7 +156,7 @@ def plain(function: Callable[[Any], Any]) -> Filter:
 def _with(function: Callable[[Any, Any], Any]) -> Callable[[Filter], Filter]:
     """A function of the value and of each result of its argument."""
     return lambda argument: (
-        lambda value, variables: (function(value, given) for given in argument(value, variables))
+        lambda value, variables: (function(value, result) for result in argument(value, variables))
     )
 
 
@@ -193,7 +193,7 @@ def _contains(value: Any, part: Any) -> bool:
     if isinstance(value, dict) and isinstance(part, dict):
         return all(key in value and _contains(value[key], part[key]) for key in part)
     if isinstance(value, list) and isinstance(part, list):
-        return all(any(_contains(item, wanted) for item in value) for wanted in part)
+        return all(any(_contains(item, element) for item in value) for element in part)
     if isinstance(value, str) and isinstance(part, str):
         return part in value
     return order(value) == order(part)

@@ -45,7 +45,7 @@ def parse(source: str) -> Filter:
 
 def _tokens(source: str, start: int, closing: str) -> tuple[list[Token], int]:
     """Tokens up to the parenthesis that closes an interpolation, or to the end."""
-    found: list[Token] = []
+    tokens: list[Token] = []
     depth, at = 0, _blank(source, start)
     while at < len(source):
         if source[at] == '"':
@@ -57,12 +57,12 @@ def _tokens(source: str, start: int, closing: str) -> tuple[list[Token], int]:
             token, at = Token(match.lastgroup or "", match.group(), []), match.end()
             depth += (token.text == "(") - (token.text == ")")
             if depth < 0 and closing:
-                return found, at
-        found.append(token)
+                return tokens, at
+        tokens.append(token)
         at = _blank(source, at)
     if closing:
         raise UnknownFilterError("a string does not end")
-    return found, at
+    return tokens, at
 
 
 def _blank(source: str, at: int) -> int:
@@ -112,44 +112,44 @@ class Parser:
             raise UnknownFilterError(f"expected {text!r}, not {self.next.text!r}")
 
     def pipe(self) -> Filter:
-        first = self.comma()
+        operand = self.comma()
         if self.accept("as"):
             name = self.take().text[1:]
             self.expect("|")
-            return filters.bind(first, name, self.pipe())
-        return filters.pipe(first, self.pipe()) if self.accept("|") else first
+            return filters.bind(operand, name, self.pipe())
+        return filters.pipe(operand, self.pipe()) if self.accept("|") else operand
 
     def comma(self) -> Filter:
-        first = self.alternative()
+        operand = self.alternative()
         while self.accept(","):
-            first = filters.both(first, self.alternative())
-        return first
+            operand = filters.both(operand, self.alternative())
+        return operand
 
     def alternative(self) -> Filter:
-        first = self.either()
+        operand = self.either()
         if self.next.text in ("=", "|=", "//=", "+=", "-=", "*="):
             raise UnknownFilterError(f"assignment ({self.next.text}) needs jq or gojq")
-        return filters.alternative(first, self.alternative()) if self.accept("//") else first
+        return filters.alternative(operand, self.alternative()) if self.accept("//") else operand
 
     def either(self) -> Filter:
-        first = self.each()
+        operand = self.each()
         while self.accept("or"):
-            first = filters.logical(first, self.each(), stop=True)
-        return first
+            operand = filters.logical(operand, self.each(), stop=True)
+        return operand
 
     def each(self) -> Filter:
-        first = self.binary(0)
+        operand = self.binary(0)
         while self.accept("and"):
-            first = filters.logical(first, self.binary(0), stop=False)
-        return first
+            operand = filters.logical(operand, self.binary(0), stop=False)
+        return operand
 
     def binary(self, level: int) -> Filter:
         if level == len(_LEVELS):
             return self.unary()
-        first = self.binary(level + 1)
+        operand = self.binary(level + 1)
         while sign := self.accept(*_LEVELS[level]):
-            first = filters.binary(filters.OPERATORS[sign], first, self.binary(level + 1))
-        return first
+            operand = filters.binary(filters.OPERATORS[sign], operand, self.binary(level + 1))
+        return operand
 
     def unary(self) -> Filter:
         if self.accept("-"):

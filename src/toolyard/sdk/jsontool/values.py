@@ -42,10 +42,10 @@ def shown(value: Any) -> str:
 def text(value: Any, *, indent: int | None = None, sort: bool = False) -> str:
     """The value as JSON; without an indent, on one line without blanks."""
     separators = (",", ":") if indent is None else (",", ": ")
-    encoded = json.dumps(
+    json_text = json.dumps(
         value, ensure_ascii=False, separators=separators, indent=indent, sort_keys=sort
     )
-    return _SURROGATE.sub("\ufffd", encoded)
+    return _SURROGATE.sub("\ufffd", json_text)
 
 
 def order(value: Any) -> tuple[Any, ...]:

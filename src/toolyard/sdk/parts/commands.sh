@@ -185,7 +185,7 @@ __mcp_pass_line() {
 	$quiet || [ -n "$err" ] || printf '%s\n' "$1" >&2
 }
 
-# LINE, which has matched: fails where it says how far nothing is.
+# LINE, which has matched: fails if it does not say how far the work is.
 __mcp_pass_match() {
 	case $extract in
 	json)

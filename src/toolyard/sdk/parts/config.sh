@@ -60,7 +60,8 @@ __mcp_config_add() {
 	fi
 }
 
-# BELOW ABOVE -> __mcp_json: the members of both, of one name that above. 1: ABOVE is no object.
+# BELOW ABOVE -> __mcp_json: the members of both; of two with one name, that of ABOVE.
+# 1: ABOVE is not an object.
 __mcp_merge() {
 	local status=0
 	__mcp_scan "$2" || status=$?

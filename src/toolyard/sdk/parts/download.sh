@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# Download a file over https from a host that was allowed, and from no private address.
+# Download a file over https, from an allowed host and never from a private address.
 #
 # The name is resolved once, every address is checked, and curl is pinned to them; it
 # follows no redirect and uses no proxy, either of which would lead around the check.
@@ -76,7 +76,7 @@ __mcp_refuse() {
 	return 1
 }
 
-# `url` -> `host` and `port`. Numbers in disguise (0x7f.1, 2130706433) are no host names.
+# `url` -> `host` and `port`. Numbers in disguise (0x7f.1, 2130706433) are not host names.
 __mcp_split_url() {
 	local rest=${url#https://} name='^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$' last
 	[ "$rest" != "$url" ] || __mcp_refuse invalid_url "Only https:// is allowed: $url" || return 1

@@ -24,7 +24,7 @@ mcp_progress() {
 		"{\"progressToken\":$token,\"progress\":$progress$total,\"message\":$__mcp_quoted}"
 }
 
-# Nothing to tell the client, but the server sees that the tool gets on.
+# Tells the client nothing, but shows the server that the tool is making progress.
 __mcp_alive() {
 	[ -n "${MCP_PROGRESS_STREAM-}" ] || return 0
 	{ printf '\n' >>"$MCP_PROGRESS_STREAM"; } 2>/dev/null || return 0

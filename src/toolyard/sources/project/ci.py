@@ -36,7 +36,7 @@ class FailureNotes:
         return FailureRecorder(name, target, self)
 
     def failed(self, tool: str, arguments: JsonObject, meta: JsonObject, why: str) -> None:
-        given = compact(arguments)
+        arguments_text = compact(arguments)
         exit_code = meta.get("exitCode")
         stderr = str(meta.get("stderr", ""))
         line = {
@@ -48,8 +48,8 @@ class FailureNotes:
             "stderrTail": stderr[-self._tail :],
             "stderrBytes": len(stderr.encode()),
             "argCount": len(arguments),
-            "argBytes": len(given),
-            "argHash": hashlib.sha256(given).hexdigest(),
+            "argBytes": len(arguments_text),
+            "argHash": hashlib.sha256(arguments_text).hexdigest(),
         }
         self._write(FAILURES, os.O_APPEND, orjson.dumps(line))
 
@@ -85,8 +85,8 @@ class FailureRecorder:
         if isinstance(result, dict) and result.get("isError"):
             meta = result.get("_meta")
             text = "".join(str(block.get("text", "")) for block in result.get("content", ()))
-            known = meta if isinstance(meta, dict) else {}
-            self._notes.failed(self._name, arguments, known, text)
+            fields = meta if isinstance(meta, dict) else {}
+            self._notes.failed(self._name, arguments, fields, text)
         return result
 
 
@@ -112,7 +112,7 @@ def snapshot(settings: Settings) -> JsonObject:
 
 def _bash_version() -> str:
     try:
-        done = bash('printf "%s" "$BASH_VERSION"', [], timeout=_BASH_SECONDS)
+        outcome = bash('printf "%s" "$BASH_VERSION"', [], timeout=_BASH_SECONDS)
     except (OSError, TookTooLong):
         return ""
-    return done.output.decode("utf-8", "replace")
+    return outcome.output.decode("utf-8", "replace")

@@ -52,12 +52,12 @@ class EntryBuilder:
         self._resources_known: dict[str, tuple[JsonObject, Resource]] = {}
 
     def entries(self, scan: Scan) -> Entries:
-        served = {k: () if k in scan.broken else tuple(v) for k, v in scan.items.items()}
+        items = {k: () if k in scan.broken else tuple(v) for k, v in scan.items.items()}
         return Entries(
-            tools=self._tools(served.get("tools", ())),
-            resources=self._resources(served.get("resources", ())),
-            templates=tuple(map(self._template, served.get("templates", ()))),
-            prompts=tuple(map(self._prompt, served.get("prompts", ()))),
+            tools=self._tools(items.get("tools", ())),
+            resources=self._resources(items.get("resources", ())),
+            templates=tuple(map(self._template, items.get("templates", ()))),
+            prompts=tuple(map(self._prompt, items.get("prompts", ()))),
             completions=() if scan.broken else tuple(self._completions(scan)),
             unlisted=(self._unlisted(),),
             broken=scan.broken,
@@ -175,14 +175,16 @@ class LaterResource:
 
 def _kept(
     items: Iterable[JsonObject],
-    known: Mapping[str, tuple[JsonObject, _Entry]],
+    former: Mapping[str, tuple[JsonObject, _Entry]],
     make: Callable[[JsonObject], _Entry],
 ) -> dict[str, tuple[JsonObject, _Entry]]:
     """An item that is still the same keeps its entry, and with it what its target knows."""
     entries = {}
     for item in items:
-        last = known.get(item["name"])
-        entries[item["name"]] = last if last and last[0] is item else (item, make(item))
+        former_entry = former.get(item["name"])
+        entries[item["name"]] = (
+            former_entry if former_entry and former_entry[0] is item else (item, make(item))
+        )
     return entries
 
 

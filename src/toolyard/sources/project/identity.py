@@ -28,22 +28,26 @@ def read_identity(project: Project, settings: Settings) -> ProjectIdentity:
     path = os.path.join(project.server, "server.meta.json")
     meta = _object(path, warnings)
 
-    def said(field: str, otherwise: str) -> str:
+    def text_of(field: str, otherwise: str) -> str:
         return _text(meta, field, path, warnings) or otherwise
 
-    name = said("name", settings.server_name) or os.path.basename(project.root) or "toolyard"
+    name = text_of("name", settings.server_name) or os.path.basename(project.root) or "toolyard"
     info: dict[str, Any] = {
         "name": name,
-        "version": said("version", settings.server_version) or _version(project.root, warnings),
-        "title": said("title", settings.server_title) or _title(name),
+        "version": text_of("version", settings.server_version) or _version(project.root, warnings),
+        "title": text_of("title", settings.server_title) or _title(name),
     }
     optional = {
-        "description": said("description", settings.server_description),
-        "websiteUrl": said("websiteUrl", settings.server_website_url),
+        "description": text_of("description", settings.server_description),
+        "websiteUrl": text_of("websiteUrl", settings.server_website_url),
     }
     info |= {field: text for field, text in optional.items() if text}
-    stated = meta.get("icons", list(settings.server_icons) or None)
-    icons = inline_icons(stated, project.server, warnings, path) if stated is not None else None
+    icons_stated = meta.get("icons", list(settings.server_icons) or None)
+    icons = (
+        inline_icons(icons_stated, project.server, warnings, path)
+        if icons_stated is not None
+        else None
+    )
     if icons:
         info["icons"] = icons
     instructions = _instructions(project.server) or settings.server_instructions or None
@@ -89,8 +93,8 @@ def _version(root: str, warnings: list[str]) -> str:
 
 
 def _title(name: str) -> str:
-    spaced = name.replace("-", " ").replace("_", " ").replace(".", " ")
-    return " ".join(word[:1].upper() + word[1:] for word in spaced.split()) or name
+    words = name.replace("-", " ").replace("_", " ").replace(".", " ")
+    return " ".join(word[:1].upper() + word[1:] for word in words.split()) or name
 
 
 def _instructions(server: str) -> str | None:

@@ -22,17 +22,17 @@ def unique(
     items: Iterable[JsonObject], key: str, kind: str, warnings: list[str], root: str = ""
 ) -> list[JsonObject]:
     """The first of each name; the others are named in a warning, by their path below `root`."""
-    kept: dict[str, JsonObject] = {}
+    items_by_key: dict[str, JsonObject] = {}
     for item in items:
-        first = kept.setdefault(item[key], item)
-        if first is not item:
+        earlier = items_by_key.setdefault(item[key], item)
+        if earlier is not item:
             path = item.get("path")
             place = os.path.join(root, path) if path else item[key]
             warnings.append(
                 f"{place}: there is already a {kind} with the {key} "
-                f"{item[key]!r} ({first.get('path') or 'registered'}); skipped"
+                f"{item[key]!r} ({earlier.get('path') or 'registered'}); skipped"
             )
-    return list(kept.values())
+    return list(items_by_key.values())
 
 
 def warn_if_many(kind: str, items: list[JsonObject], warnings: list[str]) -> None:
@@ -43,7 +43,7 @@ def warn_if_many(kind: str, items: list[JsonObject], warnings: list[str]) -> Non
 def split(item: JsonObject, fields: frozenset[str]) -> tuple[JsonObject, JsonObject]:
     """What a client sees, the MCP fields only; and the rest."""
     visible: JsonObject = {}
-    rest: JsonObject = {}
+    other_fields: JsonObject = {}
     for field, value in item.items():
-        (visible if field in fields else rest)[field] = value
-    return visible, rest
+        (visible if field in fields else other_fields)[field] = value
+    return visible, other_fields

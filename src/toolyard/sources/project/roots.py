@@ -16,7 +16,7 @@ log = logger("project")
 
 class ConfiguredRoots(NamedTuple):
     roots: Roots
-    # Was it the operator who named them, or is it the project for want of any?
+    # Did the operator name them? Otherwise they are just the project.
     named: bool
 
 
@@ -43,20 +43,20 @@ def _listed(path: str, root: str) -> list[dict[str, str] | None]:
     except (OSError, ValueError) as error:
         log.warning("%s: cannot be read, so there are no roots: %s", path, error)
         return []
-    listed = content.get("roots") if isinstance(content, dict) else None
-    if not isinstance(listed, list):
+    entries = content.get("roots") if isinstance(content, dict) else None
+    if not isinstance(entries, list):
         log.warning('%s: expected {"roots": [{"path": ...}]}, so there are no roots', path)
         return []
-    return [_entry(entry, path, root) for entry in listed]
+    return [_entry(entry, path, root) for entry in entries]
 
 
 def _entry(entry: Any, place: str, root: str) -> dict[str, str] | None:
-    given = {"path": entry} if isinstance(entry, str) else entry
-    if not isinstance(given, dict) or not isinstance(given.get("path"), str):
+    fields = {"path": entry} if isinstance(entry, str) else entry
+    if not isinstance(fields, dict) or not isinstance(fields.get("path"), str):
         log.warning("%s: a root needs a path; skipped", place)
         return None
-    name = given.get("name")
-    return _item(given["path"], name if isinstance(name, str) else "", root, place)
+    name = fields.get("name")
+    return _item(fields["path"], name if isinstance(name, str) else "", root, place)
 
 
 def _item(path: str, name: str, root: str, place: str) -> dict[str, str] | None:

@@ -49,21 +49,21 @@ def runner_settings(settings: Settings, *, like_mcp_bash: bool = False) -> Runne
 
 
 def question_timeout(settings: Settings) -> float | None:
-    """Unless the operator says otherwise, a parked call may wait longer than one on a session."""
-    given = settings.elicitation_timeout
-    return None if given == Settings.elicitation_timeout.default else given
+    """Unless the operator sets it, a parked call may wait longer than one on a session."""
+    seconds = settings.elicitation_timeout
+    return None if seconds == Settings.elicitation_timeout.default else seconds
 
 
 def project_paths(
     project: Project,
     settings: Settings,
     identity: Identity,
-    configured: ConfiguredRoots,
+    default_roots: ConfiguredRoots,
     version: str = toolyard.__version__,
 ) -> ProjectPaths:
     # Beside the roots: the project's own files, or what the file provider may read.
-    named = settings.resources_roots or (project.resources,)
-    own = named if configured.named else (project.root,)
+    folders = settings.resources_roots or (project.resources,)
+    own = folders if default_roots.named else (project.root,)
     return ProjectPaths(
         root=os.path.realpath(project.root),
         tools_dir=os.path.realpath(project.tools),
@@ -97,11 +97,11 @@ def exported(
 
 
 def for_debugging(settings: Settings) -> dict[str, str]:
-    told = {"MCPBASH_DEBUG_LOG": settings.debug_log} if settings.debug_log else {}
+    variables = {"MCPBASH_DEBUG_LOG": settings.debug_log} if settings.debug_log else {}
     if not (settings.trace_tools and settings.log_dir):
-        return told
+        return variables
     trace = {"BASH_ENV": os.path.join(SDK, "trace.sh"), "MCPBASH_TRACE_DIR": settings.log_dir}
-    return {**told, **trace, "MCPBASH_TRACE_PS4": settings.trace_ps4}
+    return {**variables, **trace, "MCPBASH_TRACE_PS4": settings.trace_ps4}
 
 
 def json_tool(settings: Settings) -> tuple[str, str]:
@@ -110,7 +110,7 @@ def json_tool(settings: Settings) -> tuple[str, str]:
     if settings.json_tool_bin and overridable:
         return settings.json_tool or "jq", settings.json_tool_bin
     for name in ("jq", "gojq"):
-        found = shutil.which(name)
-        if found:
-            return name, found
+        path = shutil.which(name)
+        if path:
+            return name, path
     return "jq", os.path.join(SDK, "json-tool")

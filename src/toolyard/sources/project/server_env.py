@@ -28,9 +28,9 @@ def read_server_env(project: Project, settings: Settings) -> ServerEnv:
         return _refused(unsafe)
     secrets = secret_variables()
     environ = {name: value for name, value in os.environ.items() if name not in secrets}
-    told = {"MCPBASH_PROJECT_ROOT": project.root, "MCPBASH_SERVER_DIR": project.server}
+    variables = {"MCPBASH_PROJECT_ROOT": project.root, "MCPBASH_SERVER_DIR": project.server}
     try:
-        return ServerEnv(exports_of(path, {**environ, **told}, project.root))
+        return ServerEnv(exports_of(path, {**environ, **variables}, project.root))
     except ConfigError as error:
         return _refused(str(error))
 

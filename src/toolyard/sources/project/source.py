@@ -87,17 +87,17 @@ class ProjectSource:
 
     def read(self) -> Entries:
         with self._scanning, CollectorPaused():
-            noticed, self._noticed = self._noticed, set()
-            if self._known is None or noticed or self.may_have_changed():
-                scanned = self._scan_or_keep(noticed)
-                self._known = _Snapshot(scanned, self._builder.entries(scanned), time.monotonic())
-                self._keep(scanned)
+            places, self._noticed = self._noticed, set()
+            if self._known is None or places or self.may_have_changed():
+                result = self._scan_or_keep(places)
+                self._known = _Snapshot(result, self._builder.entries(result), time.monotonic())
+                self._keep(result)
             return self._known.entries
 
-    def _scan_or_keep(self, noticed: set[str]) -> Scan:
+    def _scan_or_keep(self, places: set[str]) -> Scan:
         """What was seen before, where it cannot be seen now; and then it is looked for again."""
         try:
-            scanned = self._scan(noticed)
+            result = self._scan(places)
         except Shortage as why:
             log.warning("%s; what was served before goes on", why)
             self._short = True
@@ -105,7 +105,7 @@ class ProjectSource:
                 self._known.scan if self._known else unscanned(self._project, self._settings, why)
             )
         self._short = False
-        return scanned
+        return result
 
     async def settle(self) -> None:
         """Nothing to wait for: a first read finds everything."""
@@ -114,47 +114,47 @@ class ProjectSource:
         """Where files can be watched, on each event; everywhere, when the TTL has passed."""
         if self._settings.static_registry:
             return
-        watching = Watching(self._project, self._settings, self._changes)
-        await watching.run(self.look, changed)
+        watcher = Watching(self._project, self._settings, self._changes)
+        await watcher.run(self.look, changed)
 
     def look(self, paths: Collection[str]) -> bool:
         """Has anything changed? Where there were events, a look at what they name will do."""
         with self._scanning:
-            known = self._known
+            snapshot = self._known
             if (
                 not paths
-                or known is None
+                or snapshot is None
                 or self._short
                 or has_active_script(self._project, self._settings)
             ):
                 return self.may_have_changed()
-            stamps = known.scan.stamps
+            stamps = snapshot.scan.stamps
             real = set(map(_real, paths))
             places = (real | set(map(os.path.dirname, real))) & stamps.keys()
-            changed = {place for place in places if path_changed_at(place) != stamps[place]}
-            self._noticed |= changed | set(map(os.path.dirname, changed))
-            return bool(changed)
+            changes = {place for place in places if path_changed_at(place) != stamps[place]}
+            self._noticed |= changes | set(map(os.path.dirname, changes))
+            return bool(changes)
 
     def may_have_changed(self) -> bool:
         """The fast path: a look at every folder and file that the last scan saw."""
-        known = self._known
-        if known is None or self._short:
+        snapshot = self._known
+        if snapshot is None or self._short:
             return True
         if self._settings.static_registry:
             return False
         if has_active_script(self._project, self._settings):
             # It may say something else each time, and may itself write what is watched.
-            return time.monotonic() >= known.at + self._settings.register_ttl
-        return not unchanged(known.scan.stamps)
+            return time.monotonic() >= snapshot.at + self._settings.register_ttl
+        return not unchanged(snapshot.scan.stamps)
 
-    def _scan(self, noticed: set[str]) -> Scan:
+    def _scan(self, places: set[str]) -> Scan:
         """Only the folders in which a change was noticed are read anew; all, if there is none."""
-        self._metadata.folders.doubted = noticed or None
-        scanned, self._scanned = self._scanned, None
-        if scanned is not None:
-            return scanned
-        cached = self._from_cache() if self._settings.static_registry else None
-        return cached or scan(self._project, self._settings, self._metadata)
+        self._metadata.folders.doubted = places or None
+        first_scan, self._scanned = self._scanned, None
+        if first_scan is not None:
+            return first_scan
+        cache_content = self._from_cache() if self._settings.static_registry else None
+        return cache_content or scan(self._project, self._settings, self._metadata)
 
     def _from_cache(self) -> Scan | None:
         """The files as they are; a missing, broken or oversized one means a scan."""
@@ -163,23 +163,23 @@ class ProjectSource:
             if kind == "ui" and not os.path.exists(path):
                 files[kind] = []  # mcp-bash writes none for a project without pages
                 continue
-            cached = cache.read(path, self._settings.registry_max_bytes)
-            listed = usable(kind, cached.items) if cached else None
-            if listed is None:
+            content = cache.read(path, self._settings.registry_max_bytes)
+            items = usable(kind, content.items) if content else None
+            if items is None:
                 return None
-            files[kind] = listed
+            files[kind] = items
         try:
             completions = registration_of(self._project, self._settings).get("completions")
         except RegistrationError:
             return None  # the scan says what is wrong with it
         return Scan(together(files), {}, (), {}, tuple(completions or ()))
 
-    def _keep(self, scanned: Scan) -> None:
+    def _keep(self, result: Scan) -> None:
         if self._unseen is None:
             static = self._settings.static_registry  # what clients have seen is what they get
-            self._unseen = frozenset() if static else changed_kinds(self._project, scanned.items)
-        if not self._settings.static_registry and not scanned.broken:
-            self._kept.put(scanned.items)
+            self._unseen = frozenset() if static else changed_kinds(self._project, result.items)
+        if not self._settings.static_registry and not result.broken:
+            self._kept.put(result.items)
 
 
 def _real(path: str) -> str:

@@ -71,16 +71,16 @@ class ProjectTargets:
         return self._scripted(CompletionScript(item["name"], item["path"], item))
 
     def prompt_completion(self, item: JsonObject) -> Target:
-        told = {
+        variables = {
             "MCP_PROMPT_REL_PATH": item["path"],
             "MCP_PROMPT_PATH": self._place(self._project.prompts, item),
             "MCP_PROMPT_METADATA": _short(item),
         }
         path = os.path.join(self._project.prompts, item["completion"])
-        return self._scripted(CompletionScript(item["name"], path, item, told))
+        return self._scripted(CompletionScript(item["name"], path, item, variables))
 
     def resource_completion(self, item: JsonObject) -> Target:
-        told = {
+        variables = {
             "MCP_RESOURCE_REL_PATH": str(item.get("path", "")),
             "MCP_RESOURCE_PATH": self._place(self._project.resources, item),
             "MCP_RESOURCE_URI": str(item.get("uri") or item.get("uriTemplate")),
@@ -88,7 +88,7 @@ class ProjectTargets:
             "MCP_RESOURCE_METADATA": _short(item),
         }
         path = os.path.join(self._project.resources, item["completion"])
-        return self._scripted(CompletionScript(item["name"], path, item, told))
+        return self._scripted(CompletionScript(item["name"], path, item, variables))
 
     def listed_values(self, item: JsonObject) -> Target:
         return ListedValues(item["name"], item["inputSchema"])

@@ -7,7 +7,7 @@ from urllib.parse import parse_qsl, urlsplit, urlunsplit
 
 from toolyard.protocol.call import Json, JsonObject
 from toolyard.sources.registry.format.model import Registry
-from toolyard.telemetry import MASK, Mask
+from toolyard.telemetry import MASK, Mask, each_text
 
 # A reference says where a value comes from and nothing of the value.
 _REFERENCE = re.compile(r"\$\{[A-Za-z_][A-Za-z0-9_]*\}")
@@ -24,22 +24,18 @@ def masked(native: JsonObject) -> JsonObject:
     for key, mask in (("servers", _server), ("tools", _tool)):
         entries = native.get(key)
         if isinstance(entries, list):
-            copy[key] = [mask(one) if isinstance(one, dict) else MASK for one in entries]
+            copy[key] = [mask(entry) if isinstance(entry, dict) else MASK for entry in entries]
     return copy
 
 
 def masked_values(value: Json, secrets: frozenset[str]) -> Json:
-    """A copy for the eyes: no text in it that came from a variable, however short."""
+    """A copy to be shown: no text in it came from a variable, however short."""
     mask = Mask(secrets)
 
-    def copied(part: Json) -> Json:
-        if isinstance(part, str):
-            return MASK if part in secrets and part else mask(part)
-        if isinstance(part, dict):
-            return {mask(key): copied(member) for key, member in part.items()}
-        return [copied(one) for one in part] if isinstance(part, list) else part
+    def without_secrets(text: str) -> str:
+        return MASK if text in secrets and text else mask(text)
 
-    return copied(value)
+    return each_text(value, without_secrets, mask)
 
 
 def _server(server: JsonObject) -> JsonObject:
@@ -64,7 +60,7 @@ def _values(value: Json) -> Json:
     if isinstance(value, dict):
         return {key: _values(member) for key, member in value.items()}
     if isinstance(value, list):
-        return [_values(one) for one in value]
+        return [_values(element) for element in value]
     return value if isinstance(value, str) and _REFERENCE.fullmatch(value) else MASK
 
 

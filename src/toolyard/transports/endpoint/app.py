@@ -79,7 +79,7 @@ class HttpTransport:
     def __call__(self, request: Request, response: Response) -> Awaitable[None]:
         head = request.head
         if head.route is None:
-            twice = not _ONLY_ONCE.isdisjoint(head.repeated)
+            twice = not _ONLY_ONCE.isdisjoint(head.duplicates)
             head.route = _TWICE if twice else self._route(head)
         work: Awaitable[None] = head.route(Exchange(request, response, head.headers))
         return work

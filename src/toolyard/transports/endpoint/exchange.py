@@ -34,6 +34,8 @@ MODERN_STATUS = {
 
 @dataclass(slots=True)
 class Exchange:
+    """A request with its response, and who sent it."""
+
     request: Request
     response: Response
     headers: dict[str, str]

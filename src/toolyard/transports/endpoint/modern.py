@@ -27,6 +27,8 @@ _ROUTING = frozenset({"mcp-protocol-version", "mcp-method", "mcp-name"})
 
 @dataclass(slots=True)
 class ModernEndpoint:
+    """/mcp for clients of 2026-07-28: no sessions, and one request per POST."""
+
     edge: Edge
 
     def post(self, exchange: Exchange, message: Message | list[Message]) -> Awaitable[None]:
@@ -64,7 +66,7 @@ class ModernEndpoint:
 
 def _checked_envelope(exchange: Exchange, request: RpcRequest) -> Envelope:
     """The ladder: repeated headers, the envelope, headers against body, the version."""
-    names = exchange.request.head.repeated
+    names = exchange.request.head.duplicates
     if names:
         _refuse_repeated(names)
     envelope = open_envelope(request.params)

@@ -18,11 +18,11 @@ from toolyard.protocol.jsonrpc import (
     encode_error,
 )
 from toolyard.transports.answer import Edge
+from toolyard.transports.batches import answer_batch
 from toolyard.transports.endpoint.exchange import Exchange
 from toolyard.transports.endpoint.reply import KEEP_ALIVE_AFTER
 from toolyard.transports.endpoint.sessions import HttpSession, HttpSessions
 from toolyard.transports.endpoint.streamable import opening
-from toolyard.transports.sessions import answer_batch
 
 # A POST is accepted before it is answered: nothing else would stop a client that keeps sending.
 MOST_WAITING = 1000
@@ -30,6 +30,8 @@ MOST_WAITING = 1000
 
 @dataclass(slots=True)
 class PairEndpoint:
+    """/sse and /messages: a session lives as long as its stream, which carries every answer."""
+
     edge: Edge
     sessions: HttpSessions
     tasks: set[asyncio.Task[None]]

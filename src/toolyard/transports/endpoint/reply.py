@@ -23,7 +23,7 @@ class Reply:
         self, response: Response, number: int | None = None, *, primed: bool = False
     ) -> None:
         self._response = response
-        self._number = number  # of the stream, where it can be resumed
+        self._number = number  # of the stream, if it can be resumed
         self._primed = primed
         self._pump: asyncio.Task[None] | None = None
         self._detached = False

@@ -21,11 +21,11 @@ from toolyard.protocol.jsonrpc import (
 )
 from toolyard.protocol.revisions import HANDSHAKE, LATEST_HANDSHAKE
 from toolyard.transports.answer import Edge
+from toolyard.transports.batches import answer_batch
 from toolyard.transports.endpoint.exchange import Exchange
 from toolyard.transports.endpoint.outbox import Outbox, priming
 from toolyard.transports.endpoint.reply import KEEP_ALIVE_AFTER, RETRY_MS
 from toolyard.transports.endpoint.sessions import HttpSession, HttpSessions
-from toolyard.transports.sessions import answer_batch
 
 
 class NoSession(Exception):
@@ -39,6 +39,8 @@ class NoSession(Exception):
 
 @dataclass(slots=True)
 class LegacyEndpoint:
+    """/mcp for clients of the handshake revisions: every request but the first names a session."""
+
     edge: Edge
     sessions: HttpSessions
 

@@ -10,6 +10,8 @@ from toolyard.web.window import Window
 
 
 class CallRoutes:
+    """Calls from the page."""
+
     def __init__(self, window: Window) -> None:
         self._trials = Trials(window)
 

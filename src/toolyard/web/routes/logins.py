@@ -10,6 +10,8 @@ from toolyard.web.window import Window
 
 
 class LoginRoutes:
+    """Logins at OAuth servers."""
+
     def __init__(self, window: Window) -> None:
         self._window = window
 

@@ -15,6 +15,8 @@ from toolyard.web.window import Window
 
 
 class LookRoutes:
+    """What the page looks at, measured once for each catalog, and the pages that are open."""
+
     def __init__(self, window: Window) -> None:
         self._window = window
         self._listing: CatalogListing | None = None

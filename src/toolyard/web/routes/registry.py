@@ -23,6 +23,8 @@ STALE = "the file has changed since it was read: reload it"
 
 
 class RegistryRoutes:
+    """Shows the registry files, checks changes to them, and saves them."""
+
     def __init__(self, window: Window) -> None:
         self._window = window
 

@@ -9,6 +9,8 @@ from toolyard.web.window import Window
 
 
 class TrafficRoutes:
+    """Recorded calls."""
+
     def __init__(self, window: Window) -> None:
         self._window = window
 

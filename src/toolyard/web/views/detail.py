@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 
 from toolyard.catalog.entries import Tool
-from toolyard.catalog.snapshot import Catalog, Listed
+from toolyard.catalog.snapshot import Catalog, ListedEntry
 from toolyard.protocol.call import JsonObject
 from toolyard.protocol.kinds import KINDS, Kind
 from toolyard.web.views.catalog import is_projected
@@ -21,7 +21,7 @@ def detail(window: Window, catalog: Catalog, kind: str, name: str) -> JsonObject
     """None where there is no such entry."""
     if kind not in KINDS:
         return None
-    entries: Mapping[str, Listed] = getattr(catalog, _kind_named(kind))
+    entries: Mapping[str, ListedEntry] = getattr(catalog, _kind_named(kind))
     entry = entries.get(name)
     if entry is None:
         return None

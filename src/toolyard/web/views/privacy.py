@@ -24,6 +24,7 @@ def without_secrets(value: Json, secrets: Iterable[str], private: frozenset[str]
 
 
 def _cleaned(value: Json, mask: Mask, private: frozenset[str]) -> Json:
+    """By name too, which `each_text` does not see: a password that we were never told."""
     if isinstance(value, str):
         return _BEARER.sub(rf"\1 {MASK}", mask(value))
     if isinstance(value, dict):

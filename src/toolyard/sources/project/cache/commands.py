@@ -22,17 +22,17 @@ _SHOWN: dict[FileKind, str] = {
 
 def refresh(project: Project, settings: Settings, only: str = "") -> JsonObject:
     """Scan, write the files, and say what was found. `only` narrows the scan to a path."""
-    scanned = scan(project, settings, Metadata(), only)
-    files = apart(scanned.items)
+    result = scan(project, settings, Metadata(), only)
+    files = apart(result.items)
     status = {
-        _SHOWN[kind]: _refreshed(path, files[kind], scanned.broken.get(listed_with(kind)))
+        _SHOWN[kind]: _refreshed(path, files[kind], result.broken.get(listed_with(kind)))
         for kind, path in paths_in(project).items()
     }
     return {
         **status,
         "notificationsSent": False,
         "mode": "full",
-        "warnings": list(scanned.warnings),
+        "warnings": list(result.warnings),
     }
 
 
@@ -46,10 +46,10 @@ def _refreshed(path: str, items: list[JsonObject], broken: str | None) -> JsonOb
     return {"status": "ok", "count": len(items), "error": None}
 
 
-def is_ok(refreshed: JsonObject) -> bool:
+def is_ok(outcome: JsonObject) -> bool:
     """Did everything go well? The exit code of the command."""
     return all(
-        part.get("status") != "failed" for part in refreshed.values() if isinstance(part, dict)
+        part.get("status") != "failed" for part in outcome.values() if isinstance(part, dict)
     )
 
 
@@ -63,13 +63,13 @@ def status(project: Project, settings: Settings) -> JsonObject:
 
 
 def _status(path: str, max_bytes: int) -> JsonObject:
-    kept = cache.read(path, max_bytes)
-    if kept is None:
+    content = cache.read(path, max_bytes)
+    if content is None:
         return {"status": "missing", "path": path, "count": 0, "hash": None, "mtime": None}
     return {
         "status": "present",
         "path": path,
-        "count": len(kept.items),
-        "hash": kept.hash,
+        "count": len(content.items),
+        "hash": content.hash,
         "mtime": int(os.stat(path).st_mtime),
     }

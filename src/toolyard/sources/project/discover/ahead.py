@@ -22,7 +22,7 @@ MANY = 1000
 
 
 class ReadAhead:
-    """Around a scan: a child, where there is enough to read and a processor to read it."""
+    """Around a scan: a child, where there is enough to read and a processor to spare."""
 
     def __init__(self, root: str, metadata: Metadata) -> None:
         self._root = os.path.realpath(root)
@@ -50,7 +50,7 @@ class ReadAhead:
 
 
 class Ahead(Remembered):
-    """Remembers what the child has read; waits for it when the first of that is asked for."""
+    """Remembers what the child has read; waits for the child when the first of it is asked for."""
 
     def __init__(self, root: str, share: list[str], metadata: Metadata) -> None:
         super().__init__()
@@ -80,12 +80,12 @@ class Ahead(Remembered):
             content = stream.read()
         if not content:
             return
-        folders, known = marshal.loads(content)
-        self._metadata.known.update(known)
+        folders, metadata = marshal.loads(content)
+        self._metadata.known.update(metadata)
         self.doubted = ()
         for path, (stamp, files, below, stamps) in folders.items():
-            named = {name: File(*file) for name, file in files.items()}
-            self.folders[path] = Contents(stamp, named, below, stamps)
+            files_by_name = {name: File(*file) for name, file in files.items()}
+            self.folders[path] = Contents(stamp, files_by_name, below, stamps)
 
 
 def _read(root: str, share: list[str], file: int) -> NoReturn:
@@ -113,7 +113,7 @@ def _read_metadata(files: Iterable[File], metadata: Metadata) -> None:
 
 
 def _has_two_processors() -> bool:
-    """And a system that lets a child hand over what it has read."""
+    """And is this a system on which a child can hand over what it has read?"""
     if sys.platform != "linux" or not hasattr(os, "memfd_create"):
         return False
     return len(os.sched_getaffinity(0)) > 1

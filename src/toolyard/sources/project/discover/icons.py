@@ -23,8 +23,8 @@ def inline_icons(icons: Any, folder: str, warnings: list[str], place: str) -> li
     if not isinstance(icons, list):
         warnings.append(f"{place}: icons must be an array; left out")
         return None
-    inlined = [_inlined(icon, folder, warnings, place) for icon in icons]
-    return [icon for icon in inlined if icon is not None] or None
+    icons_or_none = [_inlined(icon, folder, warnings, place) for icon in icons]
+    return [icon for icon in icons_or_none if icon is not None] or None
 
 
 def _inlined(icon: Any, folder: str, warnings: list[str], place: str) -> Any:
@@ -51,5 +51,5 @@ def _data_uri(path: str) -> tuple[str, str]:
         content = stream.read(MAX_BYTES + 1)
     if len(content) > MAX_BYTES:
         raise ValueError(f"larger than {MAX_BYTES} bytes")
-    encoded = binascii.b2a_base64(content, newline=False).decode("ascii")
-    return f"data:{mime};base64,{encoded}", mime
+    text = binascii.b2a_base64(content, newline=False).decode("ascii")
+    return f"data:{mime};base64,{text}", mime

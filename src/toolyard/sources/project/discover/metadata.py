@@ -58,11 +58,11 @@ class Metadata:
         self.found: dict[str, FoundThen] = {}
 
     def read(self, file: File) -> JsonObject:
-        known = self.known.get(file.path)
-        if known is None or known[0] != file.stamp:
-            known = (file.stamp, parse_object(read_bytes(file.path), file.path))
-            self.known[file.path] = known
-        return known[1]
+        stamp_and_meta = self.known.get(file.path)
+        if stamp_and_meta is None or stamp_and_meta[0] != file.stamp:
+            stamp_and_meta = (file.stamp, parse_object(read_bytes(file.path), file.path))
+            self.known[file.path] = stamp_and_meta
+        return stamp_and_meta[1]
 
 
 def parse_object(content: bytes, place: str) -> JsonObject:
@@ -109,7 +109,7 @@ def inline(content: bytes, path: str) -> JsonObject:
     """The object after `mcp:` in one of the first ten lines; empty where there is none."""
     if _INLINE_MARK not in content:
         return {}
-    # The head of a file, all here: files/lines.py is for what comes bit by bit.
+    # The head of a file, already in memory: files/lines.py is for input that arrives in pieces.
     for line in content.split(b"\n", _INLINE_LINES)[:_INLINE_LINES]:
         _, mark, after = line.partition(_INLINE_MARK)
         if mark and after.lstrip().startswith(b"{"):
@@ -155,20 +155,20 @@ SHAPES: Mapping[str, tuple[Check, str]] = {
 
 def checked(meta: JsonObject, place: str, warnings: list[str]) -> JsonObject:
     """The metadata without the fields that have the wrong shape, icons inlined."""
-    kept: JsonObject = {}
+    sound: JsonObject = {}
     for field, value in meta.items():
         shape = SHAPES.get(field)
         if shape is None or shape[0](value):
-            kept[field] = value
+            sound[field] = value
         elif field in _SECONDS and isinstance(value, str) and value.isdigit():
-            kept[field] = int(value)
+            sound[field] = int(value)
         elif value is not None:
             warnings.append(f"{place}: {field} must be {shape[1]}; left out")
-    if "icons" in kept:
-        kept["icons"] = inline_icons(kept["icons"], os.path.dirname(place), warnings, place)
-        if kept["icons"] is None:
-            del kept["icons"]
-    return kept
+    if "icons" in sound:
+        sound["icons"] = inline_icons(sound["icons"], os.path.dirname(place), warnings, place)
+        if sound["icons"] is None:
+            del sound["icons"]
+    return sound
 
 
 _SECONDS = ("timeoutSecs", "maxTimeoutSecs")

@@ -43,9 +43,9 @@ def discover_prompts(walk: Walk, metadata: Metadata) -> list[JsonObject]:
 
 
 def _item(walk: Walk, folder: Folder, file: File, metadata: Metadata) -> JsonObject:
-    described = metadata_file(folder, file.name)
-    place = described.path if described else file.path
-    meta = checked(metadata.read(described) if described else {}, place, walk.warnings)
+    meta_file = metadata_file(folder, file.name)
+    place = meta_file.path if meta_file else file.path
+    meta = checked(metadata.read(meta_file) if meta_file else {}, place, walk.warnings)
     schema, arguments = arguments_of(meta, place)
     item: JsonObject = {
         "name": name_of(meta, stem_of(file.name), place),
@@ -66,16 +66,16 @@ def _item(walk: Walk, folder: Folder, file: File, metadata: Metadata) -> JsonObj
 
 def arguments_of(meta: JsonObject, place: str) -> tuple[JsonObject, list[JsonObject]]:
     """Arguments are a schema or MCP's list; both forms are kept."""
-    given = meta.get("inputSchema")
-    if given is None:
-        given = meta.get("arguments")
-    if given is None:
+    arguments = meta.get("inputSchema")
+    if arguments is None:
+        arguments = meta.get("arguments")
+    if arguments is None:
         return {"type": "object", "properties": {}}, []
-    if isinstance(given, dict):
-        schema = normalised(given)
+    if isinstance(arguments, dict):
+        schema = normalised(arguments)
         return schema, _as_list(schema)
-    if isinstance(given, list) and all(_is_argument(each) for each in given):
-        return _as_schema(given), given
+    if isinstance(arguments, list) and all(_is_argument(argument) for argument in arguments):
+        return _as_schema(arguments), arguments
     raise MetadataError(f"{place}: arguments must be a schema or a list of arguments; skipped")
 
 
@@ -84,13 +84,13 @@ def _is_argument(value: Any) -> bool:
 
 
 def _as_list(schema: JsonObject) -> list[JsonObject]:
-    required = schema.get("required")
-    needed = required if isinstance(required, list) else []
+    names = schema.get("required")
+    required_names = names if isinstance(names, list) else []
     return [
         {
             "name": name,
             **{key: about[key] for key in ("title", "description") if _has_text(about, key)},
-            "required": name in needed,
+            "required": name in required_names,
         }
         for name, about in schema["properties"].items()
     ]
@@ -104,13 +104,19 @@ def _as_schema(arguments: list[JsonObject]) -> JsonObject:
     return {
         "type": "object",
         "properties": {
-            each["name"]: {
+            argument["name"]: {
                 "type": "string",
-                **{key: each[key] for key in ("title", "description") if _has_text(each, key)},
+                **{
+                    key: argument[key]
+                    for key in ("title", "description")
+                    if _has_text(argument, key)
+                },
             }
-            for each in arguments
+            for argument in arguments
         },
-        "required": [each["name"] for each in arguments if each.get("required") is True],
+        "required": [
+            argument["name"] for argument in arguments if argument.get("required") is True
+        ],
     }
 
 
@@ -127,8 +133,8 @@ def _warn_of_lone_metadata(folder: Folder, warnings: list[str]) -> None:
     for name, file in folder.files.items():
         if name.endswith(META_SUFFIX) and not is_document(name):
             bare = name.removesuffix(META_SUFFIX)
-            others = stems - {name, stem_of(name)}
-            if bare not in others:
+            other_stems = stems - {name, stem_of(name)}
+            if bare not in other_stems:
                 warnings.append(f"{file.path}: there is no prompt beside it; skipped")
 
 

@@ -46,49 +46,51 @@ _SET_FIRST = ("name", "description", "path", "inputSchema", "uri", "mimeType", "
 
 def discover_resources(walk: Walk, metadata: Metadata, providers: frozenset[str]) -> FoundResources:
     """`providers` are the names of the project's own."""
-    found, warnings = FoundResources([], [], [], []), walk.warnings
+    total, warnings = FoundResources([], [], [], []), walk.warnings
     for folder in walk.folders():
         here = _known_folder(walk, folder, metadata, providers)
-        found.resources.extend(here.resources)
-        found.templates.extend(here.templates)
-        found.strays.extend(here.strays)
-        found.bare.extend(here.bare)
-    resources = sorted(_without_doubles(found, walk.root), key=_by_name_and_uri)
-    found.templates.sort(key=_by_name)
+        total.resources.extend(here.resources)
+        total.templates.extend(here.templates)
+        total.strays.extend(here.strays)
+        total.bare.extend(here.bare)
+    resources = sorted(_without_doubles(total, walk.root), key=_by_name_and_uri)
+    total.templates.sort(key=_by_name)
     resources = unique(resources, "name", "resource", warnings, walk.root)
     return FoundResources(
         unique(resources, "uri", "resource", warnings, walk.root),
-        unique(found.templates, "name", "template", warnings, walk.root),
-        found.strays,
-        found.bare,
+        unique(total.templates, "name", "template", warnings, walk.root),
+        total.strays,
+        total.bare,
     )
 
 
-def _without_doubles(found: FoundResources, root: str) -> list[JsonObject]:
+def _without_doubles(total: FoundResources, root: str) -> list[JsonObject]:
     """Without the files that metadata beside another name describes by their URI."""
-    bare = set(found.bare)
-    described = {
+    bare = set(total.bare)
+    paths_described = {
         os.path.realpath(unquote(item["uri"].removeprefix("file://")))
-        for item in found.resources
+        for item in total.resources
         if "path" not in item and item["uri"].startswith("file:///")
     }
-    doubles = {path for path in bare if f"{root}/{path}" in described} if described else set()
-    return [item for item in found.resources if item.get("path") not in doubles]
+    doubles = (
+        {path for path in bare if f"{root}/{path}" in paths_described} if paths_described else set()
+    )
+    return [item for item in total.resources if item.get("path") not in doubles]
 
 
 def _known_folder(
     walk: Walk, folder: Folder, metadata: Metadata, providers: frozenset[str]
 ) -> FoundResources:
     """What the last scan made of a folder, where the walk knows that nothing in it changed."""
-    known = metadata.found.get(folder.path)
-    if known is not None and known.files is folder.files and known.providers == providers:
-        return known.found
-    warned = len(walk.warnings)
+    former = metadata.found.get(folder.path)
+    if former is not None and former.files is folder.files and former.providers == providers:
+        return former.found
+    warnings_before = len(walk.warnings)
     discovery = _Discovery(walk, metadata, providers)
-    found = discovery.run(folder)
-    if len(walk.warnings) == warned and not discovery.looked_elsewhere:
-        metadata.found[folder.path] = FoundThen(folder.files, providers, found)
-    return found
+    contents = discovery.run(folder)
+    if len(walk.warnings) == warnings_before and not discovery.looked_elsewhere:
+        metadata.found[folder.path] = FoundThen(folder.files, providers, contents)
+    return contents
 
 
 class _Discovery:
@@ -121,9 +123,9 @@ class _Discovery:
             if name.endswith(META_SUFFIX) and name not in used and not is_document(name):
                 yield None, meta
 
-    def _take(self, folder: Folder, file: File | None, described: File | None) -> None:
-        place = described.path if described else file.path if file else folder.path
-        meta = self._metadata_of(file, described, place)
+    def _take(self, folder: Folder, file: File | None, meta_file: File | None) -> None:
+        place = meta_file.path if meta_file else file.path if file else folder.path
+        meta = self._metadata_of(file, meta_file, place)
         if file is not None and not meta and is_program(file):
             self.found.strays.append(self.walk.relative(file))
             return
@@ -140,9 +142,9 @@ class _Discovery:
         if script is not None:
             item["completion"] = self.walk.relative(script)
 
-    def _metadata_of(self, file: File | None, described: File | None, place: str) -> JsonObject:
-        if described is not None:
-            meta = self.metadata.read(described)
+    def _metadata_of(self, file: File | None, meta_file: File | None, place: str) -> JsonObject:
+        if meta_file is not None:
+            meta = self.metadata.read(meta_file)
         else:
             meta = inline(head(file.path), file.path) if file else {}
         if not isinstance(meta.get("arguments", {}), dict):
@@ -209,7 +211,7 @@ def script_of(meta: JsonObject, place: str, root: str) -> str:
         real = os.path.realpath(os.path.join(folder, path))
         if os.path.isfile(real) and is_below(real, root):
             return real
-    raise MetadataError(f"{place}: path {path!r} names no file below {root}; skipped")
+    raise MetadataError(f"{place}: path {path!r} is not a file below {root}; skipped")
 
 
 def uri_of(meta: JsonObject, place: str) -> str:
@@ -223,12 +225,12 @@ def uri_of(meta: JsonObject, place: str) -> str:
 
 def provider_of(meta: JsonObject, uri: str, own: frozenset[str], place: str) -> str:
     """The one that is named; else the one for the scheme; else `file`."""
-    named = meta.get("provider")
-    if named is None:
+    provider = meta.get("provider")
+    if provider is None:
         return provider_for(uri, own)
-    if isinstance(named, str) and (named in BUILT_IN or named in own):
-        return named
-    raise MetadataError(f"{place}: there is no provider {named!r}; skipped")
+    if isinstance(provider, str) and (provider in BUILT_IN or provider in own):
+        return provider
+    raise MetadataError(f"{place}: there is no provider {provider!r}; skipped")
 
 
 BUILT_IN = frozenset({"file", "git", "https", "ui", "echo"})

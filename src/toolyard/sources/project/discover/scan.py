@@ -50,10 +50,10 @@ def scan(project: Project, settings: Settings, metadata: Metadata, only: str = "
     return looked_into(quick_scan(project, settings, metadata, only), project, metadata)
 
 
-def looked_into(found: Scan, project: Project, metadata: Metadata) -> Scan:
+def looked_into(result: Scan, project: Project, metadata: Metadata) -> Scan:
     """The scan, with warnings of scripts that cannot be started."""
-    scripts = unrunnable(found.items["tools"], project.tools, found.stamps, metadata)
-    return found._replace(warnings=(*found.warnings, *scripts))
+    scripts = unrunnable(result.items["tools"], project.tools, result.stamps, metadata)
+    return result._replace(warnings=(*result.warnings, *scripts))
 
 
 def quick_scan(project: Project, settings: Settings, metadata: Metadata, only: str = "") -> Scan:
@@ -72,7 +72,7 @@ def unscanned(project: Project, settings: Settings, why: Shortage) -> Scan:
 
 
 class CollectorPaused:
-    """A scan makes many objects that stay: to collect in between costs a third of its time.
+    """A scan makes many objects that stay: collecting garbage meanwhile takes a third of its time.
 
     Those of the first scan are not looked at afterwards either: nothing is in flight yet.
     Later ones are not spared, because what is spared is never collected.
@@ -108,18 +108,18 @@ def registration_of(project: Project, settings: Settings) -> Registration:
 
 def provider_scripts(project: Project) -> dict[str, str]:
     """The project's own providers: name -> path. NAME.sh, or any program called NAME."""
-    found: dict[str, str] = {}
+    scripts: dict[str, str] = {}
     try:
         names = sorted(os.listdir(project.providers), key=lambda name: not name.endswith(".sh"))
     except OSError as error:
         raise_if_short(error, project.providers)
-        return found
+        return scripts
     for name in names:
         path = os.path.realpath(os.path.join(project.providers, name))
         bare = name.partition(".")[0]
         if bare and os.path.isfile(path) and (name.endswith(".sh") or os.access(path, os.X_OK)):
-            found.setdefault(bare, path)
-    return found
+            scripts.setdefault(bare, path)
+    return scripts
 
 
 class _Scanner:
@@ -142,11 +142,11 @@ class _Scanner:
         project, metadata = self._project, self._metadata
         server = read_identity(project, self._settings).info["name"]
         providers = frozenset(provider_scripts(project))
-        adopting = Adopting(registration, self._warnings)
+        adoption = Adopting(registration, self._warnings)
         tools_walk, resources_walk = self._walk(project.tools), self._walk(project.resources)
         prompts_walk, pages_walk = self._walk(project.prompts), self._walk(project.ui)
         tools = discover_tools(tools_walk, metadata, server)
-        found = discover_resources(resources_walk, metadata, providers)
+        resources_found = discover_resources(resources_walk, metadata, providers)
         prompts = discover_prompts(prompts_walk, metadata)
         pages = discover_pages(tools.pages, pages_walk, metadata, server, project)
         for walk, key in (
@@ -158,19 +158,21 @@ class _Scanner:
             self._stamps.update(walk.stamps)
             if registration.get(key) is None:
                 self._warnings += walk.warnings
-        resources = _chosen(adopting.resources(project.resources, providers), found.resources)
+        resources = _chosen(
+            adoption.resources(project.resources, providers), resources_found.resources
+        )
         items: Items = {
-            "tools": _chosen(adopting.tools(project.tools), tools.items),
+            "tools": _chosen(adoption.tools(project.tools), tools.items),
             "resources": unique(
                 [*resources, *named_apart(pages, resources)], "name", "resource", self._warnings
             ),
-            "prompts": _chosen(adopting.prompts(project.prompts), prompts),
+            "prompts": _chosen(adoption.prompts(project.prompts), prompts),
             "templates": self._templates(
-                adopting.templates(project.resources), found.templates, resources
+                adoption.templates(project.resources), resources_found.templates, resources
             ),
         }
         if registration.get("resources") is None:
-            self._mention_strays(found.strays, items["templates"])
+            self._mention_strays(resources_found.strays, items["templates"])
         self._mention_idle_hook()
         completions = tuple(registration.get("completions") or ())
         broken = self._oversized(items)
@@ -203,30 +205,32 @@ class _Scanner:
     def _templates(
         self,
         by_hand: list[JsonObject] | None,
-        found: list[JsonObject],
+        discovered_items: list[JsonObject],
         resources: list[JsonObject],
     ) -> list[JsonObject]:
         """Those registered by hand lie over those found; none may share a resource's name."""
         if by_hand is not None and not by_hand:
             return []
-        merged = {item["name"]: item for item in (*found, *(by_hand or ()))}
-        taken = {item["name"] for item in resources}
-        for name in sorted(merged.keys() & taken):
+        by_name = {item["name"]: item for item in (*discovered_items, *(by_hand or ()))}
+        names = {item["name"] for item in resources}
+        for name in sorted(by_name.keys() & names):
             place = self._project.resources
             self._warnings.append(
                 f"{place}: template {name!r}: a resource has the same name; skipped"
             )
-        return [merged[name] for name in sorted(merged) if name not in taken]
+        return [by_name[name] for name in sorted(by_name) if name not in names]
 
     def _oversized(self, items: Items) -> dict[Kind, str]:
         limit = self._settings.registry_max_bytes
         broken: dict[Kind, str] = {}
-        for kind, listed in items.items():
-            warn_if_many(kind, listed, self._warnings)
-            if len(canonical(listed)) > limit:
+        for kind, entries in items.items():
+            warn_if_many(kind, entries, self._warnings)
+            if len(canonical(entries)) > limit:
                 broken[kind] = f"the {kind} registry exceeds {limit} bytes"
         return broken
 
 
-def _chosen(by_hand: list[JsonObject] | None, found: list[JsonObject]) -> list[JsonObject]:
-    return found if by_hand is None else by_hand
+def _chosen(
+    by_hand: list[JsonObject] | None, discovered_items: list[JsonObject]
+) -> list[JsonObject]:
+    return discovered_items if by_hand is None else by_hand

@@ -49,9 +49,9 @@ def discover_tools(walk: Walk, metadata: Metadata, server: str) -> FoundTools:
         if _is_own_page(folder):
             pages.append(folder)
             continue
-        for file, described in tools_in(folder):
+        for file, meta_file in tools_in(folder):
             try:
-                items.append(_known_item(walk, file, described, metadata))
+                items.append(_known_item(walk, file, meta_file, metadata))
             except MetadataError as problem:
                 warnings.append(str(problem))
     items.sort(key=_by_name)
@@ -63,36 +63,36 @@ def discover_tools(walk: Walk, metadata: Metadata, server: str) -> FoundTools:
 
 
 def _told_apart(items: list[JsonObject], walk: Walk, metadata: Metadata) -> list[JsonObject]:
-    """Two scripts that nobody has named and that would be called the same are both on offer.
+    """Two scripts without a name of their own, in files of the same name, are both on offer.
 
     The first keeps the name of its file, each further one takes that of its folder.
     """
     nameless = [item for item in items if item["path"] in metadata.nameless]
     if len({item["name"] for item in nameless}) == len(nameless):
         return items
-    taken: set[str] = set()
-    renamed: dict[str, JsonObject] = {}
+    names: set[str] = set()
+    new_items: dict[str, JsonObject] = {}
     for item in nameless:
         name, folder = item["name"], os.path.basename(os.path.dirname(item["path"]))
-        if name in taken and folder:
-            renamed[item["path"]] = {**item, "name": folder}
+        if name in names and folder:
+            new_items[item["path"]] = {**item, "name": folder}
             place = os.path.join(walk.root, item["path"])
             why = f"there is already a tool {name!r}; without a name of its own it is {folder!r}"
             walk.warnings.append(f"{place}: {why}")
-        taken.add(name)
-    return sorted((renamed.get(item["path"], item) for item in items), key=_by_name)
+        names.add(name)
+    return sorted((new_items.get(item["path"], item) for item in items), key=_by_name)
 
 
 def tools_in(folder: Folder) -> Iterator[tuple[File, File | None]]:
     """The tools in one folder, each with its metadata file."""
-    found = [
+    candidates = [
         (file, metadata_file(folder, name))
         for name, file in folder.files.items()
         if not name.endswith(META_SUFFIX) and not is_document(name)
     ]
-    described = any(meta for _, meta in found)
-    for file, meta in found:
-        if file.executable or ((meta or not described) and _is_script(file)):
+    has_metadata = any(meta for _, meta in candidates)
+    for file, meta in candidates:
+        if file.executable or ((meta or not has_metadata) and _is_script(file)):
             yield file, meta
 
 
@@ -105,22 +105,22 @@ def _is_script(file: File) -> bool:
     return file.name.endswith((".sh", ".bash")) or head(file.path, 2) == b"#!"
 
 
-def _known_item(walk: Walk, file: File, described: File | None, metadata: Metadata) -> JsonObject:
+def _known_item(walk: Walk, file: File, meta_file: File | None, metadata: Metadata) -> JsonObject:
     """The item of the last scan where neither script nor metadata has changed since."""
-    stamp = described.stamp if described else 0
-    known = metadata.items.get(file.path)
-    if known is not None and known[0] == file.stamp and known[1] == stamp:
-        return known[2]
+    stamp = meta_file.stamp if meta_file else 0
+    former = metadata.items.get(file.path)
+    if former is not None and former[0] == file.stamp and former[1] == stamp:
+        return former[2]
     before = len(walk.warnings)
-    item = _item(walk, file, described, metadata)
+    item = _item(walk, file, meta_file, metadata)
     if len(walk.warnings) == before:  # what is warned of is looked at again each time
         metadata.items[file.path] = (file.stamp, stamp, item)
     return item
 
 
-def _item(walk: Walk, file: File, described: File | None, metadata: Metadata) -> JsonObject:
-    meta = metadata.read(described) if described else inline(head(file.path), file.path)
-    place = described.path if described else file.path
+def _item(walk: Walk, file: File, meta_file: File | None, metadata: Metadata) -> JsonObject:
+    meta = metadata.read(meta_file) if meta_file else inline(head(file.path), file.path)
+    place = meta_file.path if meta_file else file.path
     meta = checked(meta, place, walk.warnings)
     path = walk.relative(file)
     (metadata.nameless.discard if "name" in meta else metadata.nameless.add)(path)
@@ -146,28 +146,28 @@ def _with_page(item: JsonObject, folders: set[str], server: str) -> JsonObject:
     if folder not in folders:
         return item
     meta: JsonObject = item.get("_meta", {})
-    given = meta.get("ui")
-    inferred = {
+    page_meta = meta.get("ui")
+    defaults = {
         "resourceUri": f"ui://{server}/{os.path.basename(folder)}",
         "visibility": ["model", "app"],
     }
-    ui = given if isinstance(given, dict) else {}
-    return item if "resourceUri" in ui else {**item, "_meta": {**meta, "ui": {**inferred, **ui}}}
+    ui = page_meta if isinstance(page_meta, dict) else {}
+    return item if "resourceUri" in ui else {**item, "_meta": {**meta, "ui": {**defaults, **ui}}}
 
 
 def unrunnable(
     items: Iterable[JsonObject], root: str, stamps: Stamps, metadata: Metadata
 ) -> Iterator[str]:
-    """The discovered scripts that no system can start. To look into each costs a list its speed:
-    nothing else waits for this."""
-    real, known = os.path.realpath(root), metadata.runnable
+    """The discovered scripts that no system can start. Looking into each would slow a list down:
+    nothing waits for this."""
+    real, runnable_stamps = os.path.realpath(root), metadata.runnable
     for item in items:
         path = f"{real}/{item.get('path', '')}"
         stamp = stamps.get(path)
-        if stamp is None or known.get(path) == stamp:
+        if stamp is None or runnable_stamps.get(path) == stamp:
             continue
         if head(path, 4).startswith(RUNNABLE):
-            known[path] = stamp
+            runnable_stamps[path] = stamp
         else:
             yield f"{path}: has no interpreter line (#!)"
 

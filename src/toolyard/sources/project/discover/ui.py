@@ -39,10 +39,10 @@ def discover_pages(
 
 
 def named_apart(pages: list[JsonObject], resources: list[JsonObject]) -> list[JsonObject]:
-    """A page that would have the name of a resource is told from it by our prefix."""
-    taken = {item["name"] for item in resources}
+    """A page with the name of a resource gets our prefix, to tell them apart."""
+    names = {item["name"] for item in resources}
     return [
-        {**page, "name": PAGE_PREFIX + page["name"]} if page["name"] in taken else page
+        {**page, "name": PAGE_PREFIX + page["name"]} if page["name"] in names else page
         for page in pages
     ]
 
@@ -59,9 +59,9 @@ def _shared(walk: Walk) -> Iterator[tuple[str, Folder]]:
 
 
 def _item(folder: Folder, metadata: Metadata, root: str, warnings: list[str]) -> JsonObject:
-    described = folder.files.get("ui.meta.json")
-    place = described.path if described else folder.path
-    meta = checked(metadata.read(described) if described else {}, place, warnings)
+    meta_file = folder.files.get("ui.meta.json")
+    place = meta_file.path if meta_file else folder.path
+    meta = checked(metadata.read(meta_file) if meta_file else {}, place, warnings)
     item: JsonObject = {
         "name": "",
         "description": meta.get("description", ""),
@@ -92,11 +92,11 @@ def _template(meta: JsonObject, place: str) -> JsonObject:
 
 def _about(meta: Any) -> JsonObject:
     """What the client is told of a page: where it may connect, what it may use."""
-    given = meta if isinstance(meta, dict) else {}
-    csp = given.get("csp")
-    about: JsonObject = {"prefersBorder": given.get("prefersBorder") is not False}
+    fields = meta if isinstance(meta, dict) else {}
+    csp = fields.get("csp")
+    about: JsonObject = {"prefersBorder": fields.get("prefersBorder") is not False}
     if isinstance(csp, dict):
         about["csp"] = {key: csp[key] for key in _CSP if isinstance(csp.get(key), list)}
-    if given.get("permissions"):
-        about["permissions"] = given["permissions"]
+    if fields.get("permissions"):
+        about["permissions"] = fields["permissions"]
     return about

@@ -46,8 +46,8 @@ class UnlistedFiles:
         for start in _RELATIVE:
             if uri.lower().startswith(start):
                 below = unquote(uri[len(start) :])
-                found = [os.path.join(base, below) for base in self._bases]
-                return next((path for path in found if os.path.isfile(path)), found[0])
+                candidates = [os.path.join(base, below) for base in self._bases]
+                return next((path for path in candidates if os.path.isfile(path)), candidates[0])
         return path_of(uri)
 
 

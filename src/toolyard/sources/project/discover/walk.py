@@ -54,16 +54,16 @@ class Remembered:
     def trusted(self, folder: str, stamp: int) -> Contents | None:
         if self.doubted is None or folder in self.doubted:
             return None
-        known = self.folders.get(folder)
-        return known if known is not None and known.stamp == stamp else None
+        contents = self.folders.get(folder)
+        return contents if contents is not None and contents.stamp == stamp else None
 
-    def keep(self, folder: str, found: Contents) -> Contents:
+    def keep(self, folder: str, contents: Contents) -> Contents:
         """What is still the same stays the same object, and with it what was made of it."""
-        known = self.folders.get(folder)
-        if known is not None and known == found:
-            return known
-        self.folders[folder] = found
-        return found
+        former = self.folders.get(folder)
+        if former is not None and former == contents:
+            return former
+        self.folders[folder] = contents
+        return contents
 
 
 class Walk:
@@ -83,44 +83,44 @@ class Walk:
 
     def folders_below(self, paths: list[str]) -> Iterator[Folder]:
         """The same for some of the folders in the root. No links."""
-        waiting = []
+        queue = []
         for path in reversed(paths):
             status = os.lstat(path)
             if S_ISDIR(status.st_mode):
                 self.stamps[path] = changed_at(status)
-                waiting.append((path, os.path.basename(path), 1))
-        return self._from(waiting)
+                queue.append((path, os.path.basename(path), 1))
+        return self._from(queue)
 
-    def _from(self, waiting: list[tuple[str, str, int]]) -> Iterator[Folder]:
-        while waiting:
-            path, relative, depth = waiting.pop()
+    def _from(self, queue: list[tuple[str, str, int]]) -> Iterator[Folder]:
+        while queue:
+            path, relative, depth = queue.pop()
             files, below = self._contents(path)
             yield Folder(path, relative, files)
             if below and depth < MAX_DEPTH:
                 under = f"{relative}/" if relative else ""
-                found = [(real, under + name, depth + 1) for name, real in below.items()]
-                waiting += reversed(found)
+                subfolders = [(real, under + name, depth + 1) for name, real in below.items()]
+                queue += reversed(subfolders)
 
     def _contents(self, folder: str) -> tuple[dict[str, File], dict[str, str]]:
         stamp = self.stamps[folder]
-        known = self._remembered.trusted(folder, stamp)
-        if known is not None:
-            self.stamps.update(known.stamps)
-            return known.files, known.below
+        former = self._remembered.trusted(folder, stamp)
+        if former is not None:
+            self.stamps.update(former.stamps)
+            return former.files, former.below
         doubts = len(self.warnings)
-        found = Contents(stamp, {}, {}, {})
-        links = self._sort_out(folder, found)
-        self.stamps.update(found.stamps)
+        contents = Contents(stamp, {}, {}, {})
+        links = self._sort_out(folder, contents)
+        self.stamps.update(contents.stamps)
         # Not what is warned of each time, nor links: what they lead to changes elsewhere.
         if not links and len(self.warnings) == doubts:
-            found = self._remembered.keep(folder, found)
-        return found.files, found.below
+            contents = self._remembered.keep(folder, contents)
+        return contents.files, contents.below
 
     # Runs for each file of a project. One lstat a name costs less than scandir and a stat a
     # file, and it dates folders as well.
-    def _sort_out(self, folder: str, found: Contents) -> int:
+    def _sort_out(self, folder: str, contents: Contents) -> int:
         """How many links were followed."""
-        _, files, below, stamps = found
+        _, files, below, stamps = contents
         links = 0
         for name in self._names(folder):
             path = f"{folder}/{name}"
@@ -151,12 +151,12 @@ class Walk:
             raise_if_short(error, folder)
             self.warnings.append(f"{folder}: cannot be read: {error.strerror}")
             return []
-        seen = [name for name in names if name[0] != "."]
-        if not "".join(seen).isprintable():
-            seen = [name for name in seen if self._is_plain(folder, name)]
+        visible = [name for name in names if name[0] != "."]
+        if not "".join(visible).isprintable():
+            visible = [name for name in visible if self._is_plain(folder, name)]
         if self.only:
-            seen = [name for name in seen if self._wanted(f"{folder}/{name}")]
-        return seen
+            visible = [name for name in visible if self._wanted(f"{folder}/{name}")]
+        return visible
 
     def _is_plain(self, folder: str, name: str) -> bool:
         if is_plain(name):

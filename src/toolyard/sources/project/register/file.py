@@ -1,6 +1,6 @@
 """server.d/register.json: what a project registers by hand, read strictly.
 
-One mistake and none of it counts: a half-read registration would serve what nobody meant.
+One mistake and all of it is refused: a half-read registration would serve what nobody meant.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _KEYS = frozenset((*LISTS, "version", "_meta"))
 
 
 class RegistrationError(Exception):
-    """Why nothing of the registration counts; names the file."""
+    """Why the whole registration is refused; names the file."""
 
 
 class Registration(NamedTuple):
@@ -92,14 +92,14 @@ def _content(path: str, max_bytes: int) -> JsonObject:
 def checked_lists(content: JsonObject, place: str, project: Project) -> dict[str, list[JsonObject]]:
     lists: dict[str, list[JsonObject]] = {}
     for key in LISTS:
-        listed = content.get(key)
-        if listed is None:
+        entries = content.get(key)
+        if entries is None:
             continue
-        if not isinstance(listed, list):
+        if not isinstance(entries, list):
             raise RegistrationError(f"{place}#/{key}: must be an array")
-        for index, item in enumerate(listed):
+        for index, item in enumerate(entries):
             _check_item(key, item, f"{place}#/{key}/{index}")
-        lists[key] = listed
+        lists[key] = entries
     if "completions" in lists:
         lists["completions"] = _completions(lists["completions"], place, project)
     return lists
@@ -115,15 +115,15 @@ def _check_item(key: str, item: Json, place: str) -> None:
 
 
 def _completions(items: list[JsonObject], place: str, project: Project) -> list[JsonObject]:
-    checked: dict[str, JsonObject] = {}
+    completions: dict[str, JsonObject] = {}
     for index, item in enumerate(items):
         name = item["name"].strip()
-        if name in checked:
+        if name in completions:
             raise RegistrationError(f"{place}#/completions/{index}/name: {name!r} is there twice")
         real = os.path.realpath(os.path.join(project.root, item["path"]))
         if not is_below(real, project.root) or not os.path.isfile(real):
             raise RegistrationError(
-                f"{place}#/completions/{index}/path: {item['path']!r} names no file of the project"
+                f"{place}#/completions/{index}/path: {item['path']!r} is not a file of the project"
             )
-        checked[name] = {**item, "name": name, "path": real}
-    return list(checked.values())
+        completions[name] = {**item, "name": name, "path": real}
+    return list(completions.values())

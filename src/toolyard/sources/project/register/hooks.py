@@ -15,6 +15,7 @@ import orjson
 from toolyard.files.safety import why_unsafe
 from toolyard.processes.shell import TookTooLong, run_to_end
 from toolyard.protocol.call import JsonObject
+from toolyard.protocol.kinds import SPELLED
 from toolyard.settings import Settings, secret_variables
 from toolyard.sources.project.layout import Project
 from toolyard.sources.project.register.file import (
@@ -25,23 +26,24 @@ from toolyard.sources.project.register.file import (
     script_path,
 )
 
+_TEMPLATES = SPELLED["templates"].key
 # The file that a call writes to is named by its environment; one line a call: list, JSON.
 _FUNCTIONS = {
     "mcp_register_tool": "tools",
     "mcp_register_resource": "resources",
-    "mcp_register_resource_template": "resourceTemplates",
+    "mcp_register_resource_template": _TEMPLATES,
     "mcp_register_prompt": "prompts",
     "mcp_register_completion": "completions",
     "mcp_tools_register_manual": "tools",
     "mcp_resources_register_manual": "resources",
-    "mcp_resources_templates_register_manual": "resourceTemplates",
+    "mcp_resources_templates_register_manual": _TEMPLATES,
     "mcp_prompts_register_manual": "prompts",
     "mcp_completion_register_manual": "completions",
 }
 _TAKE_OVER = {
     "mcp_tools_manual": "tools",
     "mcp_resources_manual": "resources",
-    "mcp_resources_templates_manual": "resourceTemplates",
+    "mcp_resources_templates_manual": _TEMPLATES,
     "mcp_prompts_manual": "prompts",
     "mcp_completion_manual": "completions",
 }
@@ -72,12 +74,12 @@ def registered_by_script(project: Project, settings: Settings) -> Registration:
     if unsafe is not None:
         raise RegistrationError(unsafe)
     with tempfile.TemporaryDirectory(prefix="toolyard-register-") as folder:
-        collected = os.path.join(folder, "registered")
-        printed = _run(project, settings, path, collected)
-        return _registration(project, settings, path, printed, collected)
+        calls_file = os.path.join(folder, "registered")
+        output = _run(project, settings, path, calls_file)
+        return _registration(project, settings, path, output, calls_file)
 
 
-def _run(project: Project, settings: Settings, path: str, collected: str) -> bytes:
+def _run(project: Project, settings: Settings, path: str, calls_file: str) -> bytes:
     bash = shutil.which("bash")
     if bash is None:
         raise RegistrationError(f"{path}: bash is not installed")
@@ -86,7 +88,7 @@ def _run(project: Project, settings: Settings, path: str, collected: str) -> byt
             code, _ = run_to_end(
                 [bash, "-c", _PRELUDE, "register.sh", path],
                 timeout=settings.default_tool_timeout,
-                env=_environ(project, collected),
+                env=_environ(project, calls_file),
                 cwd=project.root,
                 stdout=output,
                 stderr=errors,
@@ -97,18 +99,18 @@ def _run(project: Project, settings: Settings, path: str, collected: str) -> byt
             ) from None
         if code:
             errors.seek(0)
-            said = errors.read(_STDERR_SHOWN).decode("utf-8", "replace").strip()
-            raise RegistrationError(f"{path}: failed with exit code {code}: {said}")
+            stderr_text = errors.read(_STDERR_SHOWN).decode("utf-8", "replace").strip()
+            raise RegistrationError(f"{path}: failed with exit code {code}: {stderr_text}")
         output.seek(0)
         return output.read(settings.manual_buffer_max_bytes + 1)
 
 
-def _environ(project: Project, collected: str) -> dict[str, str]:
+def _environ(project: Project, calls_file: str) -> dict[str, str]:
     secrets = secret_variables()
-    kept = {name: value for name, value in os.environ.items() if name not in secrets}
+    variables = {name: value for name, value in os.environ.items() if name not in secrets}
     return {
-        **kept,
-        "TOOLYARD_REGISTERED": collected,
+        **variables,
+        "TOOLYARD_REGISTERED": calls_file,
         "MCPBASH_PROJECT_ROOT": project.root,
         "MCPBASH_TOOLS_DIR": project.tools,
         "MCPBASH_RESOURCES_DIR": project.resources,
@@ -119,17 +121,17 @@ def _environ(project: Project, collected: str) -> dict[str, str]:
 
 
 def _registration(
-    project: Project, settings: Settings, path: str, printed: bytes, collected: str
+    project: Project, settings: Settings, path: str, output: bytes, calls_file: str
 ) -> Registration:
     calls = b""
-    if os.path.exists(collected):
-        with open(collected, "rb") as stream:
+    if os.path.exists(calls_file):
+        with open(calls_file, "rb") as stream:
             calls = stream.read(settings.manual_buffer_max_bytes + 1)
-    if max(len(calls), len(printed)) > settings.manual_buffer_max_bytes:
+    if max(len(calls), len(output)) > settings.manual_buffer_max_bytes:
         raise RegistrationError(
             f"{path}: registers more than {settings.manual_buffer_max_bytes} bytes"
         )
-    lists = {**_printed_lists(printed, path), **_called_lists(calls, path)}
+    lists = {**_printed_lists(output, path), **_called_lists(calls, path)}
     return Registration(path, checked_lists(lists, path, project))
 
 
@@ -137,21 +139,21 @@ def _called_lists(calls: bytes, path: str) -> dict[str, list[JsonObject]]:
     lists: dict[str, list[JsonObject]] = {}
     parts = calls.split(b"\0")
     for kind, text in zip(parts[::2], parts[1::2], strict=False):
-        listed = lists.setdefault(kind.decode(), [])
+        entries = lists.setdefault(kind.decode(), [])
         if not text:
             continue
         try:
-            listed.append(orjson.loads(text))
+            entries.append(orjson.loads(text))
         except orjson.JSONDecodeError as error:
             raise RegistrationError(f"{path}: registers what is not JSON: {error}") from None
     return lists
 
 
-def _printed_lists(printed: bytes, path: str) -> JsonObject:
-    if not printed.strip():
+def _printed_lists(output: bytes, path: str) -> JsonObject:
+    if not output.strip():
         return {}
     try:
-        content = orjson.loads(printed)
+        content = orjson.loads(output)
     except orjson.JSONDecodeError as error:
         raise RegistrationError(f"{path}: prints what is not JSON: {error}") from None
     if not isinstance(content, dict):

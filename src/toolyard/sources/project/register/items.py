@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable
 
 from toolyard.files.beneath import is_below
+from toolyard.protocol.kinds import SPELLED
 from toolyard.protocol.values import JsonObject
 from toolyard.sources.project.discover.files import is_program, type_by_name
 from toolyard.sources.project.discover.metadata import MetadataError, checked, normalised, schema_of
@@ -45,16 +46,16 @@ class Adopting:
     def resources(self, root: str, providers: frozenset[str]) -> list[JsonObject] | None:
         def adopt(item: JsonObject, place: str) -> JsonObject:
             uri = uri_of(item, place)
-            located = self._located(item, root) if item.get("path") else {}
-            adopted = {
+            location = self._located(item, root) if item.get("path") else {}
+            resource = {
                 **item,
                 "mimeType": item.get("mimeType") or type_by_name(item.get("path") or uri),
                 "provider": provider_of(item, uri, providers, place),
-                **located,
+                **location,
             }
             if isinstance(item.get("inputSchema"), dict):
-                adopted["inputSchema"] = normalised(item["inputSchema"])
-            return adopted
+                resource["inputSchema"] = normalised(item["inputSchema"])
+            return resource
 
         return self._adopted("resources", "resource", adopt)
 
@@ -62,17 +63,17 @@ class Adopting:
         def adopt(item: JsonObject, place: str) -> JsonObject:
             return template_item(item, place, root)
 
-        return self._adopted("resourceTemplates", "template", adopt)
+        return self._adopted(SPELLED["templates"].key, "template", adopt)
 
     def _adopted(
         self, key: str, kind: str, adopt: Callable[[JsonObject, str], JsonObject]
     ) -> list[JsonObject] | None:
-        listed = self._registration.get(key)
-        if listed is None:
+        entries = self._registration.get(key)
+        if entries is None:
             return None
         place = self._registration.place
         items = []
-        for index, item in enumerate(listed):
+        for index, item in enumerate(entries):
             try:
                 items.append(adopt(checked(item, place, self._warnings), place))
             except MetadataError as problem:
@@ -84,11 +85,11 @@ class Adopting:
         """Where the file of an item really is, and whether it is there."""
         real = os.path.realpath(os.path.join(root, item["path"]))
         if not is_below(real, root) or not os.path.isfile(real):
-            why = f"{item['path']!r} names no file below {root}"
+            why = f"{item['path']!r} is not a file below {root}"
             self._warnings.append(f"{self._registration.place}: {item['name']}: {why}")
             return {"unavailable": why}
         file = File(os.path.basename(real), real, 0, os.access(real, os.X_OK))
-        located: JsonObject = {"path": real[len(root) + 1 :]}
+        location: JsonObject = {"path": real[len(root) + 1 :]}
         if is_program(file):
-            located["executable"] = True
-        return located
+            location["executable"] = True
+        return location

@@ -94,9 +94,9 @@ class ChainBuilder:
         return None
 
 
-def _nearest(chain: Chain, read: Callable[[ToolDefinition], _Value | None]) -> _Value | None:
-    found = (read(link) for link in chain.links)
-    return next((value for value in found if value is not None), None)
+def _nearest(chain: Chain, field_of: Callable[[ToolDefinition], _Value | None]) -> _Value | None:
+    values = (field_of(link) for link in chain.links)
+    return next((value for value in values if value is not None), None)
 
 
 def _output(chain: Chain) -> Output | None:
@@ -110,12 +110,12 @@ def _output(chain: Chain) -> Output | None:
 def _definition(chain: Chain, output: Output | None) -> JsonObject:
     """The underlying definition, unknown fields kept, with what the registry says laid over it."""
     definition: JsonObject = {**(chain.definition or {}), "name": chain.tool.name}
-    stated: Mapping[str, object] = {
+    fields: Mapping[str, object] = {
         "title": _nearest(chain, lambda link: link.title),
         "description": _nearest(chain, lambda link: link.description),
         "annotations": _nearest(chain, lambda link: link.annotations),
     }
-    definition.update({key: value for key, value in stated.items() if value is not None})
+    definition.update({key: value for key, value in fields.items() if value is not None})
     definition["inputSchema"] = _advertised_input(chain)
     if output is not None:
         definition.pop("outputSchema", None)
@@ -123,14 +123,14 @@ def _definition(chain: Chain, output: Output | None) -> JsonObject:
             definition["outputSchema"] = _typed(output.projection.advertised)
     if chain.tool.version is not None:
         meta = definition.get("_meta")
-        known = meta if isinstance(meta, dict) else {}
-        definition["_meta"] = {**known, VERSION_KEY: chain.tool.version}
+        own_meta = meta if isinstance(meta, dict) else {}
+        definition["_meta"] = {**own_meta, VERSION_KEY: chain.tool.version}
     return definition
 
 
 def _advertised_input(chain: Chain) -> JsonObject:
-    declared = chain.input_schema or (chain.definition or {}).get("inputSchema")
-    schema = declared if isinstance(declared, dict) else {}
+    own_schema = chain.input_schema or (chain.definition or {}).get("inputSchema")
+    schema = own_schema if isinstance(own_schema, dict) else {}
     return hide({"type": "object", **schema}, chain.hidden_fields)
 
 
@@ -142,19 +142,19 @@ def _typed(schema: JsonObject) -> JsonObject:
 
 
 def _extra(tool: ToolDefinition) -> dict[str, object]:
-    pinned = tool.source_version_pin is not None or tool.expected_schema_hash is not None
-    stated = {
+    has_pin = tool.source_version_pin is not None or tool.expected_schema_hash is not None
+    fields = {
         "version": tool.version,
         "tags": tool.tags or None,
         "timeout": tool.timeout,
-        "pinned": pinned or None,
+        "pinned": has_pin or None,
     }
-    return {key: value for key, value in stated.items() if value is not None}
+    return {key: value for key, value in fields.items() if value is not None}
 
 
 def _named_in_vain(tool: ToolDefinition) -> dict[str, object]:
-    stated = {"server": tool.server, "source": tool.source}
-    return {key: value for key, value in stated.items() if value is not None}
+    owners = {"server": tool.server, "source": tool.source}
+    return {key: value for key, value in owners.items() if value is not None}
 
 
 def _chain_extra(chain: Chain) -> dict[str, object]:
@@ -170,5 +170,5 @@ def _chain_extra(chain: Chain) -> dict[str, object]:
 
 def _passed_on(existing: Tool) -> dict[str, object]:
     """Which upstream's tool does the work underneath."""
-    known = {key: existing.extra.get(key) for key in ("server", "originalName")}
-    return {key: value for key, value in known.items() if value is not None}
+    origin_fields = {key: existing.extra.get(key) for key in ("server", "originalName")}
+    return {key: value for key, value in origin_fields.items() if value is not None}

@@ -34,21 +34,21 @@ class Chain:
     @property
     def original_name(self) -> str:
         """What the upstream calls it."""
-        stated = (link.original_name for link in self.links)
-        return next((name for name in stated if name is not None), self.links[-1].name)
+        names = (link.original_name for link in self.links)
+        return next((name for name in names if name is not None), self.links[-1].name)
 
     @property
     def input_schema(self) -> JsonObject | None:
         """What the registry declares, nearest first."""
-        stated = (link.input_schema for link in self.links)
-        return next((schema for schema in stated if schema is not None), None)
+        schemas = (link.input_schema for link in self.links)
+        return next((schema for schema in schemas if schema is not None), None)
 
     @property
     def defaults(self) -> JsonObject:
-        merged: JsonObject = {}
+        values: JsonObject = {}
         for link in reversed(self.links):
-            merged.update(link.defaults)
-        return merged
+            values.update(link.defaults)
+        return values
 
     @property
     def hidden_fields(self) -> frozenset[str]:
@@ -68,17 +68,17 @@ class Chains:
         self._tools = {tool.name: tool for tool in self.registry.tools}
 
     def of(self, tool: ToolDefinition) -> Chain:
-        links, seen = [tool], {tool.name}
+        links, names = [tool], {tool.name}
         while links[-1].source is not None and links[-1].source in self._tools:
-            if links[-1].source in seen:  # the links themselves say so
+            if links[-1].source in names:  # the links themselves say so
                 return Chain(tuple(links), broken="its sources are in a cycle")
             links.append(self._tools[links[-1].source])
-            seen.add(links[-1].name)
-        last = links[-1]
-        if last.source is not None:
-            return self._over_existing(tuple(links), last.source)
-        if last.server is not None:
-            return self._over_upstream(tuple(links), last.server)
+            names.add(links[-1].name)
+        lowest = links[-1]
+        if lowest.source is not None:
+            return self._over_existing(tuple(links), lowest.source)
+        if lowest.server is not None:
+            return self._over_upstream(tuple(links), lowest.server)
         return Chain(tuple(links))
 
     def _over_existing(self, links: tuple[ToolDefinition, ...], name: str) -> Chain:
@@ -129,15 +129,15 @@ class Chains:
         own = chain.input_schema
         if own is None:
             return None
-        for owner, required in _required_below(chain):
+        for owner, names_required in _required_below(chain):
             missing = [
                 field
-                for field in sorted(required)
+                for field in sorted(names_required)
                 if field not in chain.defaults and not mentions(own, field)
             ]
             if missing:
-                shown = ", ".join(f'"{field}"' for field in missing)
-                return f"its inputSchema leaves out {shown}, which {owner} requires"
+                names = ", ".join(f'"{field}"' for field in missing)
+                return f"its inputSchema leaves out {names}, which {owner} requires"
         return None
 
 
@@ -148,15 +148,15 @@ def _required_below(chain: Chain) -> Iterator[tuple[str, frozenset[str]]]:
     """
     for number, link in enumerate(chain.links[1:], 1):
         if link.input_schema is not None:
-            hidden = {field for below in chain.links[number:] for field in below.hide_fields}
-            yield f'its source "{link.name}"', required_fields(link.input_schema) - hidden
-    underlying = (chain.definition or {}).get("inputSchema")
-    if isinstance(underlying, dict):
-        yield "the underlying tool", required_fields(underlying)
+            hidden_fields = {field for below in chain.links[number:] for field in below.hide_fields}
+            yield f'its source "{link.name}"', required_fields(link.input_schema) - hidden_fields
+    schema = (chain.definition or {}).get("inputSchema")
+    if isinstance(schema, dict):
+        yield "the underlying tool", required_fields(schema)
 
 
 def known_listing(listing: Listing | None) -> Listing | None:
-    """A listing that failed and holds nothing says nothing of what there is."""
+    """An empty listing of a server that failed does not mean that there is nothing."""
     if listing is None or (listing.error is not None and not listing.tools):
         return None
     return listing
@@ -172,14 +172,18 @@ def _pin(chain: Chain, number: int) -> str | None:
         version = chain.existing.extra.get("version") if chain.existing else None
     if version == link.source_version_pin:
         return None
-    shown = f"version {version}" if version is not None else "no version"
-    return f"it pins version {link.source_version_pin} of {link.source}, which has {shown}"
+    version_text = f"version {version}" if version is not None else "no version"
+    return f"it pins version {link.source_version_pin} of {link.source}, which has {version_text}"
 
 
 def _hash(chain: Chain, link: ToolDefinition) -> str | None:
-    expected = link.expected_schema_hash
-    if expected is not None and not is_hash(expected):
+    expected_hash = link.expected_schema_hash
+    if expected_hash is not None and not is_hash(expected_hash):
         return "expectedSchemaHash is not sha256: and 64 hexadecimal digits (`lock` writes it)"
-    if expected is None or chain.definition is None or matches_hash(chain.definition, expected):
+    if (
+        expected_hash is None
+        or chain.definition is None
+        or matches_hash(chain.definition, expected_hash)
+    ):
         return None
     return "the definition of the underlying tool has changed: expectedSchemaHash does not match"

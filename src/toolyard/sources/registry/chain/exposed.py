@@ -49,9 +49,9 @@ class Exposed:
         if name is not None:
             target = self.connect.tool(server.name, original)
             extra = {"server": server.name, "originalName": original}
-            shown = {"inputSchema": {"type": "object"}, **definition, "name": name}
+            definition_shown = {"inputSchema": {"type": "object"}, **definition, "name": name}
             origin, check = _origin(server, original), server.validate
-            tool = Tool(name, shown, target, origin, check_input=check, extra=extra)
+            tool = Tool(name, definition_shown, target, origin, check_input=check, extra=extra)
             self.tools[name] = tool
 
     def _add_prompt(

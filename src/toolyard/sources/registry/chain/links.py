@@ -13,11 +13,13 @@ from toolyard.virtual.composition import tools_used
 
 def check_names(kind: str, names: Iterable[tuple[str, str]], report: Report) -> None:
     """Two entries of one name: the second is wrong."""
-    seen: dict[str, str] = {}
+    places_by_name: dict[str, str] = {}
     for name, pointer in names:
-        if name in seen:
-            report.refuse(f"{pointer}/name", f'a {kind} named "{name}" is already at {seen[name]}')
-        seen.setdefault(name, report.place(pointer))
+        if name in places_by_name:
+            report.refuse(
+                f"{pointer}/name", f'a {kind} named "{name}" is already at {places_by_name[name]}'
+            )
+        places_by_name.setdefault(name, report.place(pointer))
 
 
 def check_links(
@@ -53,30 +55,30 @@ def _check_cycles(tools: Sequence[tuple[ToolDefinition, str]], report: Report) -
         tool.name: pointer + ("/spec" if tool.source is None else "/source")
         for tool, pointer in tools
     }
-    told: set[str] = set()
+    names_reported: set[str] = set()
     for cycle in _cycles(uses):
-        shown = " -> ".join(cycle)
-        said = f"refers to itself: {shown}" if len(cycle) == 2 else f"is in a cycle: {shown}"
+        path = " -> ".join(cycle)
+        message = f"refers to itself: {path}" if len(cycle) == 2 else f"is in a cycle: {path}"
         for name in cycle:
-            if name not in told:
-                told.add(name)
-                report.problem(places[name], said)
+            if name not in names_reported:
+                names_reported.add(name)
+                report.problem(places[name], message)
 
 
 def _cycles(uses: Mapping[str, Sequence[str]]) -> Iterator[list[str]]:
-    """The names around each way back to where it began: every cycle has a member in one of them."""
-    done: set[str] = set()
+    """The names along each cycle: every tool that is in a cycle is in one of these."""
+    finished_names: set[str] = set()
     for start in uses:
         # From the start to where we are, each with what it uses and was not looked at yet.
-        path = {} if start in done else {start: iter(uses[start])}
+        path = {} if start in finished_names else {start: iter(uses[start])}
         while path:
             name = next(reversed(path))
             used = next(path[name], None)
             if used is None:
                 del path[name]
-                done.add(name)
+                finished_names.add(name)
             elif used in path:
                 names = list(path)
                 yield [*names[names.index(used) :], used]
-            elif used in uses and used not in done:
+            elif used in uses and used not in finished_names:
                 path[used] = iter(uses[used])

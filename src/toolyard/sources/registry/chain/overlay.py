@@ -41,20 +41,20 @@ class _Overlay:
     _warnings: dict[str, None] = field(default_factory=dict)
 
     def entries(self) -> Entries:
-        exposed = self._exposed()
-        own = self._own_tools(exposed)
-        shown = self._shown_scripts()
+        upstream_entries = self._exposed()
+        own = self._own_tools(upstream_entries)
+        script_entries = self._shown_scripts()
         return Entries(
             tools=(
                 *(own[tool.name] for tool in self.registry.tools if not tool.hidden),
-                *shown.tools,
-                *exposed.tools.values(),
+                *script_entries.tools,
+                *upstream_entries.tools.values(),
             ),
-            resources=(*shown.resources, *exposed.resources.values()),
-            templates=(*shown.templates, *exposed.templates.values()),
-            prompts=(*shown.prompts, *exposed.prompts.values()),
-            completions=(*shown.completions, *exposed.completions),
-            unlisted=shown.unlisted,
+            resources=(*script_entries.resources, *upstream_entries.resources.values()),
+            templates=(*script_entries.templates, *upstream_entries.templates.values()),
+            prompts=(*script_entries.prompts, *upstream_entries.prompts.values()),
+            completions=(*script_entries.completions, *upstream_entries.completions),
+            unlisted=script_entries.unlisted,
             broken=self.scripts.broken,
             warnings=(*self.scripts.warnings, *self.registry.warnings, *self._warnings),
         )
@@ -65,22 +65,22 @@ class _Overlay:
     def _exposed(self) -> Exposed:
         names = {tool.name for tool in self.registry.tools}
         scripts = self.scripts
-        owned = {
+        own_names = {
             "tools": frozenset(names.union(tool.name for tool in scripts.tools)),
             "prompts": frozenset(prompt.name for prompt in scripts.prompts),
             "resources": frozenset(resource.uri for resource in scripts.resources),
             "templates": frozenset(template.uri_template for template in scripts.templates),
         }
-        exposed = Exposed(self.registry, self.connect, self._warn, owned)
+        upstream_entries = Exposed(self.registry, self.connect, self._warn, own_names)
         for server in self.registry.servers:
             listing = self.by_login.get(server.name) or self.listings.get(server.name)
             if server.expose != "listed" and server.disabled is None and listing is not None:
-                exposed.add(server, listing)
-        return exposed
+                upstream_entries.add(server, listing)
+        return upstream_entries
 
-    def _own_tools(self, exposed: Exposed) -> dict[str, Tool]:
+    def _own_tools(self, upstream_entries: Exposed) -> dict[str, Tool]:
         """Every entry of the file, the hidden ones too: compositions may use those."""
-        elsewhere = {**exposed.tools, **{tool.name: tool for tool in self.scripts.tools}}
+        elsewhere = {**upstream_entries.tools, **{tool.name: tool for tool in self.scripts.tools}}
         chains = Chains(self.registry, self.listings, elsewhere, self._warn)
         definitions = {tool.name: tool for tool in self.registry.tools}
         built: dict[str, Tool] = {}
@@ -107,30 +107,32 @@ class _Overlay:
 
     def _shown_scripts(self) -> Entries:
         """The scripts that clients see by themselves, without those that an entry replaces."""
-        expose, owned = self.registry.project_expose, {tool.name for tool in self.registry.tools}
+        expose, names = self.registry.project_expose, {tool.name for tool in self.registry.tools}
         scripts = self.scripts
         for tool in scripts.tools:
-            if tool.name in owned and _shows(expose, tool.name):
+            if tool.name in names and _shows(expose, tool.name):
                 self._warn(f"script {tool.name!r} is left out: a registry entry has that name")
-        prompts = tuple(one for one in scripts.prompts if _shows(expose, one.name))
-        templates = tuple(one for one in scripts.templates if _shows(expose, one.name))
-        refs = {*(one.name for one in prompts), *(one.uri_template for one in templates)}
+        prompts = tuple(entry for entry in scripts.prompts if _shows(expose, entry.name))
+        templates = tuple(entry for entry in scripts.templates if _shows(expose, entry.name))
+        refs = {*(entry.name for entry in prompts), *(entry.uri_template for entry in templates)}
         return Entries(
             tools=tuple(
-                one for one in scripts.tools if one.name not in owned and _shows(expose, one.name)
+                entry
+                for entry in scripts.tools
+                if entry.name not in names and _shows(expose, entry.name)
             ),
-            resources=tuple(one for one in scripts.resources if _shows(expose, one.name)),
+            resources=tuple(entry for entry in scripts.resources if _shows(expose, entry.name)),
             templates=templates,
             prompts=prompts,
             completions=tuple(
-                one for one in scripts.completions if expose == "all" or one.ref in refs
+                entry for entry in scripts.completions if expose == "all" or entry.ref in refs
             ),
             unlisted=scripts.unlisted if expose == "all" else (),
         )
 
 
 def _why_costly(chain: Chain) -> str | None:
-    """Its schemas are looked into, whoever wrote them: first they are counted."""
+    """Its schemas are walked through, whoever wrote them: so they are measured first."""
     for schema in (chain.input_schema, (chain.definition or {}).get("inputSchema")):
         reason = why_costly(schema)
         if reason is not None:

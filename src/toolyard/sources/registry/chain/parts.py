@@ -82,8 +82,8 @@ def chains_in(
     scripts: Iterable[Tool],
 ) -> Chains:
     """The chains of a file, whose sources may name other tools and scripts beside its own."""
-    others = {tool.name: tool for tool in tools if tool.origin.owner != registry.file}
-    elsewhere = {**others, **{tool.name: tool for tool in scripts}}
+    tools_elsewhere = {tool.name: tool for tool in tools if tool.origin.owner != registry.file}
+    elsewhere = {**tools_elsewhere, **{tool.name: tool for tool in scripts}}
     return Chains(registry, listings, elsewhere, _unwarned)
 
 
@@ -102,8 +102,8 @@ def underneath(chain: Chain) -> str:
 
 
 def _parts(chain: Chain, registry: Registry, below: str) -> Iterator[Part]:
-    for name, stated in _STATED.items():
-        place = _first_place(chain, registry, stated)
+    for name, field_of in _STATED.items():
+        place = _first_place(chain, registry, field_of)
         own = chain.definition or {}
         if place is None and name in _UNDERNEATH and name in own:
             place = below
@@ -115,24 +115,27 @@ def _parts(chain: Chain, registry: Registry, below: str) -> Iterator[Part]:
 
 
 def _first_place(
-    chain: Chain, registry: Registry, stated: Callable[[ToolDefinition], object]
+    chain: Chain, registry: Registry, field_of: Callable[[ToolDefinition], object]
 ) -> str | None:
-    places = (link.pointer for link in chain.links if stated(link) is not None)
-    found = next(places, None)
-    return None if found is None else f"{registry.file}#{found}"
+    places = (link.pointer for link in chain.links if field_of(link) is not None)
+    place = next(places, None)
+    return None if place is None else f"{registry.file}#{place}"
 
 
 def _fields(chain: Chain, registry: Registry) -> Iterator[Part]:
     """Defaults and hidden fields, each from the nearest entry that names it."""
-    listed = masked(registry.raw).get("tools") or ()
-    shown = {str(one.get("name")): one for one in listed if isinstance(one, dict)}
-    seen: set[str] = set()
+    entries = masked(registry.raw).get("tools") or ()
+    masked_tools = {str(entry.get("name")): entry for entry in entries if isinstance(entry, dict)}
+    names: set[str] = set()
     for link in chain.links:
-        stated = shown.get(link.name, {}).get("defaults", {})
+        defaults = masked_tools.get(link.name, {}).get("defaults", {})
         for field in link.defaults:
-            if field not in seen:
+            if field not in names:
                 place = f"{registry.file}#{link.pointer}"
-                yield Part(f"defaults.{field}", place, stated.get(field))
-        hidden = [one for one in link.hide_fields if one not in seen]
-        yield from (Part(f"hideFields.{one}", f"{registry.file}#{link.pointer}") for one in hidden)
-        seen.update(link.defaults, link.hide_fields)
+                yield Part(f"defaults.{field}", place, defaults.get(field))
+        hidden_fields = [entry for entry in link.hide_fields if entry not in names]
+        yield from (
+            Part(f"hideFields.{entry}", f"{registry.file}#{link.pointer}")
+            for entry in hidden_fields
+        )
+        names.update(link.defaults, link.hide_fields)

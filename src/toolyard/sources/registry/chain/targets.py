@@ -39,8 +39,8 @@ class Timed:
             raise self._too_late() from None
 
     def _too_late(self) -> ToolError:
-        said = f"no answer within {self.seconds:g} seconds"
-        return ToolError(said) if self.server is None else UpstreamError(self.server, said)
+        message = f"no answer within {self.seconds:g} seconds"
+        return ToolError(message) if self.server is None else UpstreamError(self.server, message)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +81,7 @@ async def gather(jobs: Sequence[Job], terms: Terms) -> list[Json | ToolError]:
 
 
 async def _all_of(running: list[asyncio.Task[Json | ToolError]]) -> None:
-    """Until they are done; whoever cancels this cancels each of them, with his reason."""
+    """Waits until they are done; cancelling this cancels each of them, for the same reason."""
     try:
         if running:
             await asyncio.wait(running)
@@ -98,5 +98,5 @@ def _failed(error: ToolError, terms: Terms) -> ToolError:
 
 
 def _first(errors: BaseExceptionGroup[BaseException]) -> BaseException:
-    first = errors.exceptions[0]
-    return _first(first) if isinstance(first, BaseExceptionGroup) else first
+    error = errors.exceptions[0]
+    return _first(error) if isinstance(error, BaseExceptionGroup) else error

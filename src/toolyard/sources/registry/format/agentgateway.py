@@ -38,13 +38,13 @@ _OWN_KEYS = frozenset({"fields", "mappings", "vars", "nested"})
 
 def looks_like_agentgateway(raw: JsonObject) -> bool:
     tools = raw.get("tools")
-    listed = [tool for tool in tools if isinstance(tool, dict)] if isinstance(tools, list) else []
-    if any(map(_is_theirs, listed)) or next(_targets(raw), None) is not None:
+    objects = [tool for tool in tools if isinstance(tool, dict)] if isinstance(tools, list) else []
+    if any(map(_is_theirs, objects)) or next(_targets(raw), None) is not None:
         return True
     # Their later versions; ours has had one so far.
     version = raw.get("schema_version", raw.get("schemaVersion", "1.0"))
     later = isinstance(version, str) and not version.startswith("1")
-    return later and any(tool.keys() & _SHARED for tool in listed)
+    return later and any(tool.keys() & _SHARED for tool in objects)
 
 
 # What both formats have; only its spelling tells them apart.
@@ -62,30 +62,30 @@ def _is_theirs(tool: JsonObject) -> bool:
 def from_agentgateway(raw: JsonObject) -> Converted:
     places: dict[str, str] = {}
     tools = raw.get("tools", [])
-    converted = (
+    native_tools = (
         [_tool(tool, f"/tools/{number}", places) for number, tool in enumerate(tools)]
         if isinstance(tools, list)
         else tools
     )
     servers = raw.get("servers", [])
-    named = list(servers) if isinstance(servers, list) else []
-    problems, lost = [], []
+    native_servers = list(servers) if isinstance(servers, list) else []
+    problems, losses = [], []
     for pointer, target in _targets(raw):
         server = _server(target)
-        at = f"/servers/{len(named)}"
+        at = f"/servers/{len(native_servers)}"
         places[at] = pointer
         if server is None:
             kinds = ", ".join(sorted(target.keys() - {"name"})) or "nothing"
             problems.append((at, f"a target with {kinds} cannot be reached; stdio, mcp or sse can"))
-        named.append(server or {"name": target["name"]})
-    lost += [f"/{key}" for key in raw if key not in _KEPT and not _holds_targets(raw[key], key)]
+        native_servers.append(server or {"name": target["name"]})
+    losses += [f"/{key}" for key in raw if key not in _KEPT and not _holds_targets(raw[key], key)]
     native: JsonObject = {key: raw[key] for key in ("schemas", "project") if key in raw}
     return Converted(
         "agentgateway",
-        {"schemaVersion": "1.0", "servers": named, **native, "tools": converted},
+        {"schemaVersion": "1.0", "servers": native_servers, **native, "tools": native_tools},
         places,
         tuple(problems),
-        tuple(lost),
+        tuple(losses),
     )
 
 
@@ -100,8 +100,8 @@ def _tool(tool: Json, pointer: str, places: dict[str, str]) -> Json:
     if not isinstance(tool, dict):
         return tool
     native: JsonObject = {_TOOL_NAMES.get(str(key), str(key)): value for key, value in tool.items()}
-    renamed = ((_TOOL_NAMES[key], key) for key in tool if key in _TOOL_NAMES)
-    places.update((f"{pointer}/{name}", f"{pointer}/{key}") for name, key in renamed)
+    spellings = ((_TOOL_NAMES[key], key) for key in tool if key in _TOOL_NAMES)
+    places.update((f"{pointer}/{name}", f"{pointer}/{key}") for name, key in spellings)
     for key in ("spec", "outputTransform"):
         if key in native:
             native[key] = _renamed(native[key])
@@ -117,26 +117,26 @@ def _from_source(
 ) -> JsonObject:
     at = f"{pointer}/source"
     places |= {f"{pointer}/server": f"{at}/target", f"{pointer}/originalName": f"{at}/tool"}
-    found: JsonObject = {}
+    fields: JsonObject = {}
     if "target" in source:
-        found["server"] = source["target"]
+        fields["server"] = source["target"]
     if "tool" in source:
-        found["originalName"] = source["tool"]
+        fields["originalName"] = source["tool"]
     for key, snake in (("defaults", "defaults"), ("hideFields", "hide_fields")):
         value = source.get(key, source.get(snake))
         if value is not None and key not in tool:
-            found[key] = value
+            fields[key] = value
             places[f"{pointer}/{key}"] = f"{at}/{key if key in source else snake}"
         elif isinstance(value, dict) and isinstance(tool.get(key), dict):
-            found[key] = {**value, **tool[key]}
+            fields[key] = {**value, **tool[key]}
         elif isinstance(value, list) and isinstance(tool.get(key), list):
-            found[key] = [*value, *tool[key]]
-    return found
+            fields[key] = [*value, *tool[key]]
+    return fields
 
 
 def _renamed(value: Json, own: bool = False) -> Json:
     if isinstance(value, list):
-        return [_renamed(one) for one in value]
+        return [_renamed(element) for element in value]
     if not isinstance(value, dict):
         return value
     return {
@@ -150,8 +150,8 @@ def _renamed(value: Json, own: bool = False) -> Json:
 def _targets(value: Json, pointer: str = "") -> Iterator[tuple[str, JsonObject]]:
     """Each target of a configuration, however deep its listeners and routes put it."""
     if isinstance(value, list):
-        for number, one in enumerate(value):
-            yield from _targets(one, f"{pointer}/{number}")
+        for number, element in enumerate(value):
+            yield from _targets(element, f"{pointer}/{number}")
     if not isinstance(value, dict):
         return
     for key, member in value.items():
@@ -159,8 +159,10 @@ def _targets(value: Json, pointer: str = "") -> Iterator[tuple[str, JsonObject]]
             continue
         at = f"{pointer}/{key}"
         if key == "targets" and isinstance(member, list):
-            named = ((i, one) for i, one in enumerate(member) if isinstance(one, dict))
-            yield from ((f"{at}/{i}", one) for i, one in named if "name" in one)
+            objects = (
+                (i, element) for i, element in enumerate(member) if isinstance(element, dict)
+            )
+            yield from ((f"{at}/{i}", element) for i, element in objects if "name" in element)
         else:
             yield from _targets(member, at)
 
@@ -181,24 +183,26 @@ def _server(target: JsonObject) -> JsonObject | None:
     return None
 
 
-def _url(stated: Json, path: str) -> str | None:
+def _url(address: Json, path: str) -> str | None:
     """`{host, port, path}`, where the host may be a URL by itself; or a URL."""
-    if isinstance(stated, str):
-        return stated
-    if not isinstance(stated, dict):
+    if isinstance(address, str):
+        return address
+    if not isinstance(address, dict):
         return None
-    host = stated.get("url", stated.get("host"))
+    host = address.get("url", address.get("host"))
     if not isinstance(host, str):
         return None
     if re.match(r"https?://", host):
         has_path = host.count("/") > 2
-        return host if has_path and "path" not in stated else host.rstrip("/") + _path(stated, path)
-    port = stated.get("port")
+        return (
+            host if has_path and "path" not in address else host.rstrip("/") + _path(address, path)
+        )
+    port = address.get("port")
     scheme = "https" if port == 443 else "http"
     place = f"{host}:{port}" if port and port not in (80, 443) else host
-    return f"{scheme}://{place}{_path(stated, path)}"
+    return f"{scheme}://{place}{_path(address, path)}"
 
 
-def _path(stated: JsonObject, default: str) -> str:
-    path = str(stated.get("path", default))
+def _path(address: JsonObject, default: str) -> str:
+    path = str(address.get("path", default))
     return path if path.startswith("/") else f"/{path}"

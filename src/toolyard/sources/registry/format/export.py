@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
+from toolyard.files.pointers import escape
 from toolyard.protocol.call import JsonObject
-from toolyard.virtual.subschemas import escape
 
 
 class Exported(NamedTuple):
@@ -15,30 +15,30 @@ class Exported(NamedTuple):
     lost: tuple[str, ...]  # pointers into the native form, each with its reason
 
 
-def export(native: JsonObject, wanted: str) -> Exported:
-    """`native` is a Registry's `raw`, or the masked form of it. Raises KeyError for no format."""
-    return FORMATS[wanted](native)
+def export(native: JsonObject, format_name: str) -> Exported:
+    """`native` is a Registry's `raw`, or the masked form of it. Raises KeyError."""
+    return FORMATS[format_name](native)
 
 
 def to_agentgateway(native: JsonObject) -> Exported:
     """Chains are followed down to target and tool: a source there is always an upstream's tool."""
-    lost: list[str] = []
+    losses: list[str] = []
     tools = {tool["name"]: tool for tool in native.get("tools", [])}
-    exported = []
+    their_tools = []
     for number, tool in enumerate(native.get("tools", [])):
-        made = _their_tool(tool, tools, f"/tools/{number}", lost)
-        if made is not None:
-            exported.append(made)
+        their_tool = _their_tool(tool, tools, f"/tools/{number}", losses)
+        if their_tool is not None:
+            their_tools.append(their_tool)
     targets = [
-        _target(server, f"/servers/{number}", lost)
+        _target(server, f"/servers/{number}", losses)
         for number, server in enumerate(native.get("servers", []))
     ]
-    document = {"schemaVersion": "1.0", "targets": targets, "tools": exported}
+    document = {"schemaVersion": "1.0", "targets": targets, "tools": their_tools}
     if native.get("schemas"):
         document["schemas"] = native["schemas"]
     if "project" in native:
-        lost.append("/project: there are no scripts")
-    return Exported(document, tuple(lost))
+        losses.append("/project: there are no scripts")
+    return Exported(document, tuple(losses))
 
 
 _SAME = (
@@ -53,23 +53,25 @@ _ONLY_HERE = (
 
 
 def _their_tool(
-    tool: JsonObject, tools: Mapping[str, JsonObject], pointer: str, lost: list[str]
+    tool: JsonObject, tools: Mapping[str, JsonObject], pointer: str, losses: list[str]
 ) -> JsonObject | None:
-    lost += [f"{pointer}/{key}: not expressed there" for key in _ONLY_HERE if key in tool]
-    made = {key: tool[key] for key in _SAME if key in tool}
+    losses += [f"{pointer}/{key}: not expressed there" for key in _ONLY_HERE if key in tool]
+    their_tool = {key: tool[key] for key in _SAME if key in tool}
     if "spec" in tool:
-        return {**made, "spec": tool["spec"]}
+        return {**their_tool, "spec": tool["spec"]}
     chain = [tool]
     while chain[-1].get("source") in tools and len(chain) <= len(tools):
         chain.append(tools[chain[-1]["source"]])
     if "server" not in chain[-1]:
-        lost.append(f"{pointer}: its source {chain[-1].get('source')} is not a tool of an upstream")
+        losses.append(
+            f"{pointer}: its source {chain[-1].get('source')} is not a tool of an upstream"
+        )
         return None
     for key in _INHERITED:
-        inherited = next((link[key] for link in chain if key in link), None)
-        if inherited is not None:
-            made[key] = inherited
-    return {**made, "source": _their_source(chain)}
+        value = next((link[key] for link in chain if key in link), None)
+        if value is not None:
+            their_tool[key] = value
+    return {**their_tool, "source": _their_source(chain)}
 
 
 def _their_source(chain: list[JsonObject]) -> JsonObject:
@@ -78,54 +80,65 @@ def _their_source(chain: list[JsonObject]) -> JsonObject:
     defaults: JsonObject = {}
     for link in reversed(chain):
         defaults.update(link.get("defaults", {}))
-    hidden = sorted({field for link in chain for field in link.get("hideFields", [])})
+    hidden_fields = sorted({field for link in chain for field in link.get("hideFields", [])})
     if defaults:
         source["defaults"] = defaults
-    return {**source, "hideFields": hidden} if hidden else source
+    return {**source, "hideFields": hidden_fields} if hidden_fields else source
 
 
-def _target(server: JsonObject, pointer: str, lost: list[str]) -> JsonObject:
-    known = ("name", "stdio", "url", "env", "transport", "description", "$comment")
-    lost += [f"{pointer}/{escape(key)}: not expressed there" for key in server if key not in known]
+def _target(server: JsonObject, pointer: str, losses: list[str]) -> JsonObject:
+    expressible = ("name", "stdio", "url", "env", "transport", "description", "$comment")
+    losses += [
+        f"{pointer}/{escape(key)}: not expressed there" for key in server if key not in expressible
+    ]
     if "stdio" not in server:
         kind = "sse" if server.get("transport") == "sse" else "mcp"
         return {"name": server["name"], kind: {"host": server["url"]}}
     stdio = server["stdio"]
     if "cwd" in stdio:
-        lost.append(f"{pointer}/stdio/cwd: not expressed there")
-    made = {"cmd": stdio["command"], "args": stdio.get("args", [])}
+        losses.append(f"{pointer}/stdio/cwd: not expressed there")
+    their_stdio = {"cmd": stdio["command"], "args": stdio.get("args", [])}
     if "env" in server:
-        made["env"] = server["env"]
-    return {"name": server["name"], "stdio": made}
+        their_stdio["env"] = server["env"]
+    return {"name": server["name"], "stdio": their_stdio}
 
 
 def to_mcp_servers(native: JsonObject) -> Exported:
-    """The servers only: such a file knows no virtual tools."""
-    lost = [
+    """The servers only: such a file has no virtual tools."""
+    losses = [
         f"/tools/{number}: virtual tools are not expressed there"
         for number, _ in enumerate(native.get("tools", []))
     ]
     servers = {}
     for number, server in enumerate(native.get("servers", [])):
-        known = ("name", "stdio", "url", "env", "headers", "transport", "disabled", "$comment")
+        expressible = (
+            "name",
+            "stdio",
+            "url",
+            "env",
+            "headers",
+            "transport",
+            "disabled",
+            "$comment",
+        )
         pointer = f"/servers/{number}"
-        stated = [key for key in server if key not in known and server[key] != "all"]
-        lost += [f"{pointer}/{escape(key)}: not expressed there" for key in stated]
+        keys = [key for key in server if key not in expressible and server[key] != "all"]
+        losses += [f"{pointer}/{escape(key)}: not expressed there" for key in keys]
         servers[server["name"]] = _mcp_server(server)
-    lost += [f"/{key}: not expressed there" for key in ("schemas", "project") if native.get(key)]
-    return Exported({"mcpServers": servers}, tuple(lost))
+    losses += [f"/{key}: not expressed there" for key in ("schemas", "project") if native.get(key)]
+    return Exported({"mcpServers": servers}, tuple(losses))
 
 
 def _mcp_server(server: JsonObject) -> JsonObject:
-    made = dict(server.get("stdio", {}))
+    their_server = dict(server.get("stdio", {}))
     for key in ("env", "headers", "disabled"):
         if key in server:
-            made[key] = server[key]
+            their_server[key] = server[key]
     if "url" in server:
-        made["url"] = server["url"]
+        their_server["url"] = server["url"]
         is_sse = server.get("transport") == "sse" or urlsplit(server["url"]).path.endswith("/sse")
-        made["type"] = "sse" if is_sse else "http"
-    return made
+        their_server["type"] = "sse" if is_sse else "http"
+    return their_server
 
 
 def _as_it_is(native: JsonObject) -> Exported:

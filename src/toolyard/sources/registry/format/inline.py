@@ -1,4 +1,4 @@
-"""The old format, a server object inside a tool: each becomes a named server, equal ones one."""
+"""The old format, a server object inside a tool: each becomes a named server, once."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ def name_inline_servers(converted: Converted) -> Converted:
     inline = _inline(tools)
     if not inline:
         return converted
-    naming = _Naming(servers)
-    changed = [
-        {**tool, "server": naming.name(inline[number], number)} if number in inline else tool
+    names = _Naming(servers)
+    named_tools = [
+        {**tool, "server": names.name(inline[number], number)} if number in inline else tool
         for number, tool in enumerate(tools)
     ]
-    native = {**converted.native, "servers": naming.servers, "tools": changed}
+    native = {**converted.native, "servers": names.servers, "tools": named_tools}
     name = "inline" if converted.format == "native" else converted.format
     return replace(
-        converted, format=name, native=native, places={**naming.places, **converted.places}
+        converted, format=name, native=native, places={**names.places, **converted.places}
     )
 
 
@@ -48,8 +48,8 @@ class _Naming:
         self.servers = list(servers)
         self.places: dict[str, str] = {}
         self._known: dict[str, str] = {}
-        stated = (server.get("name") for server in servers if isinstance(server, dict))
-        self._taken = {name for name in stated if isinstance(name, str)}
+        names = (server.get("name") for server in servers if isinstance(server, dict))
+        self._taken = {name for name in names if isinstance(name, str)}
 
     def name(self, server: JsonObject, tool: int) -> str:
         key = dumps(sorted(server.items()))
@@ -58,10 +58,10 @@ class _Naming:
         return self._known[key]
 
     def _add(self, server: JsonObject, place: str) -> str:
-        name = wanted = _wanted_name(server)
+        name = preferred_name = _wanted_name(server)
         number = 2
         while name in self._taken:
-            name, number = f"{wanted}-{number}", number + 1
+            name, number = f"{preferred_name}-{number}", number + 1
         self._taken.add(name)
         pointer = f"/servers/{len(self.servers)}"
         self.places |= {pointer: place, f"{pointer}/stdio": place}
@@ -72,8 +72,8 @@ class _Naming:
 def as_named(server: JsonObject) -> JsonObject:
     """The members of a flat server object where a `servers` entry has them."""
     stdio = {key: server[key] for key in _STDIO if key in server}
-    rest = {key: value for key, value in server.items() if key not in _STDIO and key != "name"}
-    return {"stdio": stdio, **rest} if stdio else rest
+    members = {key: value for key, value in server.items() if key not in _STDIO and key != "name"}
+    return {"stdio": stdio, **members} if stdio else members
 
 
 def _wanted_name(server: JsonObject) -> str:
@@ -85,5 +85,5 @@ def _wanted_name(server: JsonObject) -> str:
         except ValueError:
             return "server"
     words = [arg for arg in args if isinstance(arg, str)] if isinstance(args, list) else []
-    named = next((word for word in words if not word.startswith("-")), str(command))
-    return os.path.basename(named) or "server"
+    word_for_it = next((word for word in words if not word.startswith("-")), str(command))
+    return os.path.basename(word_for_it) or "server"

@@ -5,14 +5,15 @@ from __future__ import annotations
 import os
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
 
+from toolyard.configuration.check import check
+from toolyard.configuration.objects import shape
 from toolyard.errors import ConfigError
 from toolyard.files.comments import Empty, parse
+from toolyard.files.pointers import escape
 from toolyard.protocol.call import Json, JsonObject
 from toolyard.sources.registry.chain.links import check_links, check_names
 from toolyard.sources.registry.format.converted import Converted
-from toolyard.sources.registry.format.fields import FILE, PROJECT, read_fields
 from toolyard.sources.registry.format.formats import to_native
 from toolyard.sources.registry.format.model import Expose, Registry, ToolDefinition
 from toolyard.sources.registry.format.report import Report
@@ -21,7 +22,6 @@ from toolyard.sources.registry.format.tools import SchemaReader, read_tool
 from toolyard.sources.shortage import raise_if_short
 from toolyard.upstreams.definition import ServerDefinition
 from toolyard.virtual.schema import References
-from toolyard.virtual.subschemas import escape
 
 _NOTHING = "{} is a registry with nothing in it"
 # Deeper than anybody writes, and well within what recursion can follow.
@@ -58,17 +58,17 @@ def read_registry(
     if _deeper_than(raw, MAX_LEVELS):
         raise ConfigError.at(file, f"is nested deeper than {MAX_LEVELS} levels")
     folder = os.path.dirname(os.path.abspath(file))
-    converted = to_native(raw, folder)
-    report = Report(file, converted.places)
-    for pointer, message in converted.problems:
+    conversion = to_native(raw, folder)
+    report = Report(file, conversion.places, data)
+    for pointer, message in conversion.problems:
         report.problem(pointer, message)
-    return _Reading(converted, Surroundings(report, environ, folder)).registry(scripts)
+    return _Reading(conversion, Surroundings(report, environ, folder)).registry(scripts)
 
 
 def keeping(
     servers: Iterable[ServerDefinition], secrets: Collection[str]
 ) -> tuple[ServerDefinition, ...]:
-    """The servers, which also keep these to themselves: a default of a tool reaches its server."""
+    """The servers, for which these are secrets as well: a default of a tool reaches its server."""
     return tuple(replace(server, secrets=server.secrets | set(secrets)) for server in servers)
 
 
@@ -77,8 +77,8 @@ def _deeper_than(value: Json, limit: int) -> bool:
     for _ in range(limit):
         level = [
             child
-            for one in level
-            for child in (one.values() if isinstance(one, dict) else one)
+            for container in level
+            for child in (container.values() if isinstance(container, dict) else container)
             if isinstance(child, (dict, list))
         ]
         if not level:
@@ -93,15 +93,13 @@ class _Reading:
 
     def registry(self, scripts: Collection[str] | None) -> Registry:
         report, native = self.around.report, self.converted.native
-        stated = read_fields(native, FILE, "", report)
-        _check_version(stated.get("schemaVersion", "1.0"), report)
-        project = read_fields(stated.get("project", {}), PROJECT, "/project", report)
-        references = References(
-            {"schemas": stated.get("schemas", {}), "tools": native.get("tools")}
-        )
-        self._check_schemas(stated.get("schemas", {}), references)
-        servers = self._servers(stated.get("servers", []))
-        tools = self._tools(stated.get("tools", []), references)
+        sections = check(native, shape("registry"), report, apart=("servers", "tools"))
+        _check_version(sections.get("schemaVersion", "1.0"), report)
+        schemas = native["schemas"] if "schemas" in sections else {}
+        references = References({"schemas": schemas, "tools": native.get("tools")})
+        self._check_schemas(schemas, references)
+        servers = self._servers(sections.get("servers", []))
+        tools = self._tools(sections.get("tools", []), references)
         check_links(tools, [server for server, _ in servers], _elsewhere(servers, scripts), report)
         report.close()
         usable = self._without_mistakes(servers, tools)
@@ -109,9 +107,9 @@ class _Reading:
             file=report.file,
             format=self.converted.format,
             servers=keeping(_with_oauth(*usable, native), self.around.secrets),
-            schemas=stated.get("schemas", {}),
+            schemas=schemas,
             tools=tuple(usable[1]),
-            project_expose=_expose(project.get("expose", "all")),
+            project_expose=_expose(sections.get("project", {}).get("expose", "all")),
             prefix_on_collision=self.converted.prefix_on_collision,
             raw=native,
             secrets=frozenset(self.around.secrets),
@@ -126,8 +124,6 @@ class _Reading:
         reader = SchemaReader(references, self.around.report)
         for name, schema in schemas.items():
             pointer = f"/schemas/{escape(name)}"
-            if not isinstance(schema, (dict, bool)):
-                self.around.report.problem(pointer, "must be a schema: an object, true or false")
             reader.check(schema, pointer)
 
     def _without_mistakes(
@@ -137,60 +133,63 @@ class _Reading:
     ) -> tuple[list[ServerDefinition], list[ToolDefinition]]:
         """What has a mistake is disabled, and said to be."""
         report = self.around.report
-        named = {pointer: f"server {server.name} is disabled" for server, pointer in servers}
+        sentences = {pointer: f"server {server.name} is disabled" for server, pointer in servers}
         said_elsewhere = {pointer for _, pointer in tools}  # where its chain is looked at
         for entry, why in report.entries.items():
             if entry not in said_elsewhere:
-                what = "what refers to it is disabled" if "/schemas/" in entry else "it is left out"
-                report.warn(entry, f"{named.get(entry, what)}: {why}")
+                consequence = (
+                    "what refers to it is disabled" if "/schemas/" in entry else "it is left out"
+                )
+                report.warn(entry, f"{sentences.get(entry, consequence)}: {why}")
         return (
-            [replace(one, disabled=report.reason(at) or one.disabled) for one, at in servers],
-            [replace(one, disabled=report.reason(at) or one.disabled) for one, at in tools],
+            [
+                replace(server, disabled=report.reason(at) or server.disabled)
+                for server, at in servers
+            ],
+            [replace(tool, disabled=report.reason(at) or tool.disabled) for tool, at in tools],
         )
 
     def _servers(self, raw: list[Json]) -> list[tuple[ServerDefinition, str]]:
-        read = [
-            (read_server(one, pointer, self.around), pointer)
-            for one, pointer in self._objects(raw, "/servers")
+        pairs_or_none = [
+            (read_server(entry, pointer, self.around), pointer)
+            for entry, pointer in _placed(raw, "/servers")
         ]
-        named = [(server, pointer) for server, pointer in read if server is not None]
-        pairs = [(server.name, pointer) for server, pointer in named]
+        servers = [(server, pointer) for server, pointer in pairs_or_none if server is not None]
+        pairs = [(server.name, pointer) for server, pointer in servers]
         check_names("server", pairs, self.around.report)
-        return named
+        return servers
 
     def _tools(self, raw: list[Json], references: References) -> list[tuple[ToolDefinition, str]]:
-        read = [
-            (read_tool(one, pointer, references, self.around), pointer)
-            for one, pointer in self._objects(raw, "/tools")
+        pairs_or_none = [
+            (read_tool(entry, pointer, references, self.around), pointer)
+            for entry, pointer in _placed(raw, "/tools")
         ]
-        named = [(tool, pointer) for tool, pointer in read if tool is not None]
-        check_names("tool", [(tool.name, pointer) for tool, pointer in named], self.around.report)
-        return named
-
-    def _objects(self, raw: list[Json], pointer: str) -> list[tuple[Any, str]]:
-        for number, one in enumerate(raw):
-            if not isinstance(one, dict):
-                self.around.report.problem(f"{pointer}/{number}", "must be an object")
-        return [(one, f"{pointer}/{i}") for i, one in enumerate(raw) if isinstance(one, dict)]
+        tools = [(tool, pointer) for tool, pointer in pairs_or_none if tool is not None]
+        check_names("tool", [(tool.name, pointer) for tool, pointer in tools], self.around.report)
+        return tools
 
 
-def _check_version(stated: str, report: Report) -> None:
-    if stated.partition(".")[0] != "1":
-        report.problem("/schemaVersion", f'"{stated}" is not known; this reads "1.0"')
+def _placed(entries: list[Json], section: str) -> list[tuple[Json, str]]:
+    return [(entry, f"{section}/{number}") for number, entry in enumerate(entries)]
+
+
+def _check_version(version: str, report: Report) -> None:
+    if version.partition(".")[0] != "1":
+        report.problem("/schemaVersion", f'"{version}" is not known; this reads "1.0"')
 
 
 def _elsewhere(
     servers: list[tuple[ServerDefinition, str]], scripts: Collection[str] | None
 ) -> Collection[str] | None:
-    """What a source may name beside the file's own tools; unknown while an upstream exposes."""
-    exposing = any(server.expose != "listed" for server, _ in servers)
-    return None if exposing or scripts is None else scripts
+    """What a source may name beside the file's own tools; None while an upstream exposes some."""
+    upstreams_expose = any(server.expose != "listed" for server, _ in servers)
+    return None if upstreams_expose or scripts is None else scripts
 
 
-def _expose(stated: str | list[str]) -> Expose:
-    if isinstance(stated, list):
-        return tuple(stated)
-    return "none" if stated == "none" else "all"
+def _expose(value: str | list[str]) -> Expose:
+    if isinstance(value, list):
+        return tuple(value)
+    return "none" if value == "none" else "all"
 
 
 def _with_oauth(
@@ -198,9 +197,9 @@ def _with_oauth(
 ) -> tuple[ServerDefinition, ...]:
     """`auth: "oauth"` on a tool means the same as on its server."""
     sources = {tool.name: tool for tool in tools}
-    listed = [raw for raw in native.get("tools") or [] if isinstance(raw, dict)]
-    marked = [str(raw.get("name")) for raw in listed if raw.get("auth") == "oauth"]
-    oauth = {_server_of(sources[name], sources) for name in marked if name in sources}
+    entries = [raw for raw in native.get("tools") or [] if isinstance(raw, dict)]
+    names = [str(raw.get("name")) for raw in entries if raw.get("auth") == "oauth"]
+    oauth = {_server_of(sources[name], sources) for name in names if name in sources}
     return tuple(
         replace(server, auth="oauth") if server.name in oauth else server for server in servers
     )

@@ -6,9 +6,9 @@ import os
 import re
 from collections.abc import Callable, Mapping
 
+from toolyard.files.pointers import escape
 from toolyard.protocol.call import Json, JsonObject
 from toolyard.sources.registry.format.converted import Converted
-from toolyard.virtual.subschemas import escape
 
 _STDIO = ("command", "args", "cwd")
 _URLS = ("url", "serverUrl", "httpUrl")
@@ -40,13 +40,13 @@ def servers_object(raw: JsonObject) -> tuple[str, JsonObject] | None:
 
 
 def from_mcp_servers(raw: JsonObject, folder: str) -> Converted:
-    found = servers_object(raw)
-    assert found is not None
-    base, servers = found
-    translated = _translator(raw, folder)
+    place_and_servers = servers_object(raw)
+    assert place_and_servers is not None
+    base, servers = place_and_servers
+    translate = _translator(raw, folder)
     places: dict[str, str] = {}
     native: list[JsonObject] = []
-    problems, lost = [], []
+    problems, losses = [], []
     for name, server in servers.items():
         place = f"{base}/{escape(name)}"
         pointer = f"/servers/{len(native)}"
@@ -58,17 +58,19 @@ def from_mcp_servers(raw: JsonObject, folder: str) -> Converted:
             f"{pointer}/stdio": place,
             f"{pointer}/timeoutSecs": f"{place}/timeout",
         }
-        native.append({"name": name, **translated(_server(server))})
-        lost += [f"{place}/{escape(key)}" for key in server if key not in _KNOWN]
+        native.append({"name": name, **translate(_server(server))})
+        losses += [f"{place}/{escape(key)}" for key in server if key not in _KNOWN]
     if len(native) > 1:
-        lost.append(f"{base}: a server's name before names that collide; state a prefix instead")
-    rest: JsonObject = {key: raw[key] for key in ("schemas", "tools", "project") if key in raw}
+        losses.append(f"{base}: a server's name before names that collide; state a prefix instead")
+    other_sections: JsonObject = {
+        key: raw[key] for key in ("schemas", "tools", "project") if key in raw
+    }
     return Converted(
         "vscode" if base != "/mcpServers" else "mcp-servers",
-        {"schemaVersion": "1.0", "servers": native, **rest},
+        {"schemaVersion": "1.0", "servers": native, **other_sections},
         places,
         tuple(problems),
-        tuple(lost),
+        tuple(losses),
         prefix_on_collision=True,
     )
 
@@ -102,11 +104,11 @@ def _seconds(timeout: Json) -> Json:
 def _translator(raw: JsonObject, folder: str) -> Callable[[Json], Json]:
     """Client variables (`${env:X}`, `${input:id}`) as ours."""
     inputs = _inputs(raw)
-    named = {"userHome": "${HOME}", "workspaceFolder": _workspace(folder)}
+    folders = {"userHome": "${HOME}", "workspaceFolder": _workspace(folder)}
 
     def replaced(match: re.Match[str]) -> str:
         if match[3]:
-            return named[match[3]]
+            return folders[match[3]]
         if match[1] == "env":
             return f"${{{match[2]}}}"
         default = inputs.get(match[2])
@@ -118,18 +120,18 @@ def _translator(raw: JsonObject, folder: str) -> Callable[[Json], Json]:
             return _CLIENT_VARIABLE.sub(replaced, value)
         if isinstance(value, dict):
             return {key: translated(member) for key, member in value.items()}
-        return [translated(one) for one in value] if isinstance(value, list) else value
+        return [translated(element) for element in value] if isinstance(value, list) else value
 
     return translated
 
 
 def _inputs(raw: JsonObject) -> Mapping[str, str | None]:
     """The defaults of the inputs that VS Code would prompt for."""
-    stated = raw.get("inputs") or (raw.get("mcp") or {}).get("inputs") or []
+    inputs = raw.get("inputs") or (raw.get("mcp") or {}).get("inputs") or []
     return {
-        str(one.get("id")): one.get("default")
-        for one in (stated if isinstance(stated, list) else ())
-        if isinstance(one, dict)
+        str(entry.get("id")): entry.get("default")
+        for entry in (inputs if isinstance(inputs, list) else ())
+        if isinstance(entry, dict)
     }
 
 

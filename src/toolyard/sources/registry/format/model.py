@@ -68,16 +68,16 @@ class Registry:
     @property
     def sound(self) -> JsonObject:
         """`raw` without the entries that have mistakes: what can be told in other formats."""
-        kept = {
+        sections = {
             section: [
-                one
-                for number, one in enumerate(self.raw[section])
+                entry
+                for number, entry in enumerate(self.raw[section])
                 if f"/{section}/{number}" not in self.broken
             ]
             for section in ("servers", "tools")
             if self.raw.get(section)
         }
-        return {**self.raw, **kept}
+        return {**self.raw, **sections}
 
     def server(self, name: str) -> ServerDefinition | None:
         return next((server for server in self.servers if server.name == name), None)

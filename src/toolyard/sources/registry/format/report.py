@@ -8,21 +8,24 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
+from toolyard.configuration.check import Findings
 from toolyard.errors import ConfigError, Problem
 
 # A place within one entry, and the entry itself.
 _IN_AN_ENTRY = re.compile(r"(/(?:servers|tools|schemas)/[^/]+)(?:/.*)?", re.DOTALL)
 
 
-class Report:
-    """`places` leads from pointers into the native form to those of the file as written."""
+class Report(Findings):
+    """`places` leads from pointers into the native form to those of the file as written.
 
-    def __init__(self, file: str, places: Mapping[str, str] | None = None) -> None:
-        self.file = file
-        self.problems: list[Problem] = []
+    Its notes are said at debug level.
+    """
+
+    def __init__(
+        self, file: str, places: Mapping[str, str] | None = None, data: bytes | None = None
+    ) -> None:
+        super().__init__(file, data)
         self.warnings: list[str] = []
-        # Said at debug level: what was ignored.
-        self.notes: list[str] = []
         self._places = dict(places or {})
         self._refused = False
         # What is wrong with each entry, by its pointer into the native form.
@@ -34,8 +37,8 @@ class Report:
         if entry is None:
             self.refuse(pointer, message)
         elif self._add(pointer, message):
-            said = message if pointer == entry[1] else f"{message} ({self.place(pointer)})"
-            self._entries.setdefault(entry[1], []).append(said)
+            reason = message if pointer == entry[1] else f"{message} ({self.place(pointer)})"
+            self._entries.setdefault(entry[1], []).append(reason)
 
     def refuse(self, pointer: str, message: str) -> None:
         """The file cannot be meant, whatever else is in it."""
@@ -43,20 +46,21 @@ class Report:
         self._add(pointer, message)
 
     def _add(self, pointer: str, message: str) -> bool:
-        found = Problem(self.file, self.place(pointer), message)
-        if found in self.problems:
+        place = self.place(pointer)
+        problem = Problem(self.file, place, message, self.line(place))
+        if problem in self.problems:
             return False
-        self.problems.append(found)
+        self.problems.append(problem)
         return True
 
     def reason(self, entry: str) -> str | None:
-        """Why this entry cannot be used, in one line."""
+        """Why this entry cannot be used, in one sentence."""
         return "; ".join(self._entries.get(entry, ())) or None
 
     @property
     def entries(self) -> Mapping[str, str]:
         """Each entry that cannot be used, and why."""
-        return {entry: "; ".join(said) for entry, said in self._entries.items()}
+        return {entry: "; ".join(reasons) for entry, reasons in self._entries.items()}
 
     def warn(self, pointer: str, message: str) -> None:
         self.warnings.append(f"{self.file}#{self.place(pointer)}: {message}")

@@ -8,13 +8,14 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlsplit
 
+from toolyard.configuration.check import check
+from toolyard.configuration.objects import shape
 from toolyard.errors import did_you_mean
-from toolyard.protocol.call import JsonObject
-from toolyard.sources.registry.format.fields import OAUTH, SERVER, STDIO, read_fields
+from toolyard.files.pointers import escape
+from toolyard.protocol.call import Json, JsonObject
 from toolyard.sources.registry.format.report import Report
 from toolyard.sources.registry.format.variables import Variables, mentions_variable
 from toolyard.upstreams.definition import ServerDefinition, Transport
-from toolyard.virtual.subschemas import escape
 
 TRANSPORTS: Mapping[str, Transport] = {
     "stdio": "stdio",
@@ -34,49 +35,44 @@ class Surroundings:
     secrets: set[str] = field(default_factory=set)
 
 
-def read_server(raw: JsonObject, pointer: str, around: Surroundings) -> ServerDefinition | None:
-    """None where it has no name by which to speak of it; every problem is in the report."""
+def read_server(raw: Json, pointer: str, around: Surroundings) -> ServerDefinition | None:
+    """None where it has no name to refer to it by; every problem is in the report."""
     unreachable = around.report.reason(pointer) is not None  # the conversion has said why
-    stated = read_fields(raw, SERVER, pointer, around.report)
-    stdio = read_fields(stated.get("stdio", {}), STDIO, f"{pointer}/stdio", around.report)
-    oauth = read_fields(stated.get("oauth", {}), OAUTH, f"{pointer}/oauth", around.report)
-    if not unreachable:
-        _check_way(stated, stdio, pointer, around.report)
-    if "name" not in stated:
-        around.report.problem(pointer, "a server needs a name")
+    entry = check(raw, shape("registry", "/$defs/server"), around.report, pointer)
+    if entry is None:
         return None
-    return _Filling(pointer, around).server({**stated, "oauth": oauth}, stdio)
+    if not unreachable:
+        _check_way(entry, pointer, around.report)
+    return _Filling(pointer, around).server(entry) if "name" in entry else None
 
 
-def _check_way(stated: JsonObject, stdio: JsonObject, pointer: str, report: Report) -> None:
-    ways = [way for way in ("stdio", "url") if way in stated]
-    named = f"server {stated['name']}" if "name" in stated else "a server"
+def _check_way(entry: JsonObject, pointer: str, report: Report) -> None:
+    ways = [way for way in ("stdio", "url") if way in entry]
+    subject = f"server {entry['name']}" if "name" in entry else "a server"
     if len(ways) == 2:
-        report.problem(pointer, f"{named} has both stdio and url; a server has one of them")
+        report.problem(pointer, f"{subject} has both stdio and url; a server has one of them")
     elif not ways:
-        report.problem(pointer, f"{named} needs stdio (a command) or url")
-    if "stdio" in stated and "command" not in stdio:
-        report.problem(f"{pointer}/stdio", "needs a command")
-    url = stated.get("url")
+        report.problem(pointer, f"{subject} needs stdio (a command) or url")
+    url = entry.get("url")
     if url is not None and not mentions_variable(url) and not _is_http(url):
         report.problem(f"{pointer}/url", "must begin with http:// or https://")
-    _check_transport(stated, pointer, report)
+    _check_transport(entry, pointer, report)
 
 
-def _check_transport(stated: JsonObject, pointer: str, report: Report) -> None:
-    if "transport" not in stated:
+def _check_transport(entry: JsonObject, pointer: str, report: Report) -> None:
+    if "transport" not in entry:
         return
     at = f"{pointer}/transport"
-    transport = transport_named(stated["transport"])
-    if "stdio" in stated:
+    transport = transport_named(entry["transport"])
+    if "stdio" in entry:
         if transport != "stdio":
-            report.warn(at, f'"{stated["transport"]}" is ignored: the server is a command')
+            report.warn(at, f'"{entry["transport"]}" is ignored: the server is a command')
     elif transport is None:
-        known = ("sse", "streamablehttp", "stdio")
-        mean = did_you_mean(stated["transport"], known)
+        transports = ("sse", "streamablehttp", "stdio")
+        mean = did_you_mean(entry["transport"], transports)
         report.problem(at, f'must be "sse" or "streamablehttp"{mean}')
     elif transport == "stdio":
-        report.problem(at, f'"{stated["transport"]}" does not go with what else is stated')
+        report.problem(at, f'"{entry["transport"]}" does not go with what else is stated')
 
 
 def _is_http(url: str) -> bool:
@@ -100,41 +96,42 @@ class _Filling:
         self._unset: list[str] = []
         self._secrets: set[str] = set()
 
-    def server(self, stated: JsonObject, stdio: JsonObject) -> ServerDefinition:
-        expose = stated.get("expose", "listed")
-        transport = transport_named(stated.get("transport", "")) or "auto"
-        filled: dict[str, Any] = {
+    def server(self, entry: JsonObject) -> ServerDefinition:
+        stdio = entry.get("stdio", {})
+        expose = entry.get("expose", "listed")
+        transport = transport_named(entry.get("transport", "")) or "auto"
+        connection: dict[str, Any] = {
             "command": self._filled("stdio/command", stdio.get("command")),
             "args": tuple(self._filled("stdio/args", stdio.get("args", []))),
             "cwd": self._folder(stdio.get("cwd")),
-            "env": self._env(stated.get("env", {})),
-            "url": self._filled("url", stated.get("url")),
-            "headers": self._headers(stated.get("headers", {})),
-            "oauth": self._filled("oauth", stated["oauth"]),
+            "env": self._env(entry.get("env", {})),
+            "url": self._filled("url", entry.get("url")),
+            "headers": self._headers(entry.get("headers", {})),
+            "oauth": self._filled("oauth", entry.get("oauth", {})),
         }
         self._around.secrets |= self._secrets
         return ServerDefinition(
-            name=stated["name"],
-            description=stated.get("description", ""),
-            transport="stdio" if "stdio" in stated else transport,
-            auth=stated.get("auth", "none"),
-            timeout=stated.get("timeoutSecs"),
+            name=entry["name"],
+            description=entry.get("description", ""),
+            transport="stdio" if "stdio" in entry else transport,
+            auth=entry.get("auth", "none"),
+            timeout=entry.get("timeoutSecs"),
             expose=tuple(expose) if isinstance(expose, list) else expose,
-            prefix=stated.get("prefix", ""),
-            share=stated.get("share", "safe"),
-            validate=stated.get("validate", False),
-            disabled=self._disabled(stated.get("disabled", False), filled["url"]),
+            prefix=entry.get("prefix", ""),
+            share=entry.get("share", "safe"),
+            validate=entry.get("validate", False),
+            disabled=self._disabled(entry.get("disabled", False), connection["url"]),
             secrets=frozenset(self._secrets),
-            **filled,
+            **connection,
         )
 
     def _filled(self, at: str, value: Any) -> Any:
         variables = Variables(self._around.environ)
-        filled = variables.fill(value)
+        result = variables.fill(value)
         self._secrets |= variables.secrets
         place = self._around.report.place(f"{self._pointer}/{at}")
         self._unset += [f"variable {name} is not set ({place})" for name in variables.missing]
-        return filled
+        return result
 
     def _folder(self, cwd: str | None) -> str | None:
         if cwd is None:
@@ -148,26 +145,26 @@ class _Filling:
 
     def _env(self, env: Mapping[str, str]) -> dict[str, str]:
         """An unset variable leaves its entry out: the child sees it as unset too."""
-        filled = {}
+        values = {}
         for name, value in env.items():
             variables = Variables(self._around.environ)
             text = variables.fill(value)
             self._secrets |= variables.secrets
             if variables.missing:
                 unset = ", ".join(variables.missing)
-                said = f"variable {unset} is not set; {name} is left out"
-                self._around.report.warn(f"{self._pointer}/env/{escape(name)}", said)
+                message = f"variable {unset} is not set; {name} is left out"
+                self._around.report.warn(f"{self._pointer}/env/{escape(name)}", message)
             else:
-                filled[name] = text
-        return filled
+                values[name] = text
+        return values
 
-    def _disabled(self, stated: bool | str, url: str | None) -> str | None:
-        if stated:
-            return stated if isinstance(stated, str) else "disabled in the registry"
+    def _disabled(self, switch: bool | str, url: str | None) -> str | None:
+        if switch:
+            return switch if isinstance(switch, str) else "disabled in the registry"
         if self._unset:
-            said = "; ".join(self._unset)
-            self._around.report.warn(self._pointer, f"this server is disabled: {said}")
-            return said
+            reason = "; ".join(self._unset)
+            self._around.report.warn(self._pointer, f"this server is disabled: {reason}")
+            return reason
         if url is not None and not _is_http(url):
             return "its url does not begin with http:// or https://"
         return None

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from toolyard.configuration.check import check
+from toolyard.configuration.objects import shape
 from toolyard.errors import did_you_mean
+from toolyard.files.pointers import escape
 from toolyard.protocol.call import Json, JsonObject
-from toolyard.sources.registry.format.fields import ITEM_PATTERN, TEXT_EXTRACTION, TOOL, read_fields
 from toolyard.sources.registry.format.model import ToolDefinition
 from toolyard.sources.registry.format.report import Report
 from toolyard.sources.registry.format.servers import Surroundings
@@ -23,93 +25,94 @@ from toolyard.virtual.schema import (
     refs_in,
     without_source_fields,
 )
-from toolyard.virtual.subschemas import escape, walk
+from toolyard.virtual.subschemas import walk
 
 
 def read_tool(
-    raw: JsonObject, pointer: str, references: References, around: Surroundings
+    raw: Json, pointer: str, references: References, around: Surroundings
 ) -> ToolDefinition | None:
-    """None where it has no name by which to speak of it; every problem is in the report."""
+    """None where it has no name to refer to it by; every problem is in the report."""
     report = around.report
-    stated = read_fields(raw, TOOL, pointer, report)
-    _check_owner(stated, pointer, report)
-    _check_versions(stated, pointer, report)
-    if "name" not in stated:
-        report.problem(pointer, "a tool needs a name")
+    entry = check(raw, shape("registry", "/$defs/tool"), report, pointer)
+    if entry is None:
+        return None
+    _check_owner(entry, pointer, report)
+    _check_versions(entry, pointer, report)
+    if "name" not in entry:
         return None
     schemas = SchemaReader(references, report)
-    defaults, disabled = _defaults(stated.get("defaults", {}), f"{pointer}/defaults", around)
+    defaults, why_disabled = _defaults(entry.get("defaults", {}), f"{pointer}/defaults", around)
     return ToolDefinition(
-        name=stated["name"],
+        name=entry["name"],
         pointer=report.place(pointer),
-        input_schema=schemas.read(stated.get("inputSchema"), f"{pointer}/inputSchema"),
-        projection=_projection(stated, pointer, schemas),
-        text_extraction=_text_extraction(stated, f"{pointer}/textExtraction", report),
-        composition=_composition(stated, f"{pointer}/spec", report),
+        input_schema=schemas.read(entry.get("inputSchema"), f"{pointer}/inputSchema"),
+        projection=_projection(entry, pointer, schemas),
+        text_extraction=_text_extraction(entry, f"{pointer}/textExtraction", report),
+        composition=_composition(entry, f"{pointer}/spec", report),
         defaults=defaults,
-        disabled=disabled,
-        **_plain(stated),
+        disabled=why_disabled,
+        **_plain(entry),
     )
 
 
-def _plain(stated: JsonObject) -> dict[str, Any]:
+def _plain(entry: JsonObject) -> dict[str, Any]:
     """The fields that are kept as they are."""
     return {
-        "server": stated.get("server"),
-        "source": stated.get("source"),
-        "original_name": stated.get("originalName"),
-        "title": stated.get("title"),
-        "description": stated.get("description"),
-        "annotations": stated.get("annotations"),
-        "version": stated.get("version"),
-        "source_version_pin": stated.get("sourceVersionPin"),
-        "expected_schema_hash": _text_or_none(stated.get("expectedSchemaHash")),
-        "validation_mode": stated.get("validationMode", "warn"),
-        "hide_fields": tuple(stated.get("hideFields", ())),
-        "hidden": stated.get("hidden", False),
-        "timeout": stated.get("timeoutSecs"),
-        "tags": tuple(stated.get("tags", ())),
+        "server": entry.get("server"),
+        "source": entry.get("source"),
+        "original_name": entry.get("originalName"),
+        "title": entry.get("title"),
+        "description": entry.get("description"),
+        "annotations": entry.get("annotations"),
+        "version": entry.get("version"),
+        "source_version_pin": entry.get("sourceVersionPin"),
+        "expected_schema_hash": _text_or_none(entry.get("expectedSchemaHash")),
+        "validation_mode": entry.get("validationMode", "warn"),
+        "hide_fields": tuple(entry.get("hideFields", ())),
+        "hidden": entry.get("hidden", False),
+        "timeout": entry.get("timeoutSecs"),
+        "tags": tuple(entry.get("tags", ())),
     }
 
 
-def _text_or_none(stated: Json) -> str | None:
-    """A hash that is not a text can never match."""
-    return None if stated is None else str(stated)
+def _text_or_none(value: Json) -> str | None:
+    """A hash that is not a string can never match."""
+    return None if value is None else str(value)
 
 
-def _check_owner(stated: JsonObject, pointer: str, report: Report) -> None:
-    owners = [key for key in ("server", "source", "spec") if key in stated]
+def _check_owner(entry: JsonObject, pointer: str, report: Report) -> None:
+    owners = [key for key in ("server", "source", "spec") if key in entry]
     if len(owners) > 1:
         report.problem(pointer, f"has {' and '.join(owners)}; a tool has one of them")
     elif not owners:
         report.problem(pointer, "needs a server (a server's name) or a source (a tool's name)")
 
 
-def _check_versions(stated: JsonObject, pointer: str, report: Report) -> None:
-    if "sourceVersionPin" in stated and "source" not in stated:
+def _check_versions(entry: JsonObject, pointer: str, report: Report) -> None:
+    if "sourceVersionPin" in entry and "source" not in entry:
         report.problem(f"{pointer}/sourceVersionPin", "only a tool with a source can pin it")
 
 
-def _defaults(stated: JsonObject, pointer: str, around: Surroundings) -> tuple[Any, str | None]:
+def _defaults(defaults: JsonObject, pointer: str, around: Surroundings) -> tuple[Any, str | None]:
     """The values with variables filled in; and why the tool cannot be used, where one is unset."""
-    filled, unset = {}, []
-    for name, value in stated.items():
+    values, unset = {}, []
+    for name, value in defaults.items():
         variables = Variables(around.environ, escapes=True)
-        filled[name] = variables.fill(value)
+        values[name] = variables.fill(value)
         around.secrets |= variables.secrets
         place = around.report.place(f"{pointer}/{escape(name)}")
         unset += [_unset(missing, place) for missing in variables.missing]
     if unset:
         around.report.warn(pointer, f"this tool is disabled: {'; '.join(unset)}")
-    return filled, "; ".join(unset) or None
+    return values, "; ".join(unset) or None
 
 
 def _unset(variable: str, place: str) -> str:
-    said = f"variable {variable} is not set ({place})"
+    message = f"variable {variable} is not set ({place})"
     if variable != variable.lower():
-        return said
+        return message
     template = "it looks like a template to be filled from the arguments, which a default is not"
-    return f"{said}; {template}: write $${{{variable}}} for the text itself"
+    return f"{message}; {template}: write $${{{variable}}} for the text itself"
 
 
 class SchemaReader:
@@ -124,7 +127,7 @@ class SchemaReader:
         if schema is None or not self.check(schema, pointer):
             return None
         try:
-            resolved = self._references.resolve(schema)
+            self_contained = self._references.resolve(schema)
         except BadReference as error:
             self._report.problem(pointer, str(error))
             return None
@@ -132,12 +135,12 @@ class SchemaReader:
             self._report.problem(pointer, "is nested too deeply")
             return None
         if next(refs_in(schema), None) is not None:
-            self._check_referenced(resolved, pointer)
-        return resolved if isinstance(resolved, dict) else {}
+            self._check_referenced(self_contained, pointer)
+        return self_contained if isinstance(self_contained, dict) else {}
 
-    def _check_referenced(self, resolved: Json, pointer: str) -> None:
+    def _check_referenced(self, self_contained: Json, pointer: str) -> None:
         """A path that is wrong where it stands is wrong for all that refer to it."""
-        for _, sub in walk(resolved):
+        for _, sub in walk(self_contained):
             if "source_field" in sub:
                 self._check_path(sub["source_field"], pointer)
 
@@ -169,9 +172,9 @@ class SchemaReader:
             self._report.problem(pointer, str(error))
 
 
-def _projection(stated: JsonObject, pointer: str, schemas: SchemaReader) -> Projection | None:
-    schema = schemas.read(stated.get("outputSchema"), f"{pointer}/outputSchema")
-    transform = stated.get("outputTransform")
+def _projection(entry: JsonObject, pointer: str, schemas: SchemaReader) -> Projection | None:
+    schema = schemas.read(entry.get("outputSchema"), f"{pointer}/outputSchema")
+    transform = entry.get("outputTransform")
     if transform is not None:
         return _transformation(transform, f"{pointer}/outputTransform", schema, schemas)
     return None if schema is None else deferred_projection(schema)
@@ -188,38 +191,29 @@ def _transformation(
     return Projection(apply, without_source_fields(schema or {}))
 
 
-def _text_extraction(stated: JsonObject, pointer: str, report: Report) -> TextExtraction | None:
-    raw = stated.get("textExtraction")
-    if raw is None:
+def _text_extraction(entry: JsonObject, pointer: str, report: Report) -> TextExtraction | None:
+    if "textExtraction" not in entry:
         return None
-    before = len(report.problems)
-    renamed = {_EXTRACTION_NAMES.get(key, key): value for key, value in raw.items()}
-    read = read_fields(renamed, TEXT_EXTRACTION, pointer, report)
-    if "parser" not in read:
-        report.problem(pointer, "needs a parser")
-    for field, pattern in read.get("item_patterns", {}).items():
-        _check_pattern(pattern, f"{pointer}/item_patterns/{escape(field)}", report)
-    return compile_text_extraction(read) if len(report.problems) == before else None
+    extraction = {_EXTRACTION_NAMES.get(k, k): v for k, v in entry["textExtraction"].items()}
+    usable = "parser" in extraction
+    for field, pattern in extraction.get("item_patterns", {}).items():
+        usable &= _is_pattern(pattern, f"{pointer}/item_patterns/{escape(field)}", report)
+    return compile_text_extraction(extraction) if usable else None
 
 
 _EXTRACTION_NAMES = {"listField": "list_field", "itemPatterns": "item_patterns"}
 
 
-def _check_pattern(stated: Json, pointer: str, report: Report) -> None:
-    if isinstance(stated, str):
-        stated = {"regex": stated}
-    if not isinstance(stated, dict):
-        report.problem(pointer, "must be an object with a regex")
-        return
-    read = read_fields(stated, ITEM_PATTERN, pointer, report)
-    if "regex" not in read:
-        report.problem(pointer, "needs a regex")
-        return
-    wrong = check_pattern(read["regex"], read.get("multiline", False))
+def _is_pattern(pattern: str | JsonObject, pointer: str, report: Report) -> bool:
+    fields: JsonObject = {"regex": pattern} if isinstance(pattern, str) else pattern
+    if "regex" not in fields:
+        return False
+    wrong = check_pattern(fields["regex"], fields.get("multiline", False))
     if wrong:
-        report.problem(f"{pointer}/regex", f"is no pattern for RE2: {wrong}")
+        report.problem(f"{pointer}/regex", f"is not a pattern of RE2: {wrong}")
+    return not wrong
 
 
-def _composition(stated: JsonObject, pointer: str, report: Report) -> Any:
-    spec = stated.get("spec")
+def _composition(entry: JsonObject, pointer: str, report: Report) -> Any:
+    spec = entry.get("spec")
     return None if spec is None else parse_composition(spec, pointer, report.problem)

@@ -21,14 +21,14 @@ def definition_hash(definition: JsonObject) -> str:
 
 def content_hash(definition: JsonObject) -> str:
     """The same without its name and with its title: a tool that is only renamed keeps it."""
-    told = ("title", *_LONG[1:])
-    return json_hash({key: definition[key] for key in told if key in definition})
+    keys = ("title", *_LONG[1:])
+    return json_hash({key: definition[key] for key in keys if key in definition})
 
 
 def told_hash(definition: JsonObject) -> str:
-    """Over what a model is told of a prompt or a resource; sizes and dates are not that."""
-    told = ("title", "description", "arguments", "mimeType")
-    return json_hash({key: definition[key] for key in told if key in definition})
+    """Over what a model is told about a prompt or a resource, which leaves out sizes and dates."""
+    keys = ("title", "description", "arguments", "mimeType")
+    return json_hash({key: definition[key] for key in keys if key in definition})
 
 
 def is_hash(text: str) -> bool:

@@ -1,4 +1,4 @@
-"""What is on offer, every command and every script when they were approved; what changed since."""
+"""What was on offer, and every command and script, when it was approved; what has changed since."""
 
 from __future__ import annotations
 
@@ -65,15 +65,15 @@ class Lock:
     templates: Mapping[str, Parts] = field(default_factory=dict)
 
     def named(self, kind: str) -> Mapping[str, Parts]:
-        found: Mapping[str, Parts] = getattr(self, kind)
-        return found
+        parts_by_name: Mapping[str, Parts] = getattr(self, kind)
+        return parts_by_name
 
     def document(self) -> JsonObject:
-        listed = {
+        sections = {
             kind: {name: dict(parts) for name, parts in sorted(self.named(kind).items())}
             for kind in KINDS
         }
-        return {"lockVersion": LOCK_VERSION, **listed}
+        return {"lockVersion": LOCK_VERSION, **sections}
 
 
 # As the lock spells them, and in the order in which changes are told.
@@ -94,8 +94,8 @@ def lock(offered: Entries, scripts: Iterable[Tool], registries: Iterable[Registr
         for registry in registries
         for server in registry.servers
     }
-    others = (others_of(offered, kind) for kind in ("prompts", "resources", "templates"))
-    return Lock(servers, scripts_of(scripts), tools_of(offered.tools), *others)
+    parts_of_others = (others_of(offered, kind) for kind in ("prompts", "resources", "templates"))
+    return Lock(servers, scripts_of(scripts), tools_of(offered.tools), *parts_of_others)
 
 
 def tools_of(tools: Iterable[Tool]) -> dict[str, Parts]:
@@ -135,30 +135,30 @@ def read_lock(path: str) -> Lock:
 
 
 def _named(value: Json) -> dict[str, Parts]:
-    found = value.items() if isinstance(value, dict) else ()
-    return {name: parts for name, parts in found if isinstance(parts, dict)}
+    members = value.items() if isinstance(value, dict) else ()
+    return {name: parts for name, parts in members if isinstance(parts, dict)}
 
 
-def verify(locked: Lock, now: Lock) -> tuple[Change, ...]:
-    """What is not as it was; nothing, where all is."""
+def verify(approved: Lock, now: Lock) -> tuple[Change, ...]:
+    """Everything that has changed."""
     return tuple(
         change
-        for kind, what in KINDS.items()
-        for change in _changes(what, locked.named(kind), now.named(kind))
+        for kind, noun in KINDS.items()
+        for change in _changes(noun, approved.named(kind), now.named(kind))
     )
 
 
-def _changes(what: What, before: Mapping[str, Parts], now: Mapping[str, Parts]) -> Iterator[Change]:
-    renamed = {old: new for new in now if (old := former_name(new, before, now)) is not None}
+def _changes(noun: What, before: Mapping[str, Parts], now: Mapping[str, Parts]) -> Iterator[Change]:
+    new_names = {old: new for new in now if (old := former_name(new, before, now)) is not None}
     for name in sorted(before.keys() | now.keys()):
-        if name in renamed:
-            yield Change(what, name, "renamed", f"is now called {renamed[name]}")
+        if name in new_names:
+            yield Change(noun, name, "renamed", f"is now called {new_names[name]}")
         elif name not in now:
-            yield Change(what, name, "removed", "is not there any more")
-        elif name in renamed.values():
+            yield Change(noun, name, "removed", "is not there any more")
+        elif name in new_names.values():
             continue
         elif (reason := why_held(name, before, now)) is not None:
-            yield Change(what, name, "changed" if name in before else "added", reason)
+            yield Change(noun, name, "changed" if name in before else "added", reason)
 
 
 def why_held(name: str, before: Mapping[str, Parts], now: Mapping[str, Parts]) -> str | None:
@@ -166,18 +166,22 @@ def why_held(name: str, before: Mapping[str, Parts], now: Mapping[str, Parts]) -
     if name not in before:
         former = former_name(name, before, now)
         return f"was called {former} when it was locked" if former else "is not in the lock"
-    parts, found = before[name], now[name]
-    changed = [said for part, said in _SAID.items() if parts.get(part) != found.get(part)]
-    return f"has changed since it was locked: {', '.join(changed)}" if changed else None
+    parts, parts_now = before[name], now[name]
+    differences = [
+        phrase for part, phrase in _SAID.items() if parts.get(part) != parts_now.get(part)
+    ]
+    return f"has changed since it was locked: {', '.join(differences)}" if differences else None
 
 
 def former_name(name: str, before: Mapping[str, Parts], now: Mapping[str, Parts]) -> str | None:
-    """What something that is not in the lock was called there, if it is only renamed."""
+    """The name in the lock of something that was only renamed since."""
     if name in before:
         return None
     parts = _nameless(now[name])
-    gone = (one for one in sorted(before) if one not in now)
-    return next((one for one in gone if _nameless(before[one]) == parts), None)
+    names_gone = (candidate for candidate in sorted(before) if candidate not in now)
+    return next(
+        (candidate for candidate in names_gone if _nameless(before[candidate]) == parts), None
+    )
 
 
 def _nameless(parts: Parts) -> dict[str, str]:
@@ -185,13 +189,13 @@ def _nameless(parts: Parts) -> dict[str, str]:
 
 
 def tool_parts(tool: Tool) -> Parts:
-    """What a model is told, what stands underneath, and who does the work."""
+    """What a model is told, the tool underneath, and who does the work."""
     server = tool.extra.get("server")
     owner = server if isinstance(server, str) else tool.origin.source
     parts = {"content": content_hash(tool.definition), "owner": owner}
-    underlying = tool.extra.get("underlying")
-    if isinstance(underlying, dict):
-        parts["expectedSchemaHash"] = definition_hash(underlying)
+    source_definition = tool.extra.get("underlying")
+    if isinstance(source_definition, dict):
+        parts["expectedSchemaHash"] = definition_hash(source_definition)
     return parts
 
 
@@ -206,9 +210,14 @@ def file_hash(path: str) -> str:
 
 def server_parts(server: ServerDefinition, registry: Registry) -> Parts:
     """As the file has it, so that no value of a variable is in it; and its own files."""
-    listed = registry.raw.get("servers") or ()
+    entries = registry.raw.get("servers") or ()
     raw: JsonObject = next(
-        (one for one in listed if isinstance(one, dict) and one.get("name") == server.name), {}
+        (
+            entry
+            for entry in entries
+            if isinstance(entry, dict) and entry.get("name") == server.name
+        ),
+        {},
     )
     parts = {"command": json_hash({key: raw[key] for key in _OF_A_COMMAND if key in raw})}
     files = _own_files(server, registry.file)
@@ -228,6 +237,6 @@ def _own_files(server: ServerDefinition, file: str) -> dict[str, str]:
 
 
 def _is_program(path: str) -> bool:
-    """Not the data that a server is pointed at, which is there to change."""
+    """Rather than data that a server works on, which is meant to change."""
     runs = os.path.splitext(path)[1] in _PROGRAMS or os.access(path, os.X_OK)
     return runs and os.path.isfile(path)

@@ -1,4 +1,4 @@
-"""A source held to its lock: what is not as it was approved is not on offer. Any source will do."""
+"""A source held to its lock: what differs from what was approved is not on offer."""
 
 from __future__ import annotations
 
@@ -86,14 +86,14 @@ def held_scripts(lock: Lock, entries: Entries) -> Entries:
         reason = why_held(tool.name, lock.scripts, now)
         if reason is not None:
             return _disabled(tool, reason)
-        known = now[tool.name]["script"]
-        return replace(tool, target=LockedScript(tool.target, tool.origin.place, known))
+        approved_hash = now[tool.name]["script"]
+        return replace(tool, target=LockedScript(tool.target, tool.origin.place, approved_hash))
 
     return _each(entries, held)
 
 
 def held_offer(lock: Lock, entries: Entries, live: Live | None = None) -> Entries:
-    """What clients would be told other things of is not on offer.
+    """What would be described to clients in other words than approved is not on offer.
 
     `live`: what a server lists at the moment of a call, which must still be the same.
     """
@@ -104,8 +104,8 @@ def held_tools(lock: Lock, entries: Entries, live: Live | None = None) -> Entrie
     now = tools_of(entries.tools)
 
     def held(tool: Tool) -> Tool:
-        known = lock.tools.get(tool.name, {})
-        if "expectedSchemaHash" in known and "expectedSchemaHash" not in now[tool.name]:
+        approved_parts = lock.tools.get(tool.name, {})
+        if "expectedSchemaHash" in approved_parts and "expectedSchemaHash" not in now[tool.name]:
             server = tool.extra.get("server", "its source")
             return _disabled(tool, f"cannot be compared: {server} has not said what it offers")
         reason = why_held(tool.name, lock.tools, now)
@@ -118,28 +118,32 @@ def _compared(tool: Tool, live: Live | None) -> Tool:
     server, original = tool.extra.get("server"), tool.extra.get("originalName")
     if live is None or not isinstance(server, str) or not isinstance(original, str):
         return tool
-    underlying = tool.extra.get("underlying", tool.definition)
-    assert isinstance(underlying, dict)
-    listed = ApprovedEntry(server, "tools", original, _hash_of("tools", underlying))
-    return replace(tool, target=LockedUpstream(tool.target, listed, live))
+    definition = tool.extra.get("underlying", tool.definition)
+    assert isinstance(definition, dict)
+    approval = ApprovedEntry(server, "tools", original, _hash_of("tools", definition))
+    return replace(tool, target=LockedUpstream(tool.target, approval, live))
 
 
 def held_others(lock: Lock, entries: Entries, live: Live | None = None) -> Entries:
     """Prompts, resources and templates: left out where they are not what was approved."""
-    held = {kind: _held(lock, entries, kind) for kind in ("prompts", "resources", "templates")}
-    gone = {name for reasons in held.values() for name in reasons}
-    said = [
+    reasons_by_kind = {
+        kind: _held(lock, entries, kind) for kind in ("prompts", "resources", "templates")
+    }
+    names_out = {name for reasons in reasons_by_kind.values() for name in reasons}
+    warnings = [
         f"{KINDS[kind]} {name} is disabled by the lock: it {why}"
-        for kind, reasons in held.items()
+        for kind, reasons in reasons_by_kind.items()
         for name, why in reasons.items()
     ]
     return replace(
         entries,
-        prompts=_approved(entries.prompts, "prompts", held, live),
-        resources=_approved(entries.resources, "resources", held, live),
-        templates=_approved(entries.templates, "templates", held, live),
-        completions=tuple(one for one in entries.completions if one.ref not in gone),
-        warnings=(*entries.warnings, *said),
+        prompts=_approved(entries.prompts, "prompts", reasons_by_kind, live),
+        resources=_approved(entries.resources, "resources", reasons_by_kind, live),
+        templates=_approved(entries.templates, "templates", reasons_by_kind, live),
+        completions=tuple(
+            completion for completion in entries.completions if completion.ref not in names_out
+        ),
+        warnings=(*entries.warnings, *warnings),
     )
 
 
@@ -150,34 +154,39 @@ def _held(lock: Lock, entries: Entries, kind: Kind) -> dict[str, str]:
 
 
 def _approved(
-    entries: Sequence[Other], kind: Kind, held: Mapping[str, Mapping[str, str]], live: Live | None
+    entries: Sequence[Other],
+    kind: Kind,
+    reasons_by_kind: Mapping[str, Mapping[str, str]],
+    live: Live | None,
 ) -> tuple[Other, ...]:
-    here = (one for one in entries if key_of(one) not in held[kind])
-    return tuple(_compared_other(one, kind, live) for one in here)
+    approved_entries = (entry for entry in entries if key_of(entry) not in reasons_by_kind[kind])
+    return tuple(_compared_other(entry, kind, live) for entry in approved_entries)
 
 
 def _compared_other(entry: Other, kind: Kind, live: Live | None) -> Other:
     if live is None or entry.origin.source != "upstream":
         return entry
-    known = _hash_of(kind, entry.definition)
-    listed = ApprovedEntry(entry.origin.owner, kind, entry.origin.place, known)
+    digest = _hash_of(kind, entry.definition)
+    approval = ApprovedEntry(entry.origin.owner, kind, entry.origin.place, digest)
     target = entry.target
-    kept = LockedResource if isinstance(target, UpstreamResourceTarget) else LockedUpstream
-    return replace(entry, target=kept(target, listed, live))
+    target_class = LockedResource if isinstance(target, UpstreamResourceTarget) else LockedUpstream
+    return replace(entry, target=target_class(target, approval, live))
 
 
 def _each(entries: Entries, hold: Callable[[Tool], Tool]) -> Entries:
-    held = [hold(tool) if tool.listed else tool for tool in entries.tools]
-    pairs = zip(held, entries.tools, strict=True)
+    tools = [hold(tool) if tool.listed else tool for tool in entries.tools]
+    pairs = zip(tools, entries.tools, strict=True)
     warnings = [
         f"tool {now.name} {now.unavailable}" for now, was in pairs if now.listed < was.listed
     ]
-    return replace(entries, tools=tuple(held), warnings=(*entries.warnings, *warnings))
+    return replace(entries, tools=tuple(tools), warnings=(*entries.warnings, *warnings))
 
 
 def _disabled(tool: Tool, reason: str) -> Tool:
-    said = f"is disabled by the lock: it {reason}"
-    return replace(tool, target=Unavailable(said), unavailable=said, listed=False)
+    reason_in_full = f"is disabled by the lock: it {reason}"
+    return replace(
+        tool, target=Unavailable(reason_in_full), unavailable=reason_in_full, listed=False
+    )
 
 
 class ApprovedEntry(NamedTuple):
@@ -190,8 +199,10 @@ class ApprovedEntry(NamedTuple):
 
     def in_listing(self, listing: Listing) -> JsonObject | None:
         key = SPELLED[self.kind].named_by
-        listed: tuple[JsonObject, ...] = getattr(listing, self.kind)
-        return next((one for one in listed if one.get(key) == self.name), None)
+        definitions: tuple[JsonObject, ...] = getattr(listing, self.kind)
+        return next(
+            (definition for definition in definitions if definition.get(key) == self.name), None
+        )
 
 
 def _hash_of(kind: Kind, definition: JsonObject) -> str:
@@ -202,27 +213,27 @@ def _hash_of(kind: Kind, definition: JsonObject) -> str:
 
 @dataclass(frozen=True, slots=True)
 class LockedUpstream:
-    """Looks at what the server lists before each call: it may be another one since it started."""
+    """Looks at what the server lists before each call: it may have changed since it started."""
 
     source: Target
     listed: ApprovedEntry
     live: Live
 
     async def call(self, arguments: JsonObject, call: Call, channel: Channel) -> Result:
-        server, kind, _, known = self.listed
+        server, kind, _, approved_hash = self.listed
         listing = await self.live(server, client_of(call, channel.session))
         if listing.error is not None:
             raise UpstreamError(server, f"cannot be compared with the lock: {listing.error}")
-        found = self.listed.in_listing(listing)
-        if found is None or _hash_of(kind, found) != known:
+        definition = self.listed.in_listing(listing)
+        if definition is None or _hash_of(kind, definition) != approved_hash:
             raise ToolError(
-                f"This {KINDS[kind]} is disabled by the lock: {server} now says other things of it"
+                f"This {KINDS[kind]} is disabled by the lock: {server} describes it otherwise now"
             )
         return await self.source.call(arguments, call, channel)
 
 
 class LockedResource(LockedUpstream):
-    """One that its server tells of when it changes."""
+    """One whose server announces its changes."""
 
     async def subscribe(
         self, arguments: JsonObject, call: Call, channel: Channel, changed: Callable[[], None]
