@@ -28,7 +28,10 @@ def outputs() -> Iterator[tuple[Path, str]]:
     for path in sorted((ROOT / "docs").glob("*.md")):
         text = path.read_text(encoding="utf-8")
         if TABLE.search(text):
-            yield path, TABLE.sub(lambda match: match[1] + table(match[2], match[3]) + match[4], text)
+            yield (
+                path,
+                TABLE.sub(lambda match: match[1] + table(match[2], match[3]) + match[4], text),
+            )
 
 
 def settings_schema() -> dict[str, Any]:
