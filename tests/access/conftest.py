@@ -9,7 +9,7 @@ import pytest
 from tests.peers.authority import Authority, authority
 from tests.peers.protected import Protected, protected
 from toolyard.access.oauth.accounts import Accounts
-from toolyard.access.oauth.store import SealedStore
+from toolyard.access.oauth.vault import SealedVault
 from toolyard.upstreams.definition import ServerDefinition
 from toolyard.upstreams.pool import Pool
 from toolyard.upstreams.setup import Setup
@@ -35,8 +35,8 @@ def server(upstream: Protected) -> ServerDefinition:
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> SealedStore:
-    return SealedStore(tmp_path / "credentials")
+def store(tmp_path: Path) -> SealedVault:
+    return SealedVault(tmp_path / "credentials")
 
 
 @pytest.fixture

@@ -18,7 +18,7 @@ from tests.peers.authority import Authority
 from tests.peers.serving import environment, toolyard
 from toolyard.access.oauth.accounts import Accounts
 from toolyard.access.oauth.browser import Headless, Loopback
-from toolyard.access.oauth.store import SealedStore
+from toolyard.access.oauth.vault import SealedVault
 from toolyard.files.whole import ABANDONED, replacing, write_whole
 from toolyard.http.fetch import GuardedFetch
 from toolyard.protocol.call import Caller
@@ -29,9 +29,9 @@ FULL = """
 import resource, signal, sys
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 resource.setrlimit(resource.RLIMIT_FSIZE, (0, resource.RLIM_INFINITY))
-from toolyard.access.oauth.store import SealedStore
+from toolyard.access.oauth.vault import SealedVault
 try:
-    SealedStore(sys.argv[1]).put("ada", {})
+    SealedVault(sys.argv[1]).put("ada", {})
 except OSError as error:
     print(error.strerror)
 """
@@ -43,7 +43,7 @@ async def test_of_two_processes_with_one_login_one_renews_it(
     clock = Hours()
     clock.now = time.time()
     # As two processes have them: nothing shared but the folder.
-    mine, other = (Accounts(SealedStore(tmp_path), clock=clock) for _ in range(2))
+    mine, other = (Accounts(SealedVault(tmp_path), clock=clock) for _ in range(2))
     account = mine.account(server, Caller())
     browser = Headless(GuardedFetch(server.url or ""))
     await account.log_in(await mine.wanted_by(server), browser)
@@ -66,18 +66,18 @@ def full_disk(folder: Path) -> str:
 def test_a_full_disk_at_the_first_login_breaks_none_that_follows(tmp_path: Path) -> None:
     assert full_disk(tmp_path) == "File too large"
     assert list(tmp_path.iterdir()) == []
-    SealedStore(tmp_path).put("ada", {"access": "x"})
-    assert SealedStore(tmp_path).get("ada") == {"access": "x"}
+    SealedVault(tmp_path).put("ada", {"access": "x"})
+    assert SealedVault(tmp_path).get("ada") == {"access": "x"}
     before = sorted(tmp_path.iterdir())
     assert full_disk(tmp_path) == "File too large"
     assert sorted(tmp_path.iterdir()) == before
-    assert SealedStore(tmp_path).get("ada") == {"access": "x"}
+    assert SealedVault(tmp_path).get("ada") == {"access": "x"}
 
 
 def test_an_empty_key_that_a_full_disk_left_is_made_anew(tmp_path: Path) -> None:
     (tmp_path / "key").touch(0o600)
-    SealedStore(tmp_path).put("ada", {"access": "x"})
-    assert SealedStore(tmp_path).get("ada") == {"access": "x"}
+    SealedVault(tmp_path).put("ada", {"access": "x"})
+    assert SealedVault(tmp_path).get("ada") == {"access": "x"}
 
 
 def test_what_a_killed_writer_left_is_taken_away_by_the_next(tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ from toolyard.access.oauth.discovery import Found, discover
 from toolyard.access.oauth.errors import OAuthError, OAuthRefusal
 from toolyard.access.oauth.login import Login
 from toolyard.access.oauth.metadata import AuthorizationServer, covers, issuer_urls, resource_urls
-from toolyard.access.oauth.store import MemoryStore
+from toolyard.access.oauth.vault import MemoryVault
 from toolyard.http.fetch import GuardedFetch
 from toolyard.protocol.call import Caller
 from toolyard.upstreams.definition import ServerDefinition
@@ -36,7 +36,7 @@ def login(issuer: AuthorizationServer = SAFE) -> Login:
 
 
 async def logs_in(server: ServerDefinition, accounts: Accounts | None = None) -> None:
-    accounts = accounts or Accounts(MemoryStore())
+    accounts = accounts or Accounts(MemoryVault())
     browser = Headless(GuardedFetch(server.url or ""))
     wanted = await accounts.wanted_by(server)
     await accounts.account(server, Caller()).log_in(wanted, browser)
@@ -139,7 +139,7 @@ async def test_metadata_of_another_issuer_is_refused(
 async def test_what_one_issuer_gave_is_never_shown_to_another(
     issuer: Authority, upstream: Protected, server: ServerDefinition
 ) -> None:
-    store, clock = MemoryStore(), Hours()
+    store, clock = MemoryVault(), Hours()
     await logged_in(store, server, clock)
     with authority() as newer:
         upstream.authority = newer
@@ -176,7 +176,7 @@ async def test_nothing_secret_is_ever_logged(
 ) -> None:
     caplog.set_level(logging.DEBUG, "toolyard")
     logging.getLogger("toolyard").propagate = True
-    store, clock = MemoryStore(), Hours()
+    store, clock = MemoryVault(), Hours()
     await logged_in(store, server, clock)
     grant = Accounts(store, clock=clock).account(server, Caller()).grant
     assert grant is not None

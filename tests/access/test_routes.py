@@ -13,7 +13,7 @@ import pytest_asyncio
 from tests.peers.http1 import fetch
 from tests.peers.serving import ROOT, Listening, copied, listening, toolyard
 from toolyard.access.oauth.accounts import Accounts
-from toolyard.access.oauth.store import SealedStore
+from toolyard.access.oauth.vault import SealedVault
 from toolyard.app.access import Logins, authenticator_of, connect_routes, routes_of
 from toolyard.errors import LoginRequired
 from toolyard.protocol.call import Caller
@@ -121,7 +121,7 @@ async def test_a_token_that_is_handed_over_is_kept_for_that_caller_and_server_on
         200,
         {"status": "connected"},
     )
-    accounts = Accounts(SealedStore(STORED["folder"]))
+    accounts = Accounts(SealedVault(STORED["folder"]))
     acme = ServerDefinition("acme", url=UPSTREAM, auth="oauth")
     mine = await accounts.authorize(acme, Caller("token:token", "token"))
     assert mine == {"Authorization": "Bearer mine"}

@@ -18,7 +18,7 @@ from tests.peers.serving import environment, toolyard
 from tests.upstreams.seam import BOB, RecordingChannel, call_tool, modern_call
 from toolyard.access.oauth.accounts import Accounts
 from toolyard.access.oauth.browser import Headless
-from toolyard.access.oauth.store import MemoryStore, SealedStore
+from toolyard.access.oauth.vault import MemoryVault, SealedVault
 from toolyard.app.access import Logins
 from toolyard.errors import LoginRequired, UpstreamError
 from toolyard.http.fetch import GuardedFetch
@@ -96,7 +96,7 @@ async def test_the_whole_way_from_refusal_to_being_asked_again(
     registry.write_text(json.dumps({"servers": [entry]}))
     env = {"TOOLYARD_CREDENTIALS_DIR": str(tmp_path / "credentials")}
     clock = Hours()
-    accounts = Accounts(SealedStore(tmp_path / "credentials"), clock=clock)
+    accounts = Accounts(SealedVault(tmp_path / "credentials"), clock=clock)
     pool = make_pool(accounts, ServerDefinition("acme", url=upstream.url, auth="oauth"))
 
     with pytest.raises(LoginRequired, match=rf"acme: .*{upstream.url}.*toolyard auth login acme"):
@@ -127,7 +127,7 @@ async def test_the_whole_way_from_refusal_to_being_asked_again(
 
 
 async def test_a_refresh_token_that_was_revoked_means_logging_in_again(
-    issuer: Authority, server: ServerDefinition, store: SealedStore, make_pool: MakePool
+    issuer: Authority, server: ServerDefinition, store: SealedVault, make_pool: MakePool
 ) -> None:
     clock = Hours()
     await logged_in(store, server, clock)
@@ -140,7 +140,7 @@ async def test_a_refresh_token_that_was_revoked_means_logging_in_again(
 
 
 async def logged_in(
-    store: SealedStore | MemoryStore, server: ServerDefinition, clock: Hours, who: str = "local"
+    store: SealedVault | MemoryVault, server: ServerDefinition, clock: Hours, who: str = "local"
 ) -> None:
     accounts = Accounts(store, clock=clock)
     wanted = await accounts.wanted_by(server)
@@ -149,7 +149,7 @@ async def logged_in(
 
 
 async def test_a_hundred_calls_at_once_renew_an_expired_token_once(
-    issuer: Authority, server: ServerDefinition, store: SealedStore, make_pool: MakePool
+    issuer: Authority, server: ServerDefinition, store: SealedVault, make_pool: MakePool
 ) -> None:
     clock = Hours()
     await logged_in(store, server, clock)
@@ -162,7 +162,7 @@ async def test_a_hundred_calls_at_once_renew_an_expired_token_once(
 
 
 async def test_a_token_that_lives_for_seconds_serves_more_than_one_call(
-    issuer: Authority, server: ServerDefinition, store: SealedStore, make_pool: MakePool
+    issuer: Authority, server: ServerDefinition, store: SealedVault, make_pool: MakePool
 ) -> None:
     clock = Hours()
     issuer.lifetime = 20
@@ -179,7 +179,7 @@ async def test_a_token_that_lives_for_seconds_serves_more_than_one_call(
 async def test_each_caller_uses_its_own_account_and_never_anothers(
     issuer: Authority, upstream: Protected, server: ServerDefinition, make_pool: MakePool
 ) -> None:
-    store, clock = MemoryStore(), Hours()
+    store, clock = MemoryVault(), Hours()
     for who in ("ada", "bob"):
         issuer.subject = who
         await logged_in(store, server, clock, who)
@@ -194,7 +194,7 @@ async def test_each_caller_uses_its_own_account_and_never_anothers(
 
 
 async def test_the_token_of_a_server_is_not_sent_to_another(
-    issuer: Authority, upstream: Protected, server: ServerDefinition, store: SealedStore
+    issuer: Authority, upstream: Protected, server: ServerDefinition, store: SealedVault
 ) -> None:
     await logged_in(store, server, Hours())
     accounts = Accounts(store, clock=Hours())
@@ -209,7 +209,7 @@ async def test_more_rights_are_asked_for_beside_those_there_are(
 ) -> None:
     upstream.metadata["scopes_supported"] = ["read"]
     upstream.needs = "write"
-    pool = make_pool(Accounts(MemoryStore(), browser=Headless), server)
+    pool = make_pool(Accounts(MemoryVault(), browser=Headless), server)
     assert await whoami(pool) == "ada"
     logins = [asked.query.get("scope") for asked in issuer.site.asked if asked.path == "/authorize"]
     assert logins == ["read", "read write"]
@@ -219,7 +219,7 @@ async def test_a_server_that_is_never_satisfied_does_not_send_us_round_and_round
     issuer: Authority, upstream: Protected, server: ServerDefinition, make_pool: MakePool
 ) -> None:
     upstream.refused = Everything()
-    pool = make_pool(Accounts(MemoryStore(), browser=Headless), server)
+    pool = make_pool(Accounts(MemoryVault(), browser=Headless), server)
     with pytest.raises(UpstreamError):
         await whoami(pool)
     assert issuer.site.count("/authorize") <= 3

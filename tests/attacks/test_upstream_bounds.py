@@ -18,7 +18,7 @@ from tests.upstreams.fake_http import FakeHttp, Handshake, Request, fake_http, m
 from tests.upstreams.seam import QUICK, RecordingChannel, call_tool, fake
 from toolyard.errors import ProtocolError, UpstreamError
 from toolyard.files.lines import Lines, TooLong
-from toolyard.http.events import Event, EventParser
+from toolyard.http.events import EventParser, ServerSentEvent
 from toolyard.processes.pacing import BURST, Pace
 from toolyard.protocol.codec import MAX_CONTAINERS, loads
 from toolyard.upstreams.definition import ServerDefinition
@@ -97,10 +97,10 @@ async def test_a_flood_of_events_is_read_no_faster_than_it_may_come(make_pool: M
 
 def test_an_event_may_be_as_long_as_a_message_in_all_its_lines() -> None:
     parser = EventParser(max_size=100)
-    assert parser.feed(b"data: " + b"x" * 90 + b"\n\n") == [Event("message", b"x" * 90)]
+    assert parser.feed(b"data: " + b"x" * 90 + b"\n\n") == [ServerSentEvent("message", b"x" * 90)]
     with pytest.raises(TooLong):
         parser.feed(b"data: 123456789\n" * 11)
-    assert parser.feed(b"data: a\n\n") == [Event("message", b"a")]
+    assert parser.feed(b"data: a\n\n") == [ServerSentEvent("message", b"a")]
 
 
 @pytest.mark.parametrize("digits", [0, 1, 18, 400, 5000])
@@ -110,7 +110,7 @@ def test_any_retry_is_taken_and_none_hurries_or_ends_us(digits: int) -> None:
     resumption = Resumption()
     resumption.note(event)
     assert LEAST_RETRY <= resumption.retry <= MOST_RETRY
-    resumption.note(Event("message", b"", None, 0.0))
+    resumption.note(ServerSentEvent("message", b"", None, 0.0))
     assert resumption.retry == LEAST_RETRY
 
 

@@ -16,7 +16,7 @@ from typing import Any
 from toolyard import telemetry
 from toolyard.access.oauth.accounts import Accounts
 from toolyard.access.oauth.browser import Headless
-from toolyard.access.oauth.store import MemoryStore
+from toolyard.access.oauth.vault import MemoryVault
 from toolyard.errors import ProtocolError, ToolError
 from toolyard.protocol.asking.rounds import answered
 from toolyard.protocol.call import Call, Channel, Client, Json, JsonObject, Questions, Result
@@ -48,7 +48,7 @@ def main(url: str) -> int:
 
 
 async def _run(url: str, context: JsonObject) -> int:
-    accounts = Accounts(MemoryStore(), browser=Headless, document_url=DOCUMENT_URL)
+    accounts = Accounts(MemoryVault(), browser=Headless, document_url=DOCUMENT_URL)
     definition = ServerDefinition("peer", url=url, auth="oauth", oauth=oauth_of(context))
     # The suite runs dozens of servers at once: a slow one is no old one.
     limits = Limits(silence=20.0)

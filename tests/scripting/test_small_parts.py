@@ -8,7 +8,7 @@ import pytest
 
 from tests.scripting.yard import Recorder
 from toolyard.protocol.call import JsonObject
-from toolyard.scripts.contract.stream import Allowance, Reporter
+from toolyard.scripts.contract.stream import Reporter, Throttle
 from toolyard.scripts.running.deadline import Deadline, TimeLimit
 from toolyard.scripts.running.gate import Gate
 
@@ -79,8 +79,8 @@ class Heard:
             self.channel,
             lambda method, params: self.announced.append((method, params)),
             lambda: self.channel.record("progressed"),
-            Allowance(size, lambda: self.now),
-            Allowance(size, lambda: self.now),
+            Throttle(size, lambda: self.now),
+            Throttle(size, lambda: self.now),
         )
 
 

@@ -188,10 +188,10 @@ def admit_of(settings: Settings, refusals: Recorded) -> Callable[[Message], Mess
 def accounts_of(settings: Settings) -> Accounts:
     """Our accounts at other servers."""
     from toolyard.access.oauth.accounts import Accounts
-    from toolyard.access.oauth.store import SealedStore
+    from toolyard.access.oauth.vault import SealedVault
 
-    store = SealedStore(credentials_folder(settings))
-    return Accounts(store, document_url=settings.client_metadata_url)
+    vault = SealedVault(credentials_folder(settings))
+    return Accounts(vault, document_url=settings.client_metadata_url)
 
 
 class Logins:

@@ -26,7 +26,7 @@ def event(message: bytes, event_id: str | None = None, name: str = "message") ->
 
 
 @dataclass(frozen=True, slots=True)
-class Event:
+class ServerSentEvent:
     kind: str
     data: bytes | bytearray
     id: str | None = None
@@ -39,7 +39,7 @@ class EventParser:
     def __init__(self, max_size: int) -> None:
         self._lines = Lines(self._on_line, max_size)
         self._max_size = max_size
-        self._events: list[Event] = []
+        self._events: list[ServerSentEvent] = []
         self._started = self._after_cr = False
         self._clear()
 
@@ -50,7 +50,7 @@ class EventParser:
         self._id: str | None = None
         self._retry: float | None = None
 
-    def feed(self, chunk: bytes) -> list[Event]:
+    def feed(self, chunk: bytes) -> list[ServerSentEvent]:
         """The events that this chunk completes. Raises TooLong."""
         self._lines.feed(self._normalised(chunk))
         events, self._events = self._events, []
@@ -98,7 +98,9 @@ class EventParser:
     def _dispatch(self) -> None:
         if self._data or self._id is not None or self._retry is not None:
             data = self._data[0] if len(self._data) == 1 else b"\n".join(self._data)
-            self._events.append(Event(self._kind or "message", data, self._id, self._retry))
+            self._events.append(
+                ServerSentEvent(self._kind or "message", data, self._id, self._retry)
+            )
         self._clear()
 
 

@@ -33,7 +33,7 @@ MOST_SUBSCRIPTIONS = 1000
 _FILTERS = {spelling.filter: spelling.changed for spelling in SPELLED.values()}
 
 
-class _Stream:
+class _ListenStream:
     """A listen stream. Its client is told what is watched only once all of it is."""
 
     def __init__(self, channel: Channel, tag: JsonObject) -> None:
@@ -174,7 +174,7 @@ class SubscriptionMethods:
         tag = {SUBSCRIPTION_ID: call.id}
         granted_filters, uris = await self._honour(call, channel, filters)
         methods = {_FILTERS[name] for name in granted_filters if name in _FILTERS}
-        stream = _Stream(channel, tag)
+        stream = _ListenStream(channel, tag)
 
         def hear(method: str, params: JsonObject) -> None:
             if method in methods or (method == RESOURCE_UPDATED and params.get("uri") in uris):

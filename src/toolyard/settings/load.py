@@ -11,14 +11,14 @@ from typing import Any
 
 from toolyard.errors import ConfigError, Problem, did_you_mean
 from toolyard.settings.knob import Knob
-from toolyard.settings.table import Place, Settings, knobs
+from toolyard.settings.table import Settings, ValuePlace, knobs
 
 FILE_NAME = "toolyard.json"
 # A file of this name asks for the debug level where nothing else does.
 DEBUG_MARK = "server.d/.debug"
 _PREFIXES = ("MCP", "TOOLYARD_")
 # Where a value stands, which setting it is for (None where there is no such), and the value.
-_Row = tuple[Place, Knob[Any] | None, object]
+_Row = tuple[ValuePlace, Knob[Any] | None, object]
 
 
 def load(
@@ -34,7 +34,7 @@ def load(
     """
     problems: list[Problem] = []
     values: dict[str, object] = {}
-    places: dict[str, Place] = {}
+    places: dict[str, ValuePlace] = {}
     layers = (_from_file(file, project), _from_environment(environ), _from_flags(flags or {}))
     for layer in layers:
         for place, knob, raw in layer:
@@ -56,7 +56,7 @@ def load(
 
 def _from_flags(flags: Mapping[str, object]) -> Iterator[_Row]:
     for name, value in flags.items():
-        yield Place(f"--{name.replace('_', '-')}", ""), _knob_named(name), value
+        yield ValuePlace(f"--{name.replace('_', '-')}", ""), _knob_named(name), value
 
 
 def _from_environment(environ: Mapping[str, str]) -> Iterator[_Row]:
@@ -68,7 +68,7 @@ def _from_environment(environ: Mapping[str, str]) -> Iterator[_Row]:
     for knob in knobs():
         variable = knob.own_variable if knob.own_variable in variables else knob.variable
         if variable in variables:
-            yield Place(variable, ""), knob, variables[variable]
+            yield ValuePlace(variable, ""), knob, variables[variable]
 
 
 def _from_file(file: str | None, project: str | None) -> Iterator[_Row]:
@@ -81,7 +81,7 @@ def _from_file(file: str | None, project: str | None) -> Iterator[_Row]:
 
     for key, value in read_object(path).items():
         if not key.startswith("$"):
-            yield Place(path, f"/{escape(key)}"), _knob_named(key), value
+            yield ValuePlace(path, f"/{escape(key)}"), _knob_named(key), value
 
 
 def _knob_named(key: str) -> Knob[Any] | None:
@@ -89,7 +89,7 @@ def _knob_named(key: str) -> Knob[Any] | None:
     return next((knob for knob in knobs() if _folded(knob.name) == folded_key), None)
 
 
-def _unknown(place: Place) -> str:
+def _unknown(place: ValuePlace) -> str:
     key = place.pointer[1:] or place.file
     near = did_you_mean(key, (knob.file_key for knob in knobs()), quote="'")
     return f"no setting named {key!r}{near}"

@@ -27,7 +27,7 @@ from toolyard.settings.knob import (
 _ENV_MODES = ("allowlist", "inherit")
 
 
-class Place(NamedTuple):
+class ValuePlace(NamedTuple):
     """Where a value stands: a variable, a flag, or a file and the JSON pointer into it."""
 
     file: str
@@ -39,7 +39,7 @@ class Settings:
 
     __slots__ = ("_places", "_values")
     _values: dict[str, Any]
-    _places: Mapping[str, Place]
+    _places: Mapping[str, ValuePlace]
 
     # Project
     project_root = Knob(PATH, "", "The project; unset: the nearest with a `server.meta.json`.")
@@ -188,7 +188,7 @@ class Settings:
     trace_tools = Knob(SWITCH, False, "Run bash tools with `set -x` into a trace file.")
     trace_ps4 = Knob(TEXT, "", "The prefix of trace lines.")
 
-    def __init__(self, places: Mapping[str, Place] | None = None, /, **values: object) -> None:
+    def __init__(self, places: Mapping[str, ValuePlace] | None = None, /, **values: object) -> None:
         extra = dict(values)
         all_values = {knob.name: extra.pop(knob.name, knob.default) for knob in knobs()}
         if extra:
@@ -205,9 +205,9 @@ class Settings:
     def replace(self, **changes: object) -> Settings:
         return Settings(self._places, **{**self._values, **changes})
 
-    def place(self, name: str) -> Place:
+    def place(self, name: str) -> ValuePlace:
         """Where a setting was given, for whoever finds a mistake in it."""
-        return self._places.get(name) or Place("settings", f"/{name}")
+        return self._places.get(name) or ValuePlace("settings", f"/{name}")
 
 
 # Variables of mcp-bash that a project may set and that have nothing to act on here.

@@ -82,7 +82,7 @@ class Lease:
 
 
 @dataclass(frozen=True, slots=True)
-class Condition:
+class StoreCondition:
     """How the store is doing."""
 
     place: str  # its address, without a password
@@ -93,7 +93,7 @@ class Condition:
 
 class Store(Protocol):
     @property
-    def condition(self) -> Condition: ...
+    def condition(self) -> StoreCondition: ...
 
     def on_return(self, callback: Callable[[], None]) -> None:
         """Call it whenever the store is back after it was away: it may have lost everything."""

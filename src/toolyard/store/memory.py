@@ -13,12 +13,12 @@ from time import monotonic
 from toolyard.store.interface import (
     Allowance,
     Cap,
-    Condition,
     Event,
     Lease,
     LeaseLost,
     Rate,
     Record,
+    StoreCondition,
     check_tag,
 )
 
@@ -46,7 +46,7 @@ class MemoryStore:
         self._groups: dict[str, dict[str, tuple[bytes, float]]] = {}
         self._news: dict[str, asyncio.Event] = {}
         self._fence = 0
-        self.condition = Condition("memory", True, time.time())
+        self.condition = StoreCondition("memory", True, time.time())
 
     def on_return(self, callback: Callable[[], None]) -> None:
         """It is never away."""

@@ -22,7 +22,7 @@ from toolyard.store.troubles import trouble
 LINGERS = 30.0
 
 
-class Channel:
+class NoticeChannel:
     def __init__(self) -> None:
         self.heard = asyncio.Event()
         self.subscribed = asyncio.Event()
@@ -35,17 +35,17 @@ class Notices:
     def __init__(self, client: Client, place: str) -> None:
         self._client = client
         self._place = place
-        self._channels: dict[str, Channel] = {}
+        self._channels: dict[str, NoticeChannel] = {}
         self._pubsub: Any = None
         self._listening: asyncio.Task[None] | None = None
 
     @asynccontextmanager
-    async def of(self, name: str) -> AsyncIterator[Channel]:
+    async def of(self, name: str) -> AsyncIterator[NoticeChannel]:
         """From here on each notice is heard. Raises StoreError."""
         channel = self._channels.get(name)
         if channel is None:
             await self._forget_unused()
-            channel = self._channels[name] = Channel()
+            channel = self._channels[name] = NoticeChannel()
             await self._trip(self._subscribe(name))
         channel.waiting += 1
         try:

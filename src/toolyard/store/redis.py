@@ -18,12 +18,12 @@ from toolyard.store.addresses import client_of, shown
 from toolyard.store.interface import (
     Allowance,
     Cap,
-    Condition,
     Event,
     Lease,
     LeaseLost,
     Rate,
     Record,
+    StoreCondition,
     check_tag,
 )
 from toolyard.store.notices import Notices
@@ -53,7 +53,7 @@ class RedisStore:
         await self._trips.close()
 
     @property
-    def condition(self) -> Condition:
+    def condition(self) -> StoreCondition:
         return self._trips.condition
 
     def on_return(self, callback: Callable[[], None]) -> None:

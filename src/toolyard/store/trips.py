@@ -20,7 +20,7 @@ from redis.asyncio import Redis
 from redis.asyncio.cluster import RedisCluster
 from redis.exceptions import RedisError, ResponseError
 
-from toolyard.store.interface import Condition, StoreError
+from toolyard.store.interface import StoreCondition, StoreError
 from toolyard.store.troubles import NotAStore, away, refusal, trouble
 from toolyard.telemetry import logger
 
@@ -42,7 +42,7 @@ class Trips:
         self._sending: asyncio.Task[None] | None = None
         self._looking: asyncio.Task[None] | None = None
         self._on_return: list[Callable[[], None]] = []
-        self.condition = Condition(place, False, time.time(), "not looked for yet")
+        self.condition = StoreCondition(place, False, time.time(), "not looked for yet")
 
     def on_return(self, callback: Callable[[], None]) -> None:
         self._on_return.append(callback)
@@ -184,7 +184,7 @@ class Trips:
     def _set(self, reachable: bool, error: str = "") -> None:
         before = self.condition
         since = before.since if before.reachable == reachable else time.time()
-        self.condition = Condition(before.place, reachable, since, error)
+        self.condition = StoreCondition(before.place, reachable, since, error)
 
 
 def trouble_of(error: Exception, place: str) -> StoreError:

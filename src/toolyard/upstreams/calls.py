@@ -14,7 +14,7 @@ from toolyard.protocol.call import Call, Caller, Channel, JsonObject
 from toolyard.protocol.headers import parameters
 from toolyard.upstreams.background import Background
 from toolyard.upstreams.condition import Condition
-from toolyard.upstreams.connections import Connections, Lease, client_of
+from toolyard.upstreams.connections import Connections, Loan, client_of
 from toolyard.upstreams.conversation.roots import settle
 from toolyard.upstreams.conversation.running import Running
 from toolyard.upstreams.conversation.session import UpstreamSession
@@ -43,12 +43,12 @@ class Calls:
     async def _attempt(
         self, method: str, params: JsonObject, running: Running, *, again: bool
     ) -> JsonObject:
-        call, lease, clean = running.call, None, False
+        call, loan, clean = running.call, None, False
         session = self._connections.at_hand(call)
         try:
             if session is None:
-                lease = await self._lease(running)
-                session = lease.session
+                loan = await self._borrow(running)
+                session = loan.session
             if call.log_level is not None and not session.logs_from(call.log_level):
                 await session.set_level(call.log_level)
             result = await self._send(session, method, params, running)
@@ -68,14 +68,14 @@ class Calls:
             self._doubt(session)
             raise
         finally:
-            if lease is not None:
-                lease.release(clean)
+            if loan is not None:
+                loan.release(clean)
         # Provably not written, or refused unread: a second attempt runs it once.
         return await self._attempt(method, params, running, again=False)
 
-    async def _lease(self, running: Running) -> Lease:
-        lease = await self._connections.lease(running)
-        session = lease.session
+    async def _borrow(self, running: Running) -> Loan:
+        loan = await self._connections.lend(running)
+        session = loan.session
         try:
             roots = session.roots
             if roots.pending and roots.settling is None and not session.carrier.tried:
@@ -84,12 +84,12 @@ class Calls:
                 session.carrier.lend(running)
                 await asyncio.shield(roots.settling)
         except BaseException:
-            lease.release(False)
+            loan.release(False)
             raise
         finally:
             if session.owner.session is not None:
                 session.carrier.lend(None)  # from now on it is asked itself
-        return lease
+        return loan
 
     # -- arguments that travel in headers ----------------------------------------------
 

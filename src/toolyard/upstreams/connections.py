@@ -67,7 +67,7 @@ class SharedKey(NamedTuple):
     client: str
 
 
-class Lease(NamedTuple):
+class Loan(NamedTuple):
     """A connection that somebody uses, until it is released."""
 
     session: UpstreamSession
@@ -118,21 +118,21 @@ class Connections:
         slot.last_used = monotonic()
         return slot.live
 
-    async def lease(self, running: Running) -> Lease:
+    async def lend(self, running: Running) -> Loan:
         """The connection for a call."""
         client = client_of(running.call, running.channel.session)
         if await self._shares(client):
             return await self.shared(client)
         if client.session is not None:
-            lease = await self._of_session(client, client.session, running)
+            loan = await self._of_session(client, client.session, running)
         else:
-            lease = await self._of_call(client, running)
-        if not lease.session.modern:
-            return lease
-        lease.release(False)  # it has the other era only: it need not have been opened
+            loan = await self._of_call(client, running)
+        if not loan.session.modern:
+            return loan
+        loan.release(False)  # it has the other era only: it need not have been opened
         return await self.shared(client)
 
-    async def to_list(self, client: Downstream) -> Lease:
+    async def to_list(self, client: Downstream) -> Loan:
         """One over which this client's lists can be had: its own, or that of a client like it."""
         if await self._shares(client):
             return await self.shared(client)
@@ -140,12 +140,12 @@ class Connections:
         if slot is None or slot.live is None:
             slot = self._alike(client) or slot
         if slot is not None and slot.live is not None:
-            return Lease(slot.live, nothing, slot.watch)
+            return Loan(slot.live, nothing, slot.watch)
         if client.session is not None:
             return await self._of_session(client, client.session)
         return await self._of_call(client, None)
 
-    async def to_watch(self, client: Downstream) -> Lease:
+    async def to_watch(self, client: Downstream) -> Loan:
         """Where the calls of this client go; released once somebody listens."""
         if await self._shares(client):
             return await self.shared(client)
@@ -181,14 +181,14 @@ class Connections:
 
     # -- shared ------------------------------------------------------------------------
 
-    async def shared(self, client: Downstream) -> Lease:
+    async def shared(self, client: Downstream) -> Loan:
         key, slot = self.shared_slot(client)
         slot.last_used = monotonic()
         session = slot.live or await slot.get()
         if session.modern is not key.modern:
             slot = self._moved(key, slot, session)
             session = slot.live or await slot.get()
-        return Lease(session, nothing, slot.watch)
+        return Loan(session, nothing, slot.watch)
 
     def shared_slot(self, client: Downstream) -> tuple[SharedKey, Slot]:
         modern = self._learnt.speaks_modern(client.guise.modern)
@@ -226,7 +226,7 @@ class Connections:
 
     async def _of_session(
         self, client: Downstream, session: Session, running: Running | None = None
-    ) -> Lease:
+    ) -> Loan:
         key = _bound_key(client)
         slot = self._bound.get(key)
         if slot is None:
@@ -237,8 +237,8 @@ class Connections:
         slot.last_used = monotonic()
         upstream = await slot.get()
         if upstream.modern:
-            return Lease(upstream, lambda _clean: self._drop_bound(key), slot.watch)
-        return Lease(upstream, nothing, slot.watch)
+            return Loan(upstream, lambda _clean: self._drop_bound(key), slot.watch)
+        return Loan(upstream, nothing, slot.watch)
 
     def _owner(
         self, client: Downstream, session: Session | None, borrower: Running | None
@@ -252,7 +252,7 @@ class Connections:
             capabilities = told_in(revision, capabilities)
         return Owner(capabilities, session, revision, borrower=borrower)
 
-    async def _of_call(self, client: Downstream, running: Running | None) -> Lease:
+    async def _of_call(self, client: Downstream, running: Running | None) -> Loan:
         key = (client.caller.id, client.guise.key)
         slot = self._take_spare(key)
         if slot is None:
@@ -270,7 +270,7 @@ class Connections:
         session.carrier.lend(running)
         if session.roots.keeps and running is not None and changes_hands:
             settle(session, changed=True)
-        return Lease(session, partial(self._give_back, key, slot), slot.watch)
+        return Loan(session, partial(self._give_back, key, slot), slot.watch)
 
     def _take_spare(self, key: tuple[str, str]) -> Slot | None:
         spare = self._spare.get(key, [])

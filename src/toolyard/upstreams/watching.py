@@ -20,15 +20,15 @@ class ResourceWatches:
         self, uri: str, call: Call, channel: Channel, changed: Callable[[], None]
     ) -> Callable[[], None]:
         """Calls `changed` whenever the resource may have changed; returns what ends that."""
-        lease = await self._connections.to_watch(client_of(call, channel.session))
-        watch, is_subscribed = lease.watch, False
+        loan = await self._connections.to_watch(client_of(call, channel.session))
+        watch, is_subscribed = loan.watch, False
         try:
             await watch.add(uri, changed)
             is_subscribed = True
         finally:
             if not is_subscribed:
                 await watch.remove(uri, changed)
-            lease.release(is_subscribed)
+            loan.release(is_subscribed)
 
         def unsubscribe() -> None:
             self._removals.start(watch.remove(uri, changed))

@@ -48,7 +48,7 @@ class Account:
 
     @property
     def grant(self) -> Grant | None:
-        record = self._grants.store.get(self._id.key)
+        record = self._grants.vault.get(self._id.key)
         return None if record is None else Grant.unpack(record)
 
     @property
@@ -60,10 +60,10 @@ class Account:
         return None if self._grants.config.interactive else "without a person"
 
     def _keep(self, grant: Grant) -> None:
-        self._grants.store.put(self._id.key, grant.pack())
+        self._grants.vault.put(self._id.key, grant.pack())
 
     def forget(self) -> None:
-        self._grants.store.drop(self._id.key)
+        self._grants.vault.drop(self._id.key)
 
     # -- headers -----------------------------------------------------------------------
 
@@ -85,7 +85,7 @@ class Account:
     async def _renew_alone(self, old: Grant) -> Grant | None:
         """A refresh token is good for one use: of all processes, one may use it."""
         try:
-            async with self._grants.store.alone(self._id.key):
+            async with self._grants.vault.alone(self._id.key):
                 grant = self.grant
                 if grant is None or grant.access != old.access:
                     return grant  # another call, or another process, was faster

@@ -12,7 +12,7 @@ from toolyard.access.oauth.config import Server, read_oauth
 from toolyard.access.oauth.errors import OAuthError
 from toolyard.access.oauth.grants import Granting
 from toolyard.access.oauth.metadata import canonical
-from toolyard.access.oauth.store import Store
+from toolyard.access.oauth.vault import Vault
 from toolyard.http.challenge import Challenge
 from toolyard.http.fetch import Fetch, FetchError, GuardedFetch
 from toolyard.protocol.call import Caller
@@ -34,14 +34,14 @@ class Accounts:
 
     def __init__(
         self,
-        store: Store,
+        vault: Vault,
         *,
         browser: Callable[[Fetch], Browser] | None = None,
         document_url: str = "",
         fetch_for: Callable[[str], Fetch] = GuardedFetch,
         clock: Callable[[], float] = time.time,
     ) -> None:
-        self._store = store
+        self._vault = vault
         self._browser = browser
         self._document_url = document_url
         self._fetch_for = fetch_for
@@ -62,7 +62,7 @@ class Accounts:
         if account is None:
             fetch = self._fetch_for(url)
             grants = Granting(
-                fetch, self._store, read_oauth(server), self._document_url, self._clock
+                fetch, self._vault, read_oauth(server), self._document_url, self._clock
             )
             browser = self._browser(fetch) if self._browser is not None else None
             account = self._accounts[key] = Account(AccountId(*key), grants, browser)

@@ -15,8 +15,8 @@ from toolyard.access.oauth.discovery import Found
 from toolyard.access.oauth.errors import OAuthError
 from toolyard.access.oauth.grant import Grant
 from toolyard.access.oauth.login import Login
-from toolyard.access.oauth.store import Store
 from toolyard.access.oauth.tokens import exchange, request_tokens
+from toolyard.access.oauth.vault import Vault
 from toolyard.http.fetch import Fetch
 
 _JWT_BEARER = "urn:ietf:params:oauth:grant-type:jwt-bearer"
@@ -32,7 +32,7 @@ class Granting:
     """What is needed to get grants at one server."""
 
     fetch: Fetch
-    store: Store
+    vault: Vault
     config: ServerOAuth
     document_url: str = ""
     clock: Callable[[], float] = field(default=time.time)
@@ -86,12 +86,12 @@ class Granting:
         if fixed_client is not None:
             return fixed_client, await browser.ready()
         key = f"client {issuer.issuer}"
-        record = self.store.get(key)
+        record = self.vault.get(key)
         client = OAuthClient.unpack(record) if record is not None else None
         redirect_uri = await browser.ready(client.redirect_uri if client else "")
         if client is None or client.redirect_uri != redirect_uri:
             client = await clients.register(self.fetch, issuer, redirect_uri)
-            self.store.put(key, client.pack())
+            self.vault.put(key, client.pack())
         return client, redirect_uri
 
 

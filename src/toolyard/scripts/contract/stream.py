@@ -16,7 +16,7 @@ Clock: TypeAlias = Callable[[], float]
 ANNOUNCED = frozenset({*LIST_CHANGED.values(), RESOURCE_UPDATED})
 
 
-class Allowance:
+class Throttle:
     """At most so many a minute; the rest is dropped."""
 
     __slots__ = ("_clock", "_left", "_size", "_until")
@@ -45,8 +45,8 @@ class Reporter:
         channel: Channel,
         announce: Announce,
         on_progress: Callable[[], None],
-        progress: Allowance,
-        logs: Allowance,
+        progress: Throttle,
+        logs: Throttle,
     ) -> None:
         self._channel = channel
         self._announce = announce

@@ -50,7 +50,7 @@ from toolyard.processes.watcher import Watcher
 from toolyard.protocol.call import Call, Channel
 from toolyard.scripts.contract.exchange import ERROR, RESOURCES, ExchangeFolder, ExchangePool
 from toolyard.scripts.contract.questions import Questions
-from toolyard.scripts.contract.stream import Allowance, Announce, Reporter
+from toolyard.scripts.contract.stream import Announce, Reporter, Throttle
 from toolyard.scripts.running.deadline import Deadline, Expiry, TimeLimit
 from toolyard.scripts.running.gate import Gate
 from toolyard.scripts.settings import RunnerSettings
@@ -316,8 +316,8 @@ class Run:
                 self._channel,
                 self._shared.announce,
                 lambda: self._deadline.progressed(clock()),
-                Allowance(settings.max_progress_per_minute, clock),
-                Allowance(settings.max_logs_per_minute, clock),
+                Throttle(settings.max_progress_per_minute, clock),
+                Throttle(settings.max_logs_per_minute, clock),
             )
         if self._reporter is not None:
             self._reporter.line(line)

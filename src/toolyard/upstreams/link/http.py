@@ -8,7 +8,7 @@ from contextlib import aclosing
 
 from toolyard.http.client import ClientResponse
 from toolyard.http.client_connection import Broken
-from toolyard.http.events import Event
+from toolyard.http.events import ServerSentEvent
 from toolyard.processes.pacing import Pace
 from toolyard.protocol.call import JsonObject
 from toolyard.protocol.codec import dumps
@@ -42,7 +42,7 @@ class Resumption:
         self.last_id: str | None = None
         self.retry = DEFAULT_RETRY
 
-    def note(self, event: Event) -> None:
+    def note(self, event: ServerSentEvent) -> None:
         if event.id is not None:
             self.last_id = event.id
         if event.retry is not None:

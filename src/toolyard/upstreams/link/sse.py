@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator
 
 from toolyard.http.client import ClientResponse, Url
-from toolyard.http.events import Event
+from toolyard.http.events import ServerSentEvent
 from toolyard.processes.pacing import Pace
 from toolyard.protocol.call import JsonObject
 from toolyard.protocol.codec import dumps
@@ -46,7 +46,7 @@ class SseLink(Link):
         self._endpoint = await self._first(events)
         self._reading = asyncio.get_running_loop().create_task(self._read(events))
 
-    async def _first(self, events: AsyncIterator[Event]) -> Url:
+    async def _first(self, events: AsyncIterator[ServerSentEvent]) -> Url:
         async for event in events:
             if event.kind == "endpoint":
                 return self._checked(bytes(event.data).decode("utf-8", "replace"))
@@ -61,7 +61,7 @@ class SseLink(Link):
             raise Lost("names an endpoint on another origin")
         return endpoint
 
-    async def _read(self, events: AsyncIterator[Event]) -> None:
+    async def _read(self, events: AsyncIterator[ServerSentEvent]) -> None:
         error: LinkError = Lost("closed its event stream")
         try:
             async for event in events:

@@ -8,7 +8,7 @@ from toolyard.errors import ProtocolError
 from toolyard.files.lines import TooLong
 from toolyard.http.client import ClientResponse
 from toolyard.http.client_connection import Broken
-from toolyard.http.events import Event, EventParser
+from toolyard.http.events import EventParser, ServerSentEvent
 from toolyard.protocol.call import JsonObject
 from toolyard.protocol.codec import loads
 from toolyard.upstreams.link.link import Lost, messages_in
@@ -16,7 +16,7 @@ from toolyard.upstreams.link.link import Lost, messages_in
 ACCEPT_EVENTS = "text/event-stream"
 
 
-async def events_of(response: ClientResponse, most: int) -> AsyncGenerator[Event, None]:
+async def events_of(response: ClientResponse, most: int) -> AsyncGenerator[ServerSentEvent, None]:
     """Until the stream ends or is cut off; an event may have as many bytes as a message."""
     parser = EventParser(most)
     try:
@@ -29,7 +29,7 @@ async def events_of(response: ClientResponse, most: int) -> AsyncGenerator[Event
         raise Lost("sent an event that is too long") from None
 
 
-def messages_of(event: Event) -> list[JsonObject]:
+def messages_of(event: ServerSentEvent) -> list[JsonObject]:
     if event.kind != "message" or not event.data:
         return []
     return messages_from(event.data)

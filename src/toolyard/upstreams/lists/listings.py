@@ -9,7 +9,7 @@ from toolyard.catalog.listing import Listing
 from toolyard.errors import UpstreamError
 from toolyard.protocol.call import Caller
 from toolyard.upstreams.condition import Condition
-from toolyard.upstreams.connections import ANYBODY, Connections, Downstream, Lease
+from toolyard.upstreams.connections import ANYBODY, Connections, Downstream, Loan
 from toolyard.upstreams.definition import ServerDefinition
 from toolyard.upstreams.link.link import LinkError
 from toolyard.upstreams.lists import asking as lists
@@ -93,25 +93,25 @@ class Listings:
                 return replace(before, error=self._condition.masked(str(error)))
 
     async def _fetch(self, client: Downstream, record: ListingRecord) -> Listing:
-        lease = await self._connections.to_list(client)
+        loan = await self._connections.to_list(client)
         # Which era it has may be known only now.
         actual = self._records.at(self._records.key(client))
         if actual is record:
-            return await self._ask(client, record, lease)
+            return await self._ask(client, record, loan)
         async with actual.lock:
-            return await self._ask(client, actual, lease)
+            return await self._ask(client, actual, loan)
 
-    async def _ask(self, client: Downstream, record: ListingRecord, lease: Lease) -> Listing:
+    async def _ask(self, client: Downstream, record: ListingRecord, loan: Loan) -> Listing:
         clean = False
         record.fresh = True  # before asking: a change announced meanwhile makes it stale again
         try:
-            listing = await lists.fetch(lease.session, client.guise.capabilities)
+            listing = await lists.fetch(loan.session, client.guise.capabilities)
             clean = True
         except BaseException:
             record.fresh = False
             raise
         finally:
-            lease.release(clean)
+            loan.release(clean)
         self._records.note(record, listing, self._definition.login_of(client.caller))
         return listing
 

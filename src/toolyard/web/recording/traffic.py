@@ -47,7 +47,7 @@ class Message:
     data: Json
 
 
-class Record:
+class CallRecord:
     """One call; filled in place while it runs. What is rarely set is shared until then."""
 
     outcome = "running"
@@ -86,7 +86,7 @@ class Traffic:
     """The latest calls in full, and a count of all of them by method and name."""
 
     def __init__(self, most: int = KEPT) -> None:
-        self._records: deque[Record] = deque(maxlen=most)
+        self._records: deque[CallRecord] = deque(maxlen=most)
         self._number = 0
         self._since, self._recent = 0.0, 0
         self.counts: dict[tuple[str, str], Count] = {}
@@ -116,13 +116,13 @@ class Traffic:
         else:
             self._count(call.method, name_of(call), "ok")
 
-    def begin(self, call: Call) -> Record:
+    def begin(self, call: Call) -> CallRecord:
         self._number += 1
-        record = Record(self._number, call)
+        record = CallRecord(self._number, call)
         self._records.append(record)
         return record
 
-    def end(self, record: Record, outcome: str) -> None:
+    def end(self, record: CallRecord, outcome: str) -> None:
         record.ended = perf_counter()
         record.outcome = outcome
         self._count(record.call.method, record.name, outcome)
@@ -137,10 +137,10 @@ class Traffic:
         count.calls += 1
         count.errors += outcome != "ok"
 
-    def find(self, number: int) -> Record | None:
+    def find(self, number: int) -> CallRecord | None:
         return next((record for record in self._records if record.number == number), None)
 
-    def newest_first(self) -> Iterator[Record]:
+    def newest_first(self) -> Iterator[CallRecord]:
         return reversed(self._records)
 
     def clear(self) -> None:
@@ -212,7 +212,7 @@ def _error(error: BaseException) -> JsonObject:
     return {"message": str(error)[:2_000] or type(error).__name__}
 
 
-def _shrink(record: Record, result: Result | None) -> None:
+def _shrink(record: CallRecord, result: Result | None) -> None:
     """Keep glimpses, so that memory stays bounded whatever passes through."""
     arguments, kept_result = record.call.params.get("arguments"), record.result
     for hop in record.hops:
@@ -234,7 +234,7 @@ class Overheard(PassingChannel):
 
     __slots__ = ("_record",)
 
-    def __init__(self, channel: Channel, record: Record) -> None:
+    def __init__(self, channel: Channel, record: CallRecord) -> None:
         self.channel = channel
         self._record = record
 

@@ -7,12 +7,12 @@ from collections.abc import Iterable
 from toolyard.catalog.snapshot import Catalog
 from toolyard.protocol.call import Json, JsonObject
 from toolyard.web.recording.hops import Hop
-from toolyard.web.recording.traffic import Record
+from toolyard.web.recording.traffic import CallRecord
 from toolyard.web.views.privacy import private_arguments, secret_values, without_secrets
 from toolyard.web.views.sizes import tokens_in
 
 
-def line(record: Record, secrets: Iterable[str]) -> JsonObject:
+def line(record: CallRecord, secrets: Iterable[str]) -> JsonObject:
     texts = without_secrets({"name": record.name, "client": _client(record)}, secrets, frozenset())
     return {
         "number": record.number,
@@ -28,7 +28,7 @@ def line(record: Record, secrets: Iterable[str]) -> JsonObject:
     }
 
 
-def full(record: Record, catalog: Catalog, secrets: frozenset[str]) -> JsonObject:
+def full(record: CallRecord, catalog: Catalog, secrets: frozenset[str]) -> JsonObject:
     """One call: its two hops, what was said meanwhile, and the times."""
     tool = catalog.tools.get(record.name) if record.call.method == "tools/call" else None
     private = private_arguments(tool.definition.get("inputSchema")) if tool else frozenset()
@@ -62,7 +62,7 @@ def _hop(hop: Hop, began: float) -> JsonObject:
     }
 
 
-def _client(record: Record) -> str:
+def _client(record: CallRecord) -> str:
     info = record.call.client.info
     name, version = info.get("name"), info.get("version")
     return " ".join(str(part) for part in (name, version) if part)

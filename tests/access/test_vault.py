@@ -8,21 +8,21 @@ from pathlib import Path
 
 import pytest
 
-from toolyard.access.oauth.store import SealedStore
+from toolyard.access.oauth.vault import SealedVault
 from toolyard.errors import ConfigError
 
 SECRET = {"access": "a-very-secret-token"}
 
 
 def test_what_is_kept_can_be_read_again_by_another_process(tmp_path: Path) -> None:
-    SealedStore(tmp_path / "c").put("ada", SECRET)
-    other = SealedStore(tmp_path / "c")
+    SealedVault(tmp_path / "c").put("ada", SECRET)
+    other = SealedVault(tmp_path / "c")
     assert other.get("ada") == SECRET
     assert (other.get("bob"), list(other.keys())) == (None, ["ada"])
 
 
 def test_a_change_by_another_process_is_seen(tmp_path: Path) -> None:
-    mine, other = SealedStore(tmp_path), SealedStore(tmp_path)
+    mine, other = SealedVault(tmp_path), SealedVault(tmp_path)
     mine.put("ada", SECRET)
     assert other.get("ada") == SECRET
     mine.put("ada", {"access": "newer"})
@@ -34,7 +34,7 @@ def test_a_change_by_another_process_is_seen(tmp_path: Path) -> None:
 def test_nothing_readable_is_on_the_disk_and_nobody_else_may_look(tmp_path: Path) -> None:
     folder = tmp_path / "c"
     os.umask(os.umask(0o022))
-    SealedStore(folder).put("ada", SECRET)
+    SealedVault(folder).put("ada", SECRET)
     assert folder.stat().st_mode & 0o777 == 0o700
     for file in folder.iterdir():
         assert file.stat().st_mode & 0o777 == 0o600
@@ -42,21 +42,21 @@ def test_nothing_readable_is_on_the_disk_and_nobody_else_may_look(tmp_path: Path
 
 
 def test_a_file_that_was_changed_or_moved_is_not_believed(tmp_path: Path) -> None:
-    store = SealedStore(tmp_path)
+    store = SealedVault(tmp_path)
     store.put("ada", SECRET)
     (mine,) = tmp_path.glob("*.sealed")
     store.put("bob", {"access": "bob's"})
     (other,) = set(tmp_path.glob("*.sealed")) - {mine}
     shutil.copy(mine, other)
-    fresh = SealedStore(tmp_path)
+    fresh = SealedVault(tmp_path)
     assert (fresh.get("bob"), fresh.get("ada")) == (None, SECRET)
     mine.write_bytes(mine.read_bytes()[:-1] + b"x")
-    assert SealedStore(tmp_path).get("ada") is None
+    assert SealedVault(tmp_path).get("ada") is None
 
 
 @pytest.mark.parametrize("mode", [0o644, 0o640, 0o602])
 def test_a_key_that_others_may_touch_is_refused(tmp_path: Path, mode: int) -> None:
-    SealedStore(tmp_path).put("ada", SECRET)
+    SealedVault(tmp_path).put("ada", SECRET)
     (tmp_path / "key").chmod(mode)
     with pytest.raises(ConfigError, match="0600"):
-        SealedStore(tmp_path).get("ada")
+        SealedVault(tmp_path).get("ada")

@@ -27,7 +27,7 @@ LOCK_WITHIN, LOCK_AGAIN = 60.0, 0.05
 _SUFFIX = ".sealed"
 
 
-class Store(Protocol):
+class Vault(Protocol):
     """A small map from text to JSON objects."""
 
     def get(self, key: str) -> JsonObject | None: ...
@@ -38,7 +38,7 @@ class Store(Protocol):
         """One process at a time. Raises TimeoutError, and OSError."""
 
 
-class MemoryStore:
+class MemoryVault:
     """Kept until the process ends."""
 
     def __init__(self) -> None:
@@ -61,7 +61,7 @@ class MemoryStore:
         return nullcontext()
 
 
-class SealedStore:
+class SealedVault:
     """A folder of sealed files beside the key that seals them."""
 
     def __init__(self, folder: str | Path) -> None:
