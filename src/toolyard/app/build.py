@@ -10,6 +10,7 @@ import asyncio
 import os
 from dataclasses import dataclass
 from functools import partial
+from typing import TYPE_CHECKING
 
 from toolyard.app.access import (
     Logins,
@@ -45,6 +46,9 @@ from toolyard.transports.parking import Parking
 from toolyard.transports.seal import Sealer
 from toolyard.upstreams.connections import Downstream
 
+if TYPE_CHECKING:
+    from toolyard.cluster.cluster import Cluster
+
 
 @dataclass(frozen=True, slots=True)
 class App:
@@ -58,6 +62,7 @@ class App:
     federation: Federation
     logins: Logins
     refusals: Recorded
+    cluster: Cluster | None  # None: nobody serves the same
 
     def settle_in(self, plan: Plan) -> None:
         """Work from the project's folder: a script starts faster from where we already are."""
@@ -84,7 +89,7 @@ class App:
         self.refusals.close()
 
 
-def build(plan: Plan, taps: Taps | None = None) -> App:
+def build(plan: Plan, taps: Taps | None = None, cluster: Cluster | None = None) -> App:
     taps = taps or NoTaps()
     logins = Logins(plan.settings)
     guard = Guard(plan.settings.tmp_root or None)
@@ -100,7 +105,7 @@ def build(plan: Plan, taps: Taps | None = None) -> App:
     edge = Edge(
         handler,
         plan.identity,
-        Parking(Sealer()),
+        Parking(_sealer(cluster)),
         manner=manner_of(like_mcp_bash=plan.like_mcp_bash),
         batches=plan.settings.compat_batches,
         log_level=plan.settings.log_level_default,
@@ -109,7 +114,12 @@ def build(plan: Plan, taps: Taps | None = None) -> App:
         capabilities_of=capabilities_of,
         count=limits.count if limits is not None else _uncounted,
     )
-    return App(keeper, methods, edge, guard, scripts, federation, logins, refusals)
+    return App(keeper, methods, edge, guard, scripts, federation, logins, refusals, cluster)
+
+
+def _sealer(cluster: Cluster | None) -> Sealer:
+    """What one process seals, the others open."""
+    return Sealer(cluster.keys.seal("requestState") if cluster is not None else None)
 
 
 def _uncounted(_call: Call) -> None:

@@ -31,6 +31,7 @@ from toolyard.web.site import Site
 if TYPE_CHECKING:
     from toolyard.app.crew import Worker
     from toolyard.app.membership import Membership
+    from toolyard.cluster.cluster import Cluster
 
 
 def serve(plan: Plan, address: Address, worker: Worker | None = None) -> int:
@@ -38,7 +39,7 @@ def serve(plan: Plan, address: Address, worker: Worker | None = None) -> int:
     member = _member(worker)
     sock = address.listen() if member is None else member.listen()
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-        runner.run(_serve(plan, address, authenticator, sock, member))
+        runner.run(_serve_clustered(plan, address, authenticator, sock, member))
     return 0
 
 
@@ -58,15 +59,33 @@ def is_loopback(host: str) -> bool:
         return False
 
 
-async def _serve(
+async def _serve_clustered(
     plan: Plan,
     address: Address,
     authenticator: Authenticator,
     sock: socket.socket,
     member: Membership | None,
 ) -> None:
+    if member is None and not plan.settings.store:
+        await _serve(plan, address, authenticator, sock, None, None)
+        return
+    # A process on its own needs none of it.
+    from toolyard.app.clustering import clustered  # noqa: PLC0415
+
+    async with clustered(plan.settings, member.worker if member else None) as cluster:
+        await _serve(plan, address, authenticator, sock, member, cluster)
+
+
+async def _serve(
+    plan: Plan,
+    address: Address,
+    authenticator: Authenticator,
+    sock: socket.socket,
+    member: Membership | None,
+    cluster: Cluster | None,
+) -> None:
     page = _page(plan, address, authenticator) if address.page else None
-    app = build(plan, page.taps if page else None)
+    app = build(plan, page.taps if page else None, cluster)
     app.settle_in(plan)
     hosts = LOOPBACK | {address.host, *address.allow_hosts}
     guard = OriginGuard(hosts, frozenset(address.allow_origins))

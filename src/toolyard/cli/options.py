@@ -40,7 +40,8 @@ def choose(options: Namespace) -> Chosen:
     """The project and the registry files that the command line names, and their settings."""
     folders, files = _sorted_out(getattr(options, "path", []))
     root = _root(options, folders, files)
-    flags = {"log_level": options.log_level} if options.log_level else {}
+    flags = {name: getattr(options, name, None) for name in ("log_level", "store")}
+    flags = {name: value for name, value in flags.items() if value}
     settings = load(flags=flags, file=options.config, project=root)
     project = project_at(root, settings) if root else None
     if project is not None and options.like_mcp_bash:

@@ -49,6 +49,12 @@ def add(parser: ArgumentParser) -> None:
         metavar="N|auto",
         help="serve HTTP with so many processes (auto: one a core; default: 1)",
     )
+    parser.add_argument(
+        "--store",
+        metavar="URL",
+        help="share sessions with other replicas through this Redis, as redis://HOST:PORT "
+        "(needs TOOLYARD_CLUSTER_KEY)",
+    )
     parser.add_argument("--no-page", action="store_true", help="serve /mcp alone, without the page")
     parser.add_argument(
         "--locked",
@@ -62,6 +68,8 @@ def add(parser: ArgumentParser) -> None:
 def run(options: Namespace) -> int:
     if options.workers != 1 and options.http is None:
         raise ConfigError.at("--workers", "a stdio server has one client: it needs --http")
+    if options.store and options.http is None:
+        raise ConfigError.at("--store", "a stdio server shares nothing: it needs --http")
     choice = choose(options)
     if choice.project is not None or choice.registries:
         return _serve(options, choice)

@@ -163,6 +163,9 @@ class Settings:
     body_timeout = Knob(SECONDS, 60, "Seconds for its body, once the head is here.")
     stall_timeout = Knob(SECONDS, 60, "Seconds that a client may take nothing of its answer.")
     keep_alive = Knob(SECONDS, 75, "Seconds that a connection may stay without a request.")
+    # Several processes that serve the same
+    store = Knob(TEXT, "", "What they share, as `redis://HOST:PORT`.", secret=True)
+    cluster_key = Knob(WORDS, (), "How they know each other; two, to change it.", secret=True)
     # Who may call, and what
     tokens = Knob(OBJECTS, (), "Callers by token; `toolyard token new` makes them.", secret=True)
     oauth = Knob(OBJECT, {}, "Accept tokens of this `issuer` for our URL, `resource`.")
