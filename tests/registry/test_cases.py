@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.registry import (
+    cases_arguments,
     cases_defaults,
     cases_forgiven,
     cases_formats,
@@ -22,6 +23,7 @@ from toolyard.errors import ConfigError
 
 MODULES = (
     cases_sources,
+    cases_arguments,
     cases_defaults,
     cases_schemas,
     cases_projection,

@@ -14,6 +14,7 @@ from toolyard.errors import ToolError
 from toolyard.protocol.call import Encoded
 from toolyard.virtual.listings import compile_text_extraction
 from toolyard.virtual.projection import compile_projection
+from toolyard.virtual.renaming import Argument, Renaming
 from toolyard.virtual.stages import Stages
 from toolyard.virtual.target import Output, VirtualTarget
 
@@ -174,3 +175,15 @@ def test_importing_the_target_loads_no_heavy_library() -> None:
         "assert not heavy, heavy"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+async def test_an_explanation_shows_what_renamed_arguments_become() -> None:
+    stages = Stages(lambda: 0.0)
+    renaming = Renaming({"zone": Argument("timezone")})
+    target = VirtualTarget(Answers(text("{}")), {"d": 1}, renamings=(renaming,))
+    await target.explain({"zone": "UTC"}, CALL, Keeps(), stages)
+    assert [(stage.name, stage.value) for stage in stages.marks][:3] == [
+        ("arguments", {"zone": "UTC"}),
+        ("renamed", {"timezone": "UTC"}),
+        ("with defaults", {"timezone": "UTC", "d": 1}),
+    ]

@@ -185,7 +185,7 @@ def hide(schema: JsonObject, fields: Collection[str]) -> JsonObject:
 
 
 def _hidden(schema: JsonObject, fields: frozenset[str], root: JsonObject, depth: int) -> JsonObject:
-    schema = _followed(schema, root)
+    schema = followed(schema, root)
     if depth > 16:
         return schema
     result = dict(schema)
@@ -219,7 +219,7 @@ def _others(names: list[Json], fields: frozenset[str]) -> list[Json]:
     return [name for name in names if not (isinstance(name, str) and name in fields)]
 
 
-def _followed(schema: JsonObject, root: JsonObject) -> JsonObject:
+def followed(schema: JsonObject, root: JsonObject) -> JsonObject:
     """The schema without a reference at its root: others may refer to the same definition."""
     for _ in range(16):
         ref = schema.get("$ref")
@@ -260,11 +260,18 @@ def mentions(schema: JsonObject, field: str) -> bool:
     return any(field in properties for properties in property_maps)
 
 
+def property_names(schema: JsonObject) -> frozenset[str]:
+    """The properties that the schema speaks of, in all its parts."""
+    parts = _always(schema, schema, every=True)
+    maps = (part["properties"] for part in parts if isinstance(part.get("properties"), dict))
+    return frozenset(name for properties in maps for name in properties)
+
+
 def _always(
     schema: JsonObject, root: JsonObject, every: bool = False, depth: int = 0
 ) -> Iterator[JsonObject]:
     """The schemas that apply to the same instance: always, or (`every`) possibly."""
-    schema = _followed(schema, root)
+    schema = followed(schema, root)
     yield schema
     if depth > 16:
         return

@@ -8,7 +8,10 @@ from collections.abc import Callable, Iterator
 from toolyard.files.pointers import escape
 from toolyard.protocol.call import Json, JsonObject
 
+# Those that describe the same value as the schema that they are in.
 IN_PLACE_LISTS = ("allOf", "anyOf", "oneOf")
+IN_PLACE = ("if", "then", "else", "not")
+IN_PLACE_MAPS = ("dependentSchemas", "dependencies")
 _MAPS = frozenset(
     {"properties", "patternProperties", "$defs", "definitions", "dependentSchemas", "dependencies"}
 )

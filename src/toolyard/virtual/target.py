@@ -14,6 +14,7 @@ from toolyard.virtual.listings import TextExtraction
 from toolyard.virtual.nulls import without_nulls
 from toolyard.virtual.paths import MISSING
 from toolyard.virtual.projection import Projection
+from toolyard.virtual.renaming import Renaming
 from toolyard.virtual.stages import Stages
 
 # A complaint quotes the value, which may be the whole result: cut it.
@@ -35,14 +36,17 @@ class Output:
 
 @dataclass(frozen=True, slots=True)
 class VirtualTarget:
-    """A tool made from another: fixed arguments go in with the call, its result is projected."""
+    """A tool made from another: arguments are renamed and
+    completed on the way in, its result is projected."""
 
     source: Target
     defaults: Mapping[str, Json] = field(default_factory=dict)
     output: Output | None = None
+    renamings: tuple[Renaming, ...] = ()
 
     async def call(self, arguments: JsonObject, call: Call, channel: Channel) -> Result:
-        result = await self.source.call({**arguments, **self.defaults}, call, channel)
+        complete = {**self._in_source_names(arguments), **self.defaults}
+        result = await self.source.call(complete, call, channel)
         return result if self.output is None else project(result, self.output)
 
     async def explain(
@@ -50,11 +54,19 @@ class VirtualTarget:
     ) -> Result:
         """The same call, with each stage recorded."""
         stages.mark("arguments", arguments)
+        if self.renamings:
+            arguments = self._in_source_names(arguments)
+            stages.mark("renamed", arguments)
         complete = {**arguments, **self.defaults}
         stages.mark("with defaults", complete)
         result = decoded(await self.source.call(complete, call, channel))
         stages.mark("result", result)
         return result if self.output is None else project(result, self.output, stages)
+
+    def _in_source_names(self, arguments: JsonObject) -> JsonObject:
+        for renaming in self.renamings:
+            arguments = renaming.translate(arguments)
+        return arguments
 
 
 def lazy_checker(schema: JsonObject) -> Checker:

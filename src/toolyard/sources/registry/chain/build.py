@@ -8,7 +8,8 @@ from typing import TypeVar
 
 from toolyard.catalog.entries import Origin, Tool
 from toolyard.protocol.call import JsonObject, Target
-from toolyard.sources.registry.chain.chains import Chain
+from toolyard.sources.registry.chain.chain import Chain
+from toolyard.sources.registry.chain.inputs import advertised_input
 from toolyard.sources.registry.chain.targets import Timed, Unavailable, gather
 from toolyard.sources.registry.format.model import ToolDefinition
 from toolyard.upstreams.target import UpstreamTargets
@@ -16,7 +17,6 @@ from toolyard.virtual.compose import ComposedTarget
 from toolyard.virtual.composition import tools_used
 from toolyard.virtual.listings import TextExtraction
 from toolyard.virtual.projection import Projection
-from toolyard.virtual.schema import hide
 from toolyard.virtual.target import Output, VirtualTarget
 from toolyard.virtual.views import Views
 
@@ -53,7 +53,7 @@ class ChainBuilder:
             self._target(chain, output),
             self._origin(chain.tool),
             requires=existing.requires if existing else (),
-            hidden=chain.hidden_fields | (existing.hidden if existing else frozenset()),
+            hidden=chain.withheld(base=existing.hidden if existing else frozenset()),
             check_output=existing.check_output if existing and output is None else False,
             extra=_extra(chain.tool) | _chain_extra(chain),
         )
@@ -67,9 +67,9 @@ class ChainBuilder:
         if timeout is not None:
             server = chain.server.name if chain.server is not None else None
             target = Timed(target, timeout, server)
-        if output is None and not chain.defaults:
+        if output is None and not chain.defaults and not chain.renamings:
             return target
-        return VirtualTarget(target, chain.defaults, output)
+        return VirtualTarget(target, chain.defaults, output, chain.renamings)
 
     def _underlying(self, chain: Chain) -> Target:
         if chain.existing is not None:
@@ -116,7 +116,7 @@ def _definition(chain: Chain, output: Output | None) -> JsonObject:
         "annotations": _nearest(chain, lambda link: link.annotations),
     }
     definition.update({key: value for key, value in fields.items() if value is not None})
-    definition["inputSchema"] = _advertised_input(chain)
+    definition["inputSchema"] = advertised_input(chain)
     if output is not None:
         definition.pop("outputSchema", None)
         if output.projection.advertised:
@@ -126,12 +126,6 @@ def _definition(chain: Chain, output: Output | None) -> JsonObject:
         own_meta = meta if isinstance(meta, dict) else {}
         definition["_meta"] = {**own_meta, VERSION_KEY: chain.tool.version}
     return definition
-
-
-def _advertised_input(chain: Chain) -> JsonObject:
-    own_schema = chain.input_schema or (chain.definition or {}).get("inputSchema")
-    schema = own_schema if isinstance(own_schema, dict) else {}
-    return hide({"type": "object", **schema}, chain.hidden_fields)
 
 
 def _typed(schema: JsonObject) -> JsonObject:

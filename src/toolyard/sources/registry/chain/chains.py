@@ -1,58 +1,17 @@
-"""A virtual tool's way down its sources to what does the work, and what stops it on the way."""
+"""Finds a virtual tool's way down its sources, and what stops it on the way."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from toolyard.catalog.entries import Tool
 from toolyard.catalog.listing import Listing
 from toolyard.errors import did_you_mean
-from toolyard.protocol.call import JsonObject
+from toolyard.sources.registry.chain.chain import Chain
+from toolyard.sources.registry.chain.inputs import dropped_field, why_misnamed
 from toolyard.sources.registry.format.model import Registry, ToolDefinition
 from toolyard.sources.registry.lock.hashes import is_hash, matches_hash
-from toolyard.upstreams.definition import ServerDefinition
-from toolyard.virtual.schema import mentions, required_fields
-
-
-@dataclass(frozen=True, slots=True)
-class Chain:
-    """Nearest first; the last link's server, an entry made elsewhere, or a composition ends it."""
-
-    links: tuple[ToolDefinition, ...]
-    server: ServerDefinition | None = None
-    existing: Tool | None = None
-    # What the underlying tool says of itself; None where it has not said yet.
-    definition: JsonObject | None = None
-    # Why nothing is there to call.
-    broken: str | None = None
-
-    @property
-    def tool(self) -> ToolDefinition:
-        return self.links[0]
-
-    @property
-    def original_name(self) -> str:
-        """What the upstream calls it."""
-        names = (link.original_name for link in self.links)
-        return next((name for name in names if name is not None), self.links[-1].name)
-
-    @property
-    def input_schema(self) -> JsonObject | None:
-        """What the registry declares, nearest first."""
-        schemas = (link.input_schema for link in self.links)
-        return next((schema for schema in schemas if schema is not None), None)
-
-    @property
-    def defaults(self) -> JsonObject:
-        values: JsonObject = {}
-        for link in reversed(self.links):
-            values.update(link.defaults)
-        return values
-
-    @property
-    def hidden_fields(self) -> frozenset[str]:
-        return frozenset(self.defaults).union(*(link.hide_fields for link in self.links))
 
 
 @dataclass(slots=True)
@@ -111,7 +70,7 @@ class Chains:
             reason = self._link_reason(chain, number)
             if reason is not None:
                 return reason if number == 0 else f'its source "{link.name}" is disabled: {reason}'
-        return chain.broken or self._dropped_field(chain)
+        return chain.broken or dropped_field(chain) or why_misnamed(chain)
 
     def _link_reason(self, chain: Chain, number: int) -> str | None:
         link = chain.links[number]
@@ -124,35 +83,6 @@ class Chains:
                 return complaint
             self.warn(f"{self.registry.file}#{link.pointer}: {complaint}")
         return None
-
-    def _dropped_field(self, chain: Chain) -> str | None:
-        own = chain.input_schema
-        if own is None:
-            return None
-        for owner, names_required in _required_below(chain):
-            missing = [
-                field
-                for field in sorted(names_required)
-                if field not in chain.defaults and not mentions(own, field)
-            ]
-            if missing:
-                names = ", ".join(f'"{field}"' for field in missing)
-                return f"its inputSchema leaves out {names}, which {owner} requires"
-        return None
-
-
-def _required_below(chain: Chain) -> Iterator[tuple[str, frozenset[str]]]:
-    """What the sources of the file ask of those who call them, then what the tool underneath does.
-
-    A field that a source hides is nothing that it asks for.
-    """
-    for number, link in enumerate(chain.links[1:], 1):
-        if link.input_schema is not None:
-            hidden_fields = {field for below in chain.links[number:] for field in below.hide_fields}
-            yield f'its source "{link.name}"', required_fields(link.input_schema) - hidden_fields
-    schema = (chain.definition or {}).get("inputSchema")
-    if isinstance(schema, dict):
-        yield "the underlying tool", required_fields(schema)
 
 
 def known_listing(listing: Listing | None) -> Listing | None:

@@ -10,7 +10,8 @@ from toolyard.catalog.costs import why_costly
 from toolyard.catalog.entries import Entries, Tool
 from toolyard.catalog.listing import Listing
 from toolyard.sources.registry.chain.build import ChainBuilder
-from toolyard.sources.registry.chain.chains import Chain, Chains
+from toolyard.sources.registry.chain.chain import Chain
+from toolyard.sources.registry.chain.chains import Chains
 from toolyard.sources.registry.chain.exposed import Exposed
 from toolyard.sources.registry.format.model import Expose, Registry, ToolDefinition
 from toolyard.upstreams.target import UpstreamTargets

@@ -9,7 +9,8 @@ from typing import NamedTuple
 from toolyard.catalog.entries import Tool
 from toolyard.catalog.listing import Listing
 from toolyard.protocol.call import Json, JsonObject
-from toolyard.sources.registry.chain.chains import Chain, Chains
+from toolyard.sources.registry.chain.chain import Chain
+from toolyard.sources.registry.chain.chains import Chains
 from toolyard.sources.registry.format.model import Registry, ToolDefinition
 from toolyard.sources.registry.masking import masked
 
@@ -139,3 +140,6 @@ def _fields(chain: Chain, registry: Registry) -> Iterator[Part]:
             for entry in hidden_fields
         )
         names.update(link.defaults, link.hide_fields)
+        for name, argument in link.renaming.arguments.items():
+            place = f"{registry.file}#{link.pointer}"
+            yield Part(f"arguments.{name}", place, f"from {argument.source_name}")

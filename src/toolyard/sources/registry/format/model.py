@@ -12,6 +12,7 @@ from toolyard.upstreams.definition import ServerDefinition
 from toolyard.virtual.composition import Composition
 from toolyard.virtual.listings import TextExtraction
 from toolyard.virtual.projection import Projection
+from toolyard.virtual.renaming import NO_RENAMING, Renaming
 
 Expose: TypeAlias = Literal["all", "none"] | tuple[str, ...]
 Mode: TypeAlias = Literal["strict", "warn", "skip"]
@@ -32,6 +33,7 @@ class ToolDefinition:
     text_extraction: TextExtraction | None = None
     defaults: Mapping[str, Json] = field(default_factory=dict)
     hide_fields: tuple[str, ...] = ()
+    renaming: Renaming = NO_RENAMING
     annotations: JsonObject | None = None
     version: str | None = None
     source_version_pin: str | None = None

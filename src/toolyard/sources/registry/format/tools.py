@@ -18,6 +18,7 @@ from toolyard.virtual.listings import TextExtraction, check_pattern, compile_tex
 from toolyard.virtual.mappings import compile_mappings
 from toolyard.virtual.paths import BadPath, compile_path
 from toolyard.virtual.projection import Projection, deferred_projection
+from toolyard.virtual.renaming import Argument, Renaming
 from toolyard.virtual.schema import (
     BadReference,
     References,
@@ -50,6 +51,7 @@ def read_tool(
         text_extraction=_text_extraction(entry, f"{pointer}/textExtraction", report),
         composition=_composition(entry, f"{pointer}/spec", report),
         defaults=defaults,
+        renaming=_renaming(entry, f"{pointer}/arguments", report),
         disabled=why_disabled,
         **_plain(entry),
     )
@@ -113,6 +115,22 @@ def _unset(variable: str, place: str) -> str:
         return message
     template = "it looks like a template to be filled from the arguments, which a default is not"
     return f"{message}; {template}: write $${{{variable}}} for the text itself"
+
+
+def _renaming(entry: JsonObject, pointer: str, report: Report) -> Renaming:
+    arguments: dict[str, Argument] = {}
+    names: dict[str, str] = {}
+    unseen = {*entry.get("defaults", {}), *entry.get("hideFields", ())}
+    for name, fields in entry.get("arguments", {}).items():
+        source_name = fields.get("from", name)
+        at = f"{pointer}/{escape(name)}/from"
+        if source_name in unseen:
+            report.problem(at, f'"{source_name}" is hidden: a hidden field has no other name')
+        elif source_name in names:
+            report.problem(at, f'"{source_name}" is called "{names[source_name]}" already')
+        names.setdefault(source_name, name)
+        arguments[name] = Argument(source_name, fields.get("description"))
+    return Renaming(arguments)
 
 
 class SchemaReader:
