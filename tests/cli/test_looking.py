@@ -146,4 +146,4 @@ def test_every_command_has_help_under_both_names(command: str) -> None:
 def test_an_unknown_command_is_a_usage_error() -> None:
     done = toolyard("lisst")
     assert (done.code, done.out) == (2, "")
-    assert done.err.startswith("Unknown command: lisst\n")
+    assert done.err.startswith("Unknown command: lisst (did you mean 'list'?)\n")

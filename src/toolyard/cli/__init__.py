@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import sys
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from toolyard import MCP_BASH_VERSION, __version__
-from toolyard.errors import ConfigError
+from toolyard.cli.outcome import WRONG, outcome
+from toolyard.errors import did_you_mean
+
+if TYPE_CHECKING:
+    from toolyard.cli.parser import CommandParser
 
 
 class ProgramName(NamedTuple):
@@ -52,6 +56,7 @@ COMMANDS = {
     "health": ("toolyard.cli.project.health", "say whether a project can be served"),
     "auth": ("toolyard.cli.auth", "log in to a registry's OAuth servers, and out again"),
     "token": ("toolyard.cli.token", "make tokens for callers of the HTTP server"),
+    "completion": ("toolyard.cli.completion", "print what a shell needs to complete commands"),
 }
 # Flags that stand in for a command.
 ALIASES = {"--health": "health", "--ready": "health", "ready": "health"}
@@ -59,13 +64,14 @@ ALIASES = {"--health": "health", "--ready": "health", "ready": "health"}
 
 def main(argv: list[str] | None = None) -> int:
     """The command `toolyard`."""
-    return _run(TOOLYARD, sys.argv[1:] if argv is None else argv)
+    arguments = sys.argv[1:] if argv is None else argv
+    return outcome(TOOLYARD.name, lambda: _run(TOOLYARD, arguments))
 
 
 def mcp_bash(argv: list[str] | None = None) -> int:
     """The command `mcp-bash`, with the defaults that its users know."""
     arguments = sys.argv[1:] if argv is None else argv
-    return _run(MCP_BASH, arguments or ["serve"])
+    return outcome(MCP_BASH.name, lambda: _run(MCP_BASH, arguments or ["serve"]))
 
 
 def _run(program: ProgramName, argv: list[str]) -> int:
@@ -74,32 +80,37 @@ def _run(program: ProgramName, argv: list[str]) -> int:
         return 0
     if not argv or argv[0] in ("--help", "-h", "help"):
         print(_help(program.name))
-        return 0 if argv else 2
+        return 0 if argv else WRONG
     name = ALIASES.get(argv[0], argv[0])
     if name not in COMMANDS:
-        print(f"Unknown command: {argv[0]}\n\n{_help(program.name)}", file=sys.stderr)
-        return 2
+        near = did_you_mean(argv[0], COMMANDS, quote="'")
+        print(f"Unknown command: {argv[0]}{near}\n\n{_help(program.name)}", file=sys.stderr)
+        return WRONG
     return _run_command(program, name, argv[1:])
 
 
 def _run_command(program: ProgramName, name: str, argv: list[str]) -> int:
+    options = parser_of(name, program).parse_args(argv)
+    return int(_module_of(name).run(options))
+
+
+def parser_of(name: str, program: ProgramName = TOOLYARD) -> CommandParser:
+    """The parser of a command, with all that it has a say in."""
     # Only the command that runs is imported, so that a start pays for nothing else.
-    import argparse  # noqa: PLC0415
+    from toolyard.cli.parser import CommandParser  # noqa: PLC0415
+
+    help_line = COMMANDS[name][1]
+    sentence = help_line[0].upper() + help_line[1:]
+    parser = CommandParser(f"{program.name} {name}", description=f"{sentence}.")
+    parser.set_defaults(program=program.name, like_mcp_bash=program.like_mcp_bash)
+    _module_of(name).add(parser)
+    return parser
+
+
+def _module_of(name: str) -> Any:
     from importlib import import_module  # noqa: PLC0415
 
-    module_name, help_line = COMMANDS[name]
-    module = import_module(module_name)
-    sentence = help_line[0].upper() + help_line[1:]
-    parser = argparse.ArgumentParser(f"{program.name} {name}", description=f"{sentence}.")
-    parser.set_defaults(program=program.name, like_mcp_bash=program.like_mcp_bash)
-    module.add(parser)
-    try:
-        return int(module.run(parser.parse_args(argv)))
-    except ConfigError as error:
-        print(error, file=sys.stderr)
-        return 2
-    except KeyboardInterrupt:
-        return 130
+    return import_module(COMMANDS[name][0])
 
 
 def _help(program: str) -> str:

@@ -45,6 +45,9 @@ def replacing(path: str, mode: int = 0o644) -> Iterator[str]:
         yield temporary
         os.chmod(temporary, mode)
         os.replace(temporary, path)
+    except OSError as error:
+        _name(error, temporary, path)
+        raise
     finally:
         with suppress(FileNotFoundError):
             os.unlink(temporary)
@@ -68,9 +71,18 @@ def _beside(path: str, data: bytes, mode: int, *, sync: bool) -> Iterator[str]:
             if sync:
                 os.fsync(stream.fileno())
         yield temporary
+    except OSError as error:
+        _name(error, temporary, path)
+        raise
     finally:
         with suppress(FileNotFoundError):
             os.unlink(temporary)
+
+
+def _name(error: OSError, temporary: str, path: str) -> None:
+    """Whoever reads the error knows the file, not where it is written first."""
+    if error.filename in (temporary, None):
+        error.filename = path
 
 
 def _sweep(folder: str, name: str) -> None:
