@@ -18,7 +18,7 @@ from toolyard.access.inbound import Bearers
 from toolyard.access.jwt_tokens import Expected, JwtTokens
 from toolyard.access.keys import KeySet
 from toolyard.access.tokens import StaticToken, StaticTokens, hash_of, new_token
-from toolyard.http.fetch import GuardedFetch
+from toolyard.http.fetching.fetch import GuardedFetch
 
 ISSUER, AUDIENCE = "https://as.example", "https://tools.example/mcp"
 ROUNDS = 2000

@@ -25,8 +25,8 @@ from bench.peers import commands, environment
 FLOOR = """
 import asyncio, sys, uvloop
 from toolyard.http.headers import JSON_TYPE
-from toolyard.http.listening import listen
-from toolyard.http.server import serve
+from toolyard.http.serving.listening import listen
+from toolyard.http.serving.server import serve
 ANSWER = b'{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"x"}]}}'
 
 async def respond(request, response):

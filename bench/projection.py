@@ -14,7 +14,7 @@ from jsonpath import JSONPathEnvironment
 
 from toolyard.files.exact import loads
 from toolyard.virtual.codec import dumps
-from toolyard.virtual.projection import compile_projection
+from toolyard.virtual.output.projection import compile_projection
 
 PATHS = {
     "name": "$.full_name",

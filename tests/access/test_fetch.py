@@ -7,9 +7,9 @@ from collections.abc import Iterator
 import pytest
 
 from tests.peers.web import Answer, Site, serving_site
-from toolyard.http.addresses import NotAllowed
-from toolyard.http.dial import GuardedDial
-from toolyard.http.fetch import FetchError, Forbidden, GuardedFetch, shown
+from toolyard.http.fetching.addresses import NotAllowed
+from toolyard.http.fetching.dial import GuardedDial
+from toolyard.http.fetching.fetch import FetchError, Forbidden, GuardedFetch, shown
 
 
 @pytest.fixture

@@ -20,7 +20,7 @@ from toolyard.access.oauth.accounts import Accounts
 from toolyard.access.oauth.browser import Headless, Loopback
 from toolyard.access.oauth.vault import SealedVault
 from toolyard.files.whole import ABANDONED, replacing, write_whole
-from toolyard.http.fetch import GuardedFetch
+from toolyard.http.fetching.fetch import GuardedFetch
 from toolyard.protocol.call import Caller
 from toolyard.upstreams.definition import ServerDefinition
 

@@ -20,7 +20,7 @@ from toolyard.access.oauth.errors import OAuthError, OAuthRefusal
 from toolyard.access.oauth.login import Login
 from toolyard.access.oauth.metadata import AuthorizationServer, covers, issuer_urls, resource_urls
 from toolyard.access.oauth.vault import MemoryVault
-from toolyard.http.fetch import GuardedFetch
+from toolyard.http.fetching.fetch import GuardedFetch
 from toolyard.protocol.call import Caller
 from toolyard.upstreams.definition import ServerDefinition
 

@@ -21,7 +21,7 @@ from toolyard.access.oauth.browser import Headless
 from toolyard.access.oauth.vault import MemoryVault, SealedVault
 from toolyard.app.access import Logins
 from toolyard.errors import LoginRequired, UpstreamError
-from toolyard.http.fetch import GuardedFetch
+from toolyard.http.fetching.fetch import GuardedFetch
 from toolyard.protocol.call import Call, Caller, Channel, Result
 from toolyard.settings import Settings
 from toolyard.upstreams.definition import ServerDefinition

@@ -11,7 +11,7 @@ from pathlib import Path
 from tests.attacks.memory import resident
 from tests.project.conftest import Folder, runner_of, source_of
 from toolyard.catalog.keeper import Keeper
-from toolyard.http.server import _spare_the_collector
+from toolyard.http.serving.server import _spare_the_collector
 
 
 async def main(root: Path, rounds: int) -> None:

@@ -15,7 +15,7 @@ from tests.gateway.yard import Yard
 from tests.peers.raw import over_stdio
 from tests.peers.serving import toolyard
 from toolyard.errors import ProtocolError
-from toolyard.protocol.headers import check_parameters
+from toolyard.protocol.eras.headers import check_parameters
 
 pytestmark = pytest.mark.long
 

@@ -19,14 +19,14 @@ import uvloop
 from toolyard.catalog.entries import Entries, Origin, Prompt, Resource, Tool
 from toolyard.catalog.keeper import Keeper
 from toolyard.errors import ProtocolError, ToolError
-from toolyard.http.listening import listen
-from toolyard.http.server import serve
+from toolyard.http.serving.listening import listen
+from toolyard.http.serving.server import serve
 from toolyard.methods.offer import Offer
 from toolyard.methods.table import Methods, methods_of
 from toolyard.protocol.call import Call, Channel, JsonObject, Result
-from toolyard.protocol.handshake import Answered
+from toolyard.protocol.eras.handshake import Answered
+from toolyard.protocol.eras.modern import stamp
 from toolyard.protocol.identity import Identity
-from toolyard.protocol.modern import stamp
 from toolyard.transports.answer import Edge
 from toolyard.transports.endpoint.app import HttpSettings, HttpTransport
 from toolyard.transports.stdio import StdioSettings, StdioTransport

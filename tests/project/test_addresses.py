@@ -4,8 +4,8 @@ import ipaddress
 
 import pytest
 
-from toolyard.http.addresses import HostRules, NotAllowed, canonical_host, is_public
-from toolyard.http.dial import GuardedDial, Resolve
+from toolyard.http.fetching.addresses import HostRules, NotAllowed, canonical_host, is_public
+from toolyard.http.fetching.dial import GuardedDial, Resolve
 
 ANY = HostRules(allow_all=True)
 

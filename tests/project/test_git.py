@@ -12,8 +12,8 @@ import pytest
 from tests.project.conftest import Folder, refused, source_of
 from tests.project.secure import HOST, Certificate, https_server, make_certificate
 from toolyard.errors import INTERNAL_ERROR, INVALID_PARAMS, RESOURCE_NOT_FOUND, ProtocolError
-from toolyard.http.addresses import HostRules
-from toolyard.http.dial import GuardedDial
+from toolyard.http.fetching.addresses import HostRules
+from toolyard.http.fetching.dial import GuardedDial
 from toolyard.scripts.resources.git import GitLimits, GitProvider, parse_git_uri
 from toolyard.scripts.running.runner import Runner
 

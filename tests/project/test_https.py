@@ -10,8 +10,8 @@ import pytest
 
 from tests.project.secure import HOST, Answer, Certificate, https_server, make_certificate
 from toolyard.errors import INTERNAL_ERROR, INVALID_PARAMS, RESOURCE_NOT_FOUND, ProtocolError
-from toolyard.http.addresses import HostRules
-from toolyard.http.dial import GuardedDial
+from toolyard.http.fetching.addresses import HostRules
+from toolyard.http.fetching.dial import GuardedDial
 from toolyard.scripts.resources.https import HttpsLimits, HttpsProvider
 
 

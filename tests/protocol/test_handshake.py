@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from tests.protocol.outcome import Refusal, outcome
-from toolyard.protocol.handshake import gate, greet, log_level
+from toolyard.protocol.eras.handshake import gate, greet, log_level
+from toolyard.protocol.eras.manner import OF_MCP_BASH, PLAIN, manner_of
 from toolyard.protocol.identity import Identity
-from toolyard.protocol.manner import OF_MCP_BASH, PLAIN, manner_of
 from toolyard.protocol.revisions import HANDSHAKE, LIKE_MCP_BASH
 from toolyard.protocol.values import LOG_LEVELS
 

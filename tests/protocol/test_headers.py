@@ -8,7 +8,7 @@ import pytest
 
 from tests.protocol.outcome import outcome
 from toolyard.errors import HEADER_MISMATCH
-from toolyard.protocol.headers import (
+from toolyard.protocol.eras.headers import (
     check_parameters,
     check_routing,
     decode_value,

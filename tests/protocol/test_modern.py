@@ -8,8 +8,7 @@ import pytest
 
 from tests.protocol.outcome import Refusal, outcome, refusal
 from toolyard.protocol.client import Client
-from toolyard.protocol.identity import Identity
-from toolyard.protocol.modern import (
+from toolyard.protocol.eras.modern import (
     Envelope,
     discover,
     is_modern,
@@ -17,6 +16,7 @@ from toolyard.protocol.modern import (
     stamp,
     unsupported,
 )
+from toolyard.protocol.identity import Identity
 from toolyard.protocol.revisions import R2026_07_28
 
 PREFIX = "io.modelcontextprotocol/"

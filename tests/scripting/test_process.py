@@ -13,7 +13,7 @@ import uvloop
 
 from tests.scripting.yard import open_files
 from tests.until import until, until_dead, until_exists
-from toolyard.processes.exits import Exits, ThreadExits, exits_of
+from toolyard.processes.ending.exits import Exits, ThreadExits, exits_of
 from toolyard.processes.once import Command, Exit, Process
 
 ENV = {b"PATH": os.environb[b"PATH"]}

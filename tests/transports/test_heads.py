@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 
 from toolyard.http.known_heads import learned
 from toolyard.http.request import Request
-from toolyard.http.request_heads import Head, Repeated
 from toolyard.http.response import Response
-from toolyard.http.server import HttpServer
-from toolyard.http.server_connection import ServerConnection
+from toolyard.http.serving.connection import ServerConnection
+from toolyard.http.serving.request_heads import Head, Repeated
+from toolyard.http.serving.server import HttpServer
 
 POST = b"POST /mcp HTTP/1.1\r\nHost: a\r\nContent-Length: %d\r\nX: y\r\n\r\n%b"
 OTHERS = (

@@ -10,11 +10,11 @@ from collections.abc import Iterator
 import pytest
 
 from tests.until import until
-from toolyard.http.client import HttpClient, Url
+from toolyard.http.fetching.client import HttpClient, Url
 from toolyard.http.request import Request
 from toolyard.http.response import Response
-from toolyard.http.server import HttpServer
-from toolyard.http.server_connection import ServerConnection
+from toolyard.http.serving.connection import ServerConnection
+from toolyard.http.serving.server import HttpServer
 
 
 @pytest.fixture

@@ -16,7 +16,7 @@ from tests.peers.http1 import fetch
 from tests.peers.raw_http import over_http, over_sse
 from tests.peers.serving import Listening, serving
 from toolyard.access.tokens import hash_of, new_token
-from toolyard.http.patience import Addresses, Patience
+from toolyard.http.serving.patience import Addresses, Patience
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 OLD = "2025-11-25"

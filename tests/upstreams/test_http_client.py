@@ -9,8 +9,15 @@ import pytest
 
 from tests.until import until
 from tests.upstreams.fake_http import FakeHttp, Handle, Request, fake_http
-from toolyard.http.client import MAX_IDLE, CannotReach, HttpClient, Url, connected, encode_head
-from toolyard.http.client_connection import Broken
+from toolyard.http.fetching.client import (
+    MAX_IDLE,
+    CannotReach,
+    HttpClient,
+    Url,
+    connected,
+    encode_head,
+)
+from toolyard.http.fetching.connection import Broken
 
 
 async def fetch(client: HttpClient, server: FakeHttp, limit: int = 10_000) -> bytes:

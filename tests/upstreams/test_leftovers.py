@@ -14,7 +14,7 @@ from tests.processes import alive
 from tests.until import until, until_dead, until_exists
 from tests.upstreams.conftest import MakePool
 from tests.upstreams.seam import call_tool, fake
-from toolyard.processes import descendants as leftovers
+from toolyard.processes.ending import descendants as leftovers
 from toolyard.upstreams.definition import ServerDefinition
 
 # A session of its own, no pipe of ours.

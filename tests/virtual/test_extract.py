@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from toolyard.files.exact import loads
 from toolyard.virtual.codec import dumps
-from toolyard.virtual.extract import value_of
-from toolyard.virtual.listings import check_pattern, compile_text_extraction
-from toolyard.virtual.paths import MISSING
+from toolyard.virtual.output.extract import value_of
+from toolyard.virtual.output.listings import check_pattern, compile_text_extraction
+from toolyard.virtual.query.paths import MISSING
 
 NONE = object()
 A = {"a": 1}

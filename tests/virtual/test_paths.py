@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from jsonpath import JSONPathEnvironment
 
 from toolyard.errors import ToolError
-from toolyard.virtual.paths import MAX_NODES, MISSING, BadPath, Budget, compile_path
+from toolyard.virtual.query.paths import MAX_NODES, MISSING, BadPath, Budget, compile_path
 
 SHARED = File(__file__).resolve().parents[3] / "shared" / "data" / "jsonpath-compliance.json"
 CASES = json.loads(SHARED.read_text())["tests"] if SHARED.exists() else []

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from toolyard.errors import ToolError
-from toolyard.virtual.paths import MAX_NODES, BadPath
-from toolyard.virtual.projection import compile_projection, deferred_projection
+from toolyard.virtual.output.projection import compile_projection, deferred_projection
+from toolyard.virtual.query.paths import MAX_NODES, BadPath
 from toolyard.virtual.schema import References
 
 REPOS = {

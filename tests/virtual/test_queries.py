@@ -11,7 +11,7 @@ import jsonpath
 import pytest
 from packaging.requirements import Requirement
 
-from toolyard.virtual import queries
+from toolyard.virtual.query import queries
 
 PROJECT = Path(__file__).resolve().parents[2] / "pyproject.toml"
 OVERRIDING = [

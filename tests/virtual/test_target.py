@@ -12,8 +12,8 @@ import pytest
 from tests.virtual.seams import CALL, Answers, Keeps, text
 from toolyard.errors import ToolError
 from toolyard.protocol.call import Encoded
-from toolyard.virtual.listings import compile_text_extraction
-from toolyard.virtual.projection import compile_projection
+from toolyard.virtual.output.listings import compile_text_extraction
+from toolyard.virtual.output.projection import compile_projection
 from toolyard.virtual.renaming import Argument, Renaming
 from toolyard.virtual.stages import Stages
 from toolyard.virtual.target import Output, VirtualTarget

@@ -13,7 +13,7 @@ from toolyard.access.keys import KeySet
 from toolyard.access.oauth.metadata import is_web_url
 from toolyard.configuration.check import Findings, check
 from toolyard.configuration.objects import shape
-from toolyard.http.fetch import GuardedFetch
+from toolyard.http.fetching.fetch import GuardedFetch
 from toolyard.http.headers import JSON_TYPE
 from toolyard.http.request import Request
 from toolyard.http.response import Responder, Response

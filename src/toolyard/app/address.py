@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from toolyard.errors import ConfigError
-from toolyard.http import listening
+from toolyard.http.serving import listening
 
 if TYPE_CHECKING:
     from toolyard.app.page.other_gateway import Other

@@ -32,12 +32,12 @@ from toolyard.catalog.snapshot import Catalog
 from toolyard.methods.offer import Offer, PageSizes, View
 from toolyard.methods.subscriptions import Room
 from toolyard.methods.table import Methods, methods_of, minimal_methods_of
-from toolyard.processes.guard import Guard
+from toolyard.processes.ending.guard import Guard
 from toolyard.protocol.call import LOCAL, Call, Caller, JsonObject
 from toolyard.protocol.client import UNKNOWN, Client
+from toolyard.protocol.eras.manner import manner_of
+from toolyard.protocol.eras.modern import stamp
 from toolyard.protocol.guise import guise_of
-from toolyard.protocol.manner import manner_of
-from toolyard.protocol.modern import stamp
 from toolyard.protocol.paging import page_size
 from toolyard.protocol.revisions import LATEST
 from toolyard.transports.answer import Edge

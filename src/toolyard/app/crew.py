@@ -9,7 +9,7 @@ import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from toolyard.http.turns import Turns
+from toolyard.http.serving.turns import Turns
 from toolyard.processes.supervisor import Place, Supervisor
 
 # The system's limit for the path of a socket is 104 to 108 bytes; a name takes some of them.

@@ -11,9 +11,9 @@ import select
 from typing import Any
 
 from toolyard.errors import ProtocolError
-from toolyard.protocol.handshake import Answered, greet
+from toolyard.protocol.eras.handshake import Answered, greet
+from toolyard.protocol.eras.manner import PLAIN, Manner
 from toolyard.protocol.identity import Identity
-from toolyard.protocol.manner import PLAIN, Manner
 
 # A client that starts a server writes at once; for one that does not, we finish starting.
 PATIENCE = 0.05

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from toolyard.app.early_greeting import has_id, next_line, plain_message, write_line
 from toolyard.catalog.pages import Slice, Version, digest_of, encode_items, encode_page
 from toolyard.errors import ProtocolError
-from toolyard.protocol.handshake import Answered
+from toolyard.protocol.eras.handshake import Answered
 from toolyard.protocol.paging import PageSize, decode_cursor, page_limit
 from toolyard.protocol.revisions import Revision
 from toolyard.settings import Settings

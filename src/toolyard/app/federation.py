@@ -20,7 +20,7 @@ from toolyard.catalog.snapshot import Catalog
 from toolyard.catalog.source import Source
 from toolyard.http.response import Responder
 from toolyard.methods.offer import Offer
-from toolyard.processes.guard import Guard
+from toolyard.processes.ending.guard import Guard
 from toolyard.protocol.call import Handler, JsonObject
 from toolyard.sources.announced import announced
 from toolyard.sources.cohort_catalogs import CohortCatalogs

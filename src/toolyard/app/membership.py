@@ -9,8 +9,8 @@ import socket
 from dataclasses import dataclass
 
 from toolyard.app.crew import Worker
-from toolyard.http.listening import BACKLOG
-from toolyard.http.turnstile import Turnstile
+from toolyard.http.serving.listening import BACKLOG
+from toolyard.http.serving.turnstile import Turnstile
 from toolyard.telemetry import logger
 
 log = logger("workers")

@@ -19,9 +19,9 @@ from toolyard.app.page.page import Page
 from toolyard.app.payloads import payload_log
 from toolyard.app.plan import Plan
 from toolyard.app.running import kept_running
-from toolyard.http.patience import Patience
 from toolyard.http.response import Responder
-from toolyard.http.server import Door, OwnSocket, serve_at
+from toolyard.http.serving.patience import Patience
+from toolyard.http.serving.server import Door, OwnSocket, serve_at
 from toolyard.settings import Settings
 from toolyard.telemetry import counted
 from toolyard.transports.endpoint.app import HttpSettings, HttpTransport

@@ -10,7 +10,7 @@ from toolyard.app.build import build
 from toolyard.app.payloads import payload_log
 from toolyard.app.plan import Plan
 from toolyard.app.running import kept_running
-from toolyard.protocol.handshake import Answered
+from toolyard.protocol.eras.handshake import Answered
 from toolyard.settings import Settings
 from toolyard.telemetry import logger
 from toolyard.transports.stdio import StdioSettings, StdioTransport

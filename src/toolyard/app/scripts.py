@@ -16,7 +16,7 @@ from toolyard.catalog.keeper import Keeper
 from toolyard.catalog.source import Source
 from toolyard.methods.news import News
 from toolyard.methods.roots import RootsMethods, RootsSettings
-from toolyard.processes.guard import Guard
+from toolyard.processes.ending.guard import Guard
 from toolyard.protocol.call import JsonObject, Target
 from toolyard.scripts.running.runner import Runner
 from toolyard.scripts.settings import NO_SERVER_ENV, ServerEnv

@@ -19,7 +19,7 @@ from toolyard.catalog.uritemplate import match
 from toolyard.catalog.validation import Checker, checker_or_reason
 from toolyard.errors import INTERNAL_ERROR, ProtocolError
 from toolyard.protocol.call import Encoded, JsonObject
-from toolyard.protocol.headers import header_parameters
+from toolyard.protocol.eras.headers import header_parameters
 from toolyard.protocol.kinds import KINDS, SPELLED, Kind
 from toolyard.protocol.paging import decode_cursor
 from toolyard.protocol.revisions import Revision

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 from toolyard.app.early_greeting import greet_early, take_stdout
 from toolyard.cli.options import Chosen, add_project, choose, identity_of
 from toolyard.errors import ConfigError
-from toolyard.protocol.handshake import Answered
+from toolyard.protocol.eras.handshake import Answered
+from toolyard.protocol.eras.manner import manner_of
 from toolyard.protocol.identity import Identity
-from toolyard.protocol.manner import manner_of
 from toolyard.protocol.paging import page_size
 from toolyard.settings import Settings
 from toolyard.sources.project.layout import REGISTRY_FILE, project_at

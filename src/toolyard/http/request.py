@@ -16,10 +16,10 @@ from collections.abc import Callable, Coroutine
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs
 
-from toolyard.http.request_heads import Head
+from toolyard.http.serving.request_heads import Head
 
 if TYPE_CHECKING:
-    from toolyard.http.server_connection import ServerConnection
+    from toolyard.http.serving.connection import ServerConnection
 
 
 class BodyTooLarge(Exception):

@@ -16,7 +16,7 @@ from toolyard.http.headers import Header
 
 if TYPE_CHECKING:
     from toolyard.http.request import Request
-    from toolyard.http.server_connection import ServerConnection
+    from toolyard.http.serving.connection import ServerConnection
 
 # What answers the requests to a server.
 Responder: TypeAlias = "Callable[[Request, Response], Awaitable[None]]"

@@ -23,8 +23,8 @@ from toolyard.errors import (
 from toolyard.methods.offer import Offer
 from toolyard.methods.resources import find, is_known, uri_of
 from toolyard.protocol.call import Call, Caller, Channel, Json, JsonObject, Result, Session
+from toolyard.protocol.eras.keys import SUBSCRIPTION_ID
 from toolyard.protocol.guise import guise_of
-from toolyard.protocol.keys import SUBSCRIPTION_ID
 from toolyard.protocol.kinds import RESOURCE_UPDATED, SPELLED
 from toolyard.telemetry import logger
 

@@ -12,7 +12,7 @@ from toolyard.catalog.snapshot import Catalog
 from toolyard.errors import INVALID_PARAMS, MISSING_CAPABILITY, ProtocolError, ToolError, shown
 from toolyard.methods.offer import Offer
 from toolyard.protocol.call import Call, Channel, Encoded, Json, JsonObject, Result
-from toolyard.protocol.headers import check_parameters
+from toolyard.protocol.eras.headers import check_parameters
 
 # In a tool's `_meta`: clients of 2025-11-25 poll for its answer instead of holding a stream.
 # It travels with the definition, so it works through any number of gateways.

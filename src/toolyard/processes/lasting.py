@@ -35,9 +35,9 @@ from itertools import islice
 from typing import Protocol
 
 from toolyard.files.lines import Lines, TooLong
-from toolyard.processes.descendants import Lookout
-from toolyard.processes.exits import Exits, exits_of
-from toolyard.processes.group import Ending, end_at_once, signal_group
+from toolyard.processes.ending.descendants import Lookout
+from toolyard.processes.ending.exits import Exits, exits_of
+from toolyard.processes.ending.group import Ending, end_at_once, signal_group
 from toolyard.processes.pacing import Pace
 from toolyard.processes.spawn import spawn
 

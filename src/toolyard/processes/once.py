@@ -24,8 +24,8 @@ import signal
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
-from toolyard.processes.exits import Exits
-from toolyard.processes.group import Ending, end_at_once, signal_group
+from toolyard.processes.ending.exits import Exits
+from toolyard.processes.ending.group import Ending, end_at_once, signal_group
 from toolyard.processes.pipes import FILLING, Collected, Feed, Heard, Tail
 from toolyard.processes.spawn import spawn
 

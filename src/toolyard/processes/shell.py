@@ -12,7 +12,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import IO, NamedTuple, TypeAlias
 
-from toolyard.processes.group import signal_group
+from toolyard.processes.ending.group import signal_group
 
 Output: TypeAlias = int | IO[bytes]
 DISCARDED = subprocess.DEVNULL

@@ -16,7 +16,7 @@ from toolyard.errors import (
 )
 from toolyard.protocol.asking.questions import urls_of
 from toolyard.protocol.codec import dumps
-from toolyard.protocol.keys import SERVER_INFO
+from toolyard.protocol.eras.keys import SERVER_INFO
 from toolyard.protocol.kinds import LISTS
 from toolyard.protocol.revisions import ALL, Revision
 from toolyard.protocol.values import Json, JsonObject

@@ -19,10 +19,10 @@ from toolyard.protocol.asking.questions import asked_by, urls_of
 from toolyard.protocol.asking.rounds import RESPONSES, STATE, answered, asking, asks
 from toolyard.protocol.call import Call, Caller, Channel, Handler, JsonObject, Result
 from toolyard.protocol.client import ASKED
+from toolyard.protocol.eras.manner import PLAIN, Manner
+from toolyard.protocol.eras.modern import MAY_ASK, Envelope, discover, stamp
 from toolyard.protocol.identity import Identity
 from toolyard.protocol.jsonrpc import Message, RpcRequest, decode, encode_result
-from toolyard.protocol.manner import PLAIN, Manner
-from toolyard.protocol.modern import MAY_ASK, Envelope, discover, stamp
 from toolyard.protocol.shape import shape_result
 from toolyard.telemetry import logger
 from toolyard.transports.asked import Asked, remembered

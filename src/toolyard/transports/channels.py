@@ -27,8 +27,8 @@ from toolyard.protocol.call import (
     Session,
 )
 from toolyard.protocol.client import CAPABILITY, ELICIT, SAMPLE
+from toolyard.protocol.eras.modern import MAY_ASK
 from toolyard.protocol.jsonrpc import encode_notification
-from toolyard.protocol.modern import MAY_ASK
 from toolyard.protocol.revisions import Revision
 from toolyard.transports.asked import Asked, fitting_answer
 

@@ -43,7 +43,7 @@ from toolyard.errors import (
 from toolyard.protocol.call import Call, Caller, Client, Json, JsonObject
 from toolyard.protocol.cancelling import reason_in, reason_of
 from toolyard.protocol.client import UNKNOWN
-from toolyard.protocol.handshake import Answered, gate, greet, log_level
+from toolyard.protocol.eras.handshake import Answered, gate, greet, log_level
 from toolyard.protocol.jsonrpc import (
     Notification,
     RequestId,

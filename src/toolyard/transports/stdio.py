@@ -41,7 +41,9 @@ from toolyard.processes.descriptors import (
 )
 from toolyard.protocol.call import Caller, Json, JsonObject
 from toolyard.protocol.cancelling import reason_in
-from toolyard.protocol.handshake import Answered
+from toolyard.protocol.eras.handshake import Answered
+from toolyard.protocol.eras.keys import SUBSCRIPTION_ID
+from toolyard.protocol.eras.modern import is_modern, open_envelope
 from toolyard.protocol.jsonrpc import (
     Message,
     Notification,
@@ -53,8 +55,6 @@ from toolyard.protocol.jsonrpc import (
     encode_result,
     is_request_id,
 )
-from toolyard.protocol.keys import SUBSCRIPTION_ID
-from toolyard.protocol.modern import is_modern, open_envelope
 from toolyard.protocol.revisions import ALL
 from toolyard.protocol.shape import shape_error
 from toolyard.telemetry import logger

@@ -11,7 +11,7 @@ from collections.abc import Awaitable
 
 from toolyard.errors import HEADER_MISMATCH, ProtocolError
 from toolyard.protocol.call import Call, Caller, Channel, JsonObject
-from toolyard.protocol.headers import parameters
+from toolyard.protocol.eras.headers import parameters
 from toolyard.upstreams.background import Background
 from toolyard.upstreams.condition import Condition
 from toolyard.upstreams.connections import Connections, Loan, client_of

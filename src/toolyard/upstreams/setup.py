@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from toolyard.http.client import HttpClient
+from toolyard.http.fetching.client import HttpClient
 from toolyard.processes.lasting import GroupGuard, Unguarded
 from toolyard.upstreams.auth import Authorize, OnChallenge
 from toolyard.upstreams.conversation.running import Limits

@@ -7,7 +7,7 @@ from typing import Any
 
 from toolyard.protocol.call import Call, Channel, JsonObject, Result, Target
 from toolyard.virtual.codec import decoded
-from toolyard.virtual.compose import ComposedTarget
+from toolyard.virtual.composing.compose import ComposedTarget
 from toolyard.virtual.stages import Stages
 from toolyard.virtual.target import VirtualTarget
 

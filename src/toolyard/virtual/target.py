@@ -9,11 +9,11 @@ from toolyard.catalog.validation import Checker, checker_or_reason
 from toolyard.errors import ToolError
 from toolyard.protocol.call import Call, Channel, Json, JsonObject, Result, Target
 from toolyard.virtual.codec import decoded, dumps
-from toolyard.virtual.extract import find_embedded, find_stated, texts_of, value_of
-from toolyard.virtual.listings import TextExtraction
-from toolyard.virtual.nulls import without_nulls
-from toolyard.virtual.paths import MISSING
-from toolyard.virtual.projection import Projection
+from toolyard.virtual.output.extract import find_embedded, find_stated, texts_of, value_of
+from toolyard.virtual.output.listings import TextExtraction
+from toolyard.virtual.output.nulls import without_nulls
+from toolyard.virtual.output.projection import Projection
+from toolyard.virtual.query.paths import MISSING
 from toolyard.virtual.renaming import Renaming
 from toolyard.virtual.stages import Stages
 

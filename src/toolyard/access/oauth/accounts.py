@@ -14,7 +14,7 @@ from toolyard.access.oauth.grants import Granting
 from toolyard.access.oauth.metadata import canonical
 from toolyard.access.oauth.vault import Vault
 from toolyard.http.challenge import Challenge
-from toolyard.http.fetch import Fetch, FetchError, GuardedFetch
+from toolyard.http.fetching.fetch import Fetch, FetchError, GuardedFetch
 from toolyard.protocol.call import Caller
 
 # Any request will do: what counts is how it is refused.

@@ -13,7 +13,7 @@ from urllib.parse import parse_qsl, urlsplit
 
 from toolyard.access.oauth.errors import OAuthError
 from toolyard.access.oauth.metadata import is_web_url
-from toolyard.http.fetch import Fetch, FetchError
+from toolyard.http.fetching.fetch import Fetch, FetchError
 
 WAIT = 300.0
 MAX_REQUEST = 16 * 1024

@@ -18,7 +18,7 @@ from toolyard.access.oauth.metadata import (
     read_resource,
     resource_urls,
 )
-from toolyard.http.fetch import Fetch, FetchError
+from toolyard.http.fetching.fetch import Fetch, FetchError
 from toolyard.protocol.call import Json
 from toolyard.protocol.revisions import LATEST
 

@@ -17,7 +17,7 @@ from toolyard.access.oauth.grant import Grant
 from toolyard.access.oauth.login import Login
 from toolyard.access.oauth.tokens import exchange, request_tokens
 from toolyard.access.oauth.vault import Vault
-from toolyard.http.fetch import Fetch
+from toolyard.http.fetching.fetch import Fetch
 
 _JWT_BEARER = "urn:ietf:params:oauth:grant-type:jwt-bearer"
 _TOKEN_EXCHANGE = "urn:ietf:params:oauth:grant-type:token-exchange"

@@ -14,7 +14,7 @@ import orjson
 
 from toolyard.access.oauth.clients import OAuthClient
 from toolyard.access.oauth.errors import OAuthError, OAuthRefusal
-from toolyard.http.fetch import Fetch, FetchError
+from toolyard.http.fetching.fetch import Fetch, FetchError
 
 _ASSERTION_TYPE = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
 _ASSERTION_SECONDS = 60

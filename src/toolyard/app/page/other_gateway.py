@@ -15,7 +15,7 @@ from toolyard.catalog.entries import Origin, Tool
 from toolyard.catalog.snapshot import Catalog
 from toolyard.errors import Problem
 from toolyard.files.comments import parse
-from toolyard.http.fetch import FetchError, GuardedFetch
+from toolyard.http.fetching.fetch import FetchError, GuardedFetch
 from toolyard.protocol.call import Json, JsonObject
 from toolyard.sources.registry.format.formats import to_native
 from toolyard.sources.registry.masking import masked

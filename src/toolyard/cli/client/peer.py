@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 
 from toolyard.errors import ConfigError
-from toolyard.processes.guard import Guard
+from toolyard.processes.ending.guard import Guard
 from toolyard.sources.registry.format.load import load_registry
 from toolyard.telemetry import set_up
 from toolyard.upstreams.conversation.running import Limits

@@ -20,7 +20,7 @@ from toolyard.cli.options import Chosen, add_project
 from toolyard.cli.project.checks import examine
 from toolyard.cli.project.config import command_line
 from toolyard.cli.project.validate import fix_permissions
-from toolyard.processes import pidfd
+from toolyard.processes.ending import pidfd
 from toolyard.processes.shell import TookTooLong, run_to_end
 from toolyard.protocol.call import JsonObject
 

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from urllib.parse import unquote, urlsplit
 
 from toolyard.errors import INVALID_PARAMS, ProtocolError
-from toolyard.http.addresses import NotAllowed
-from toolyard.http.dial import GuardedDial
+from toolyard.http.fetching.addresses import NotAllowed
+from toolyard.http.fetching.dial import GuardedDial
 from toolyard.protocol.call import Call, Channel, JsonObject
 from toolyard.scripts.contract.environ import encoded
 from toolyard.scripts.limits import complaint, run_script

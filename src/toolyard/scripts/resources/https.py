@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from urllib.parse import SplitResult, quote, urlsplit
 
 from toolyard.errors import INVALID_PARAMS, ProtocolError
-from toolyard.http.addresses import NotAllowed, canonical_host
-from toolyard.http.dial import GuardedDial
-from toolyard.http.fetch import (
+from toolyard.http.fetching.addresses import NotAllowed, canonical_host
+from toolyard.http.fetching.dial import GuardedDial
+from toolyard.http.fetching.fetch import (
     DocumentTooLarge,
     FetchBounds,
     Fetched,

@@ -43,10 +43,10 @@ from itertools import count
 from types import MappingProxyType
 from typing import NamedTuple
 
-from toolyard.processes.exits import Exits
-from toolyard.processes.marks import Marks
+from toolyard.processes.ending.exits import Exits
+from toolyard.processes.ending.marks import Marks
+from toolyard.processes.ending.watcher import Watcher
 from toolyard.processes.once import Exit, Process
-from toolyard.processes.watcher import Watcher
 from toolyard.protocol.call import Call, Channel
 from toolyard.scripts.contract.exchange import ERROR, RESOURCES, ExchangeFolder, ExchangePool
 from toolyard.scripts.contract.questions import Questions

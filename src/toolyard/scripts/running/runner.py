@@ -33,7 +33,7 @@ from typing import TypeAlias
 
 from toolyard import telemetry
 from toolyard.errors import ToolError
-from toolyard.processes.guard import Guard
+from toolyard.processes.ending.guard import Guard
 from toolyard.processes.once import Command, Process
 from toolyard.protocol.call import Call, Channel, JsonObject
 from toolyard.scripts.contract.environ import (

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 
-from toolyard.http.addresses import HostRules
-from toolyard.http.dial import GuardedDial
+from toolyard.http.fetching.addresses import HostRules
+from toolyard.http.fetching.dial import GuardedDial
 from toolyard.protocol.call import JsonObject
 from toolyard.scripts.resources.files import FileProvider
 from toolyard.scripts.resources.git import GitLimits, GitProvider

@@ -10,10 +10,10 @@ from toolyard.access.callers import Anyone, Authenticator, Unauthorized
 from toolyard.errors import INVALID_REQUEST, ProtocolError
 from toolyard.http.headers import TEXT_TYPE, Header
 from toolyard.http.request import BodyTooLarge, Disconnected, Request
-from toolyard.http.request_heads import Head
 from toolyard.http.response import Responder, Response
+from toolyard.http.serving.request_heads import Head
+from toolyard.protocol.eras.modern import is_modern
 from toolyard.protocol.jsonrpc import Message, RpcRequest
-from toolyard.protocol.modern import is_modern
 from toolyard.protocol.revisions import HANDSHAKE, MODERN
 from toolyard.telemetry import logger
 from toolyard.transports.answer import Edge

@@ -6,7 +6,8 @@ from collections.abc import Awaitable
 from dataclasses import dataclass
 
 from toolyard.errors import INVALID_REQUEST, ProtocolError
-from toolyard.protocol.headers import PARAM_PREFIX, check_routing, mismatch
+from toolyard.protocol.eras.headers import PARAM_PREFIX, check_routing, mismatch
+from toolyard.protocol.eras.modern import Envelope, open_envelope
 from toolyard.protocol.jsonrpc import (
     Malformed,
     Message,
@@ -14,7 +15,6 @@ from toolyard.protocol.jsonrpc import (
     RpcRequest,
     encode_error,
 )
-from toolyard.protocol.modern import Envelope, open_envelope
 from toolyard.protocol.revisions import LATEST
 from toolyard.protocol.shape import shape_error
 from toolyard.transports.answer import Edge, answer_modern, bug, encode, modern_call

@@ -7,7 +7,7 @@ from toolyard.errors import INTERNAL_ERROR, ProtocolError
 from toolyard.protocol.asking.rounds import RESULT_TYPES, ROUND_PARAMS
 from toolyard.protocol.call import Call, Json, JsonObject
 from toolyard.protocol.client import forwarded, told_in
-from toolyard.protocol.keys import CAPABILITIES, CLIENT_INFO, ENVELOPE_KEYS, LOG_LEVEL, VERSION
+from toolyard.protocol.eras.keys import CAPABILITIES, CLIENT_INFO, ENVELOPE_KEYS, LOG_LEVEL, VERSION
 from toolyard.protocol.revisions import LATEST, Revision
 from toolyard.upstreams.link.link import Lost
 

@@ -17,7 +17,7 @@ from toolyard.protocol.asking.fitting import fit_answer
 from toolyard.protocol.call import LOG_LEVELS, Json, JsonObject
 from toolyard.protocol.cancelling import reason_in, reason_of
 from toolyard.protocol.client import CAPABILITY, ROOTS
-from toolyard.protocol.keys import CAPABILITIES
+from toolyard.protocol.eras.keys import CAPABILITIES
 from toolyard.protocol.revisions import LATEST, Revision
 from toolyard.telemetry import logger
 from toolyard.upstreams.background import Background

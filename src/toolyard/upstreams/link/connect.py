@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from toolyard.http.client import Url
+from toolyard.http.fetching.client import Url
 from toolyard.processes.lasting import Program
 from toolyard.processes.pacing import Pace
 from toolyard.protocol.call import Caller, JsonObject

@@ -15,7 +15,7 @@ from toolyard.errors import (
     UpstreamError,
 )
 from toolyard.protocol.call import Json, JsonObject
-from toolyard.protocol.keys import SERVER_INFO
+from toolyard.protocol.eras.keys import SERVER_INFO
 from toolyard.protocol.revisions import HANDSHAKE, LATEST, LATEST_HANDSHAKE, MODERN, Revision
 from toolyard.upstreams.conversation.envelope import OUR_INFO, envelope, protocol_error
 from toolyard.upstreams.conversation.session import Peer, UpstreamSession

@@ -6,13 +6,13 @@ import asyncio
 from collections.abc import Mapping
 from contextlib import aclosing
 
-from toolyard.http.client import ClientResponse
-from toolyard.http.client_connection import Broken
 from toolyard.http.events import ServerSentEvent
+from toolyard.http.fetching.client import ClientResponse
+from toolyard.http.fetching.connection import Broken
 from toolyard.processes.pacing import Pace
 from toolyard.protocol.call import JsonObject
 from toolyard.protocol.codec import dumps
-from toolyard.protocol.headers import MCP_NAME, encode_value
+from toolyard.protocol.eras.headers import MCP_NAME, encode_value
 from toolyard.protocol.kinds import LISTS
 from toolyard.protocol.revisions import HANDSHAKE
 from toolyard.telemetry import logger

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 import orjson
 
 from toolyard.http.challenge import Challenge
-from toolyard.http.client import CannotReach, ClientResponse, HttpClient, Url
-from toolyard.http.client_connection import Broken, HttpError
+from toolyard.http.fetching.client import CannotReach, ClientResponse, HttpClient, Url
+from toolyard.http.fetching.connection import Broken, HttpError
 from toolyard.protocol.call import JsonObject
 from toolyard.upstreams.auth import Credentials
 from toolyard.upstreams.link.link import CredentialsError, Lost, NotSent, Refusal

@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 
-from toolyard.http.client import ClientResponse, Url
 from toolyard.http.events import ServerSentEvent
+from toolyard.http.fetching.client import ClientResponse, Url
 from toolyard.processes.pacing import Pace
 from toolyard.protocol.call import JsonObject
 from toolyard.protocol.codec import dumps

@@ -6,9 +6,9 @@ from collections.abc import AsyncGenerator
 
 from toolyard.errors import ProtocolError
 from toolyard.files.lines import TooLong
-from toolyard.http.client import ClientResponse
-from toolyard.http.client_connection import Broken
 from toolyard.http.events import EventParser, ServerSentEvent
+from toolyard.http.fetching.client import ClientResponse
+from toolyard.http.fetching.connection import Broken
 from toolyard.protocol.call import JsonObject
 from toolyard.protocol.codec import loads
 from toolyard.upstreams.link.link import Lost, messages_in

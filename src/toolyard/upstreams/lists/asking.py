@@ -10,7 +10,7 @@ from toolyard.catalog.listing import Listing
 from toolyard.errors import METHOD_NOT_FOUND, ProtocolError
 from toolyard.protocol.call import Json, JsonObject
 from toolyard.protocol.client import told_in
-from toolyard.protocol.headers import header_parameters
+from toolyard.protocol.eras.headers import header_parameters
 from toolyard.protocol.kinds import SPELLED
 from toolyard.telemetry import logger
 from toolyard.upstreams.conversation.session import UpstreamSession

@@ -17,7 +17,7 @@ from toolyard.catalog.listing import Listing
 from toolyard.protocol.call import JsonObject
 from toolyard.protocol.client import ASKED
 from toolyard.protocol.client import key_of as client_key
-from toolyard.protocol.headers import header_parameters
+from toolyard.protocol.eras.headers import header_parameters
 from toolyard.upstreams.connections import ANYBODY, Downstream
 from toolyard.upstreams.definition import ServerDefinition
 from toolyard.upstreams.lists.disk import Learnt, RecordFolder, UpstreamRecord

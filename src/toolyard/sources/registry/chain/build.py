@@ -13,12 +13,12 @@ from toolyard.sources.registry.chain.inputs import advertised_input
 from toolyard.sources.registry.chain.targets import Timed, Unavailable, gather
 from toolyard.sources.registry.format.model import ToolDefinition
 from toolyard.upstreams.target import UpstreamTargets
-from toolyard.virtual.compose import ComposedTarget
-from toolyard.virtual.composition import tools_used
-from toolyard.virtual.listings import TextExtraction
-from toolyard.virtual.projection import Projection
+from toolyard.virtual.composing.compose import ComposedTarget
+from toolyard.virtual.composing.composition import tools_used
+from toolyard.virtual.output.listings import TextExtraction
+from toolyard.virtual.output.projection import Projection
+from toolyard.virtual.output.views import Views
 from toolyard.virtual.target import Output, VirtualTarget
-from toolyard.virtual.views import Views
 
 _Value = TypeVar("_Value")
 VERSION_KEY = "toolyard/version"

@@ -8,7 +8,7 @@ from toolyard.errors import did_you_mean
 from toolyard.sources.registry.format.model import ToolDefinition
 from toolyard.sources.registry.format.report import Report
 from toolyard.upstreams.definition import ServerDefinition
-from toolyard.virtual.composition import tools_used
+from toolyard.virtual.composing.composition import tools_used
 
 
 def check_names(kind: str, names: Iterable[tuple[str, str]], report: Report) -> None:

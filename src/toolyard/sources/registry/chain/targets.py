@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from toolyard.errors import ToolError, UpstreamError
 from toolyard.protocol.call import Call, Channel, Json, JsonObject, Result, Target
-from toolyard.virtual.compose import Job, Terms
+from toolyard.virtual.composing.compose import Job, Terms
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,9 +9,9 @@ from typing import Literal, TypeAlias
 from toolyard.errors import Problem
 from toolyard.protocol.call import Json, JsonObject
 from toolyard.upstreams.definition import ServerDefinition
-from toolyard.virtual.composition import Composition
-from toolyard.virtual.listings import TextExtraction
-from toolyard.virtual.projection import Projection
+from toolyard.virtual.composing.composition import Composition
+from toolyard.virtual.output.listings import TextExtraction
+from toolyard.virtual.output.projection import Projection
 from toolyard.virtual.renaming import NO_RENAMING, Renaming
 
 Expose: TypeAlias = Literal["all", "none"] | tuple[str, ...]

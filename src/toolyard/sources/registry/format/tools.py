@@ -13,11 +13,11 @@ from toolyard.sources.registry.format.model import ToolDefinition
 from toolyard.sources.registry.format.report import Report
 from toolyard.sources.registry.format.servers import Surroundings
 from toolyard.sources.registry.format.variables import Variables
-from toolyard.virtual.composition import parse_composition
-from toolyard.virtual.listings import TextExtraction, check_pattern, compile_text_extraction
-from toolyard.virtual.mappings import compile_mappings
-from toolyard.virtual.paths import BadPath, compile_path
-from toolyard.virtual.projection import Projection, deferred_projection
+from toolyard.virtual.composing.composition import parse_composition
+from toolyard.virtual.output.listings import TextExtraction, check_pattern, compile_text_extraction
+from toolyard.virtual.output.mappings import compile_mappings
+from toolyard.virtual.output.projection import Projection, deferred_projection
+from toolyard.virtual.query.paths import BadPath, compile_path
 from toolyard.virtual.renaming import Argument, Renaming
 from toolyard.virtual.schema import (
     BadReference,

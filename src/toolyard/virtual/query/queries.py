@@ -23,7 +23,7 @@ from jsonpath.selectors import FilterContext, IndexSelector, NameSelector, Wildc
 
 from toolyard.errors import ToolError
 from toolyard.protocol.call import Json
-from toolyard.virtual import paths
+from toolyard.virtual.query import paths
 
 # Visits may repeat: `$..a..b` walks a node once for every match above it.
 MAX_VISITS = 4 * paths.MAX_NODES

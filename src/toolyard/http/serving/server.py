@@ -13,9 +13,9 @@ from functools import partial
 from typing import Protocol
 
 from toolyard.http.headers import Header
-from toolyard.http.patience import Addresses, Patience
 from toolyard.http.response import Responder, lines, status_line
-from toolyard.http.server_connection import ServerConnection
+from toolyard.http.serving.connection import ServerConnection
+from toolyard.http.serving.patience import Addresses, Patience
 
 TICK = 1.0
 MOST_HEADS = 64

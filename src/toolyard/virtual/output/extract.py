@@ -9,7 +9,7 @@ from itertools import islice
 from toolyard.files.exact import loads
 from toolyard.files.objects import DECODER
 from toolyard.protocol.call import Json, JsonObject
-from toolyard.virtual.paths import MISSING
+from toolyard.virtual.query.paths import MISSING
 
 _FENCE = "```"
 _LANGUAGE = re.compile(r"[A-Za-z0-9_+.-]*")

@@ -18,7 +18,7 @@ import mmap
 import os
 import signal
 
-from toolyard.processes.exits import Exits
+from toolyard.processes.ending.exits import Exits
 from toolyard.processes.spawn import nothing, start
 from toolyard.telemetry import logger
 

@@ -12,7 +12,7 @@ import os
 from collections.abc import Iterator
 from threading import Lock
 
-from toolyard.processes import pidfd
+from toolyard.processes.ending import pidfd
 
 PATIENCE_MS = 1000
 LOOK_AFTER = 2.0

@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 from toolyard.errors import INVALID_PARAMS, NOT_INITIALIZED, ProtocolError
 from toolyard.protocol.client import Client, key_of
+from toolyard.protocol.eras.manner import PLAIN, Manner
 from toolyard.protocol.identity import Identity
-from toolyard.protocol.manner import PLAIN, Manner
 from toolyard.protocol.revisions import Revision, negotiate
 from toolyard.protocol.values import LOG_LEVELS, Json, JsonObject
 

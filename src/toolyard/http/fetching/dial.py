@@ -12,7 +12,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from toolyard.http.addresses import (
+from toolyard.http.fetching.addresses import (
     Address,
     HostRules,
     NotAllowed,
@@ -20,7 +20,7 @@ from toolyard.http.addresses import (
     canonical_host,
     is_public,
 )
-from toolyard.http.client import connected, first_connected
+from toolyard.http.fetching.client import connected, first_connected
 
 Resolve: TypeAlias = Callable[[str, int], Awaitable[list[str]]]
 ANY_HOST = HostRules(allow_all=True)

@@ -18,7 +18,7 @@ from toolyard.protocol.call import (
 )
 from toolyard.protocol.channel import PassingChannel
 from toolyard.virtual.codec import decoded, dumps
-from toolyard.virtual.composition import (
+from toolyard.virtual.composing.composition import (
     Binding,
     Composition,
     Constant,
@@ -34,8 +34,8 @@ from toolyard.virtual.composition import (
     Step,
     UseTool,
 )
-from toolyard.virtual.extract import texts_of, value_of
-from toolyard.virtual.paths import MISSING, Budget, Path
+from toolyard.virtual.output.extract import texts_of, value_of
+from toolyard.virtual.query.paths import MISSING, Budget, Path
 
 FAN_OUT = 1_000
 AT_ONCE = 16

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from toolyard.protocol.call import Json, JsonObject
-from toolyard.virtual.paths import MISSING
+from toolyard.virtual.query.paths import MISSING
 
 PARSERS = {
     "markdown_numbered_list": r"^[ \t]*\d+[.)][ \t]+",

@@ -16,7 +16,7 @@ import threading
 from collections.abc import Callable
 from typing import Protocol, TypeAlias
 
-from toolyard.processes import pidfd
+from toolyard.processes.ending import pidfd
 
 OnExit: TypeAlias = Callable[[int], None]
 LOST = 255  # somebody else reaped our child: how it ended is not known

@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 from toolyard.protocol.call import Json, JsonObject
 from toolyard.virtual.codec import dumps
-from toolyard.virtual.paths import MISSING, BadPath, Budget, Path, compile_path
+from toolyard.virtual.query.paths import MISSING, BadPath, Budget, Path, compile_path
 
 Problem: TypeAlias = Callable[[str, str], None]
 Apply: TypeAlias = Callable[[Json], Json]

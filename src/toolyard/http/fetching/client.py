@@ -16,7 +16,7 @@ from functools import lru_cache
 from typing import Any, NamedTuple, TypeAlias
 from urllib.parse import urljoin, urlsplit
 
-from toolyard.http.client_connection import Broken, ClientConnection, Heads, HttpError
+from toolyard.http.fetching.connection import Broken, ClientConnection, Heads, HttpError
 
 CONNECT_TIMEOUT = 10.0
 ATTEMPT_TIMEOUT = 3.0  # for each address of a host but the last

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from toolyard.protocol.call import Json, JsonObject
-from toolyard.virtual.views import Views
+from toolyard.virtual.output.views import Views
 
 MAX_LEVELS = 64
 

@@ -15,9 +15,9 @@ from typing import NamedTuple
 
 from toolyard import telemetry
 from toolyard.files.removing import remove_folder, remove_unfinished
-from toolyard.processes.exits import Exits, exits_of
+from toolyard.processes.ending.exits import Exits, exits_of
+from toolyard.processes.ending.watcher import TABLE, Watcher
 from toolyard.processes.privacy import keep_to_ourselves
-from toolyard.processes.watcher import TABLE, Watcher
 
 log = telemetry.logger("runners")
 

@@ -8,9 +8,9 @@ from typing import NamedTuple, TypeAlias
 
 from toolyard.errors import ToolError
 from toolyard.protocol.call import Json, JsonObject
-from toolyard.virtual.paths import MISSING, Budget, Path, compile_path, path_of_steps
+from toolyard.virtual.output.views import View, Views
+from toolyard.virtual.query.paths import MISSING, Budget, Path, compile_path, path_of_steps
 from toolyard.virtual.schema import without_source_fields
-from toolyard.virtual.views import View, Views
 
 Make: TypeAlias = Callable[[Json, Budget], Json]
 ROOT = compile_path("$")

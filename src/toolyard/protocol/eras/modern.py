@@ -6,8 +6,7 @@ from typing import NamedTuple
 
 from toolyard.errors import INVALID_PARAMS, UNSUPPORTED_REVISION, ProtocolError
 from toolyard.protocol.call import LOG_LEVELS, Client, Json, JsonObject
-from toolyard.protocol.identity import Identity
-from toolyard.protocol.keys import (
+from toolyard.protocol.eras.keys import (
     CAPABILITIES,
     CLIENT_INFO,
     ENVELOPE_KEYS,
@@ -15,6 +14,7 @@ from toolyard.protocol.keys import (
     SERVER_INFO,
     VERSION,
 )
+from toolyard.protocol.identity import Identity
 from toolyard.protocol.kinds import NAMED_BY
 from toolyard.protocol.revisions import LATEST, MODERN, Revision
 

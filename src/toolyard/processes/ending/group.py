@@ -15,7 +15,7 @@ import os
 import signal
 from collections.abc import Callable
 
-from toolyard.processes.exits import reap
+from toolyard.processes.ending.exits import reap
 
 
 class Ending:

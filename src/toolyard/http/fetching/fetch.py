@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from typing import Protocol
 from urllib.parse import urlsplit
 
-from toolyard.http.addresses import NotAllowed, address_in
-from toolyard.http.client import HttpClient, ResponseTooLarge, Url, media_type
-from toolyard.http.client_connection import HttpError
-from toolyard.http.dial import GuardedDial
+from toolyard.http.fetching.addresses import NotAllowed, address_in
+from toolyard.http.fetching.client import HttpClient, ResponseTooLarge, Url, media_type
+from toolyard.http.fetching.connection import HttpError
+from toolyard.http.fetching.dial import GuardedDial
 
 MAX_REDIRECTS = 3
 _REDIRECTS = (301, 302, 303, 307, 308)

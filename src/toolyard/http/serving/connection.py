@@ -18,14 +18,14 @@ from typing import TYPE_CHECKING, Any
 import httptools
 
 from toolyard.http.headers import Header
-from toolyard.http.patience import Patience
 from toolyard.http.request import Request
-from toolyard.http.request_heads import Head, Repeated, read_head
 from toolyard.http.response import Response, status_line
+from toolyard.http.serving.patience import Patience
+from toolyard.http.serving.request_heads import Head, Repeated, read_head
 from toolyard.telemetry import logger
 
 if TYPE_CHECKING:
-    from toolyard.http.server import HttpServer
+    from toolyard.http.serving.server import HttpServer
 
 log = logger("http")
 MOST_HEADER_BYTES = 64 * 1024

@@ -81,7 +81,7 @@ def compile_path(text: str) -> Path:
     if steps is not None:
         return path_of_steps(text, steps)
     # Loading the library costs more than a whole start; few registries need it.
-    from toolyard.virtual.queries import compile_query  # noqa: PLC0415
+    from toolyard.virtual.query.queries import compile_query  # noqa: PLC0415
 
     return compile_query(text)
 

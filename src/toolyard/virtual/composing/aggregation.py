@@ -7,8 +7,8 @@ from typing import TypeAlias
 
 from toolyard.protocol.call import Json, JsonObject
 from toolyard.virtual.codec import dumps
-from toolyard.virtual.mappings import Problem, literal_value
-from toolyard.virtual.paths import MISSING, BadPath, Budget, Path, compile_path
+from toolyard.virtual.output.mappings import Problem, literal_value
+from toolyard.virtual.query.paths import MISSING, BadPath, Budget, Path, compile_path
 
 Aggregate: TypeAlias = Callable[[list[Json]], Json]
 _Op: TypeAlias = Callable[[Json], Json]

@@ -14,7 +14,7 @@ import re
 import time
 from collections.abc import Callable, Set
 
-from toolyard.processes import pidfd
+from toolyard.processes.ending import pidfd
 
 LOOK_AFTER = 0.2
 # Numbers of processes are given out again: what was known about one is forgotten after this.

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from toolyard.protocol.call import Json, JsonObject
-from toolyard.virtual.aggregation import Aggregate, compile_aggregation, compile_predicate
-from toolyard.virtual.mappings import Apply, Problem, compile_mappings
-from toolyard.virtual.paths import BadPath, Path, compile_path
+from toolyard.virtual.composing.aggregation import Aggregate, compile_aggregation, compile_predicate
+from toolyard.virtual.output.mappings import Apply, Problem, compile_mappings
+from toolyard.virtual.query.paths import BadPath, Path, compile_path
 
 MAX_STEPS = 64
 

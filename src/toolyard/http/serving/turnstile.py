@@ -6,7 +6,7 @@ import asyncio
 import socket
 from collections.abc import Callable
 
-from toolyard.http.turns import Turns
+from toolyard.http.serving.turns import Turns
 
 MOMENT = 0.002
 NO_DESCRIPTOR = 1.0  # what waits for one, waits so long

@@ -1,0 +1,1 @@
+"""The client's side: connections, guarded addresses, documents that somebody else named."""

@@ -1,0 +1,1 @@
+"""The server's side: sockets, connections, heads; how long each may keep us waiting."""

@@ -1,0 +1,1 @@
+"""Tools composed of other tools."""

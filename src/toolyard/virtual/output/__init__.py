@@ -1,0 +1,1 @@
+"""From a source's result to what the virtual tool returns."""

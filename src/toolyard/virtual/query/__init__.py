@@ -1,0 +1,1 @@
+"""JSONPath: plain paths as closures, the rest through a library."""
