@@ -1,4 +1,4 @@
-"""Rules and limits by themselves: who is meant, what is counted, what a view leaves out."""
+"""Rules by themselves: who is meant, and what a view leaves out."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 from toolyard.access.globs import globs
-from toolyard.access.limits import RateLimits, read_limits
 from toolyard.access.rules import Allowed, Rules, Who, read_rules, read_who
 from toolyard.access.subject import Subject, subject_of
 from toolyard.catalog.entries import Completion, Origin, Prompt, Resource, Template, Tool
@@ -154,49 +153,6 @@ def call(method: str, caller: Caller = ADA, **params: Any) -> Call:
 )
 def test_every_method_is_about_something(about: Call, subject: Subject) -> None:
     assert subject_of(about) == subject
-
-
-class Clock:
-    now = 0.0
-
-    def __call__(self) -> float:
-        return self.now
-
-
-def test_a_limit_is_counted_for_each_caller_and_fills_again_with_time() -> None:
-    clock = Clock()
-    limits = RateLimits(read_limits([{"calls": 2, "seconds": 10}], "f"), clock)
-    assert [limits.wait(call("tools/list")) for _ in range(3)] == [0, 0, 5]
-    assert limits.wait(call("tools/list", EVE)) == 0
-    clock.now = 5
-    assert [limits.wait(call("tools/list")) for _ in range(2)] == [0, 5]
-    clock.now = 1000
-    assert [limits.wait(call("ping")) for _ in range(3)] == [0, 0, 5]
-
-
-def test_a_limit_over_some_tools_leaves_the_others_alone() -> None:
-    limits = RateLimits(
-        read_limits([{"calls": 1, "seconds": 10, "tools": ["set_*"]}], "f"), Clock()
-    )
-    slow, quick = call("tools/call", name="set_a"), call("tools/call", name="get_a")
-    assert [limits.wait(slow), limits.wait(slow)] == [0, 10]
-    assert [limits.wait(quick), limits.wait(quick), limits.wait(call("tools/list"))] == [0, 0, 0]
-
-
-def test_a_call_that_one_limit_refuses_uses_up_no_other() -> None:
-    entries: list[JsonObject] = [
-        {"calls": 1, "seconds": 10, "tools": ["a"]},
-        {"calls": 2, "seconds": 10},
-    ]
-    limits = RateLimits(read_limits(entries, "f"), Clock())
-    assert [limits.wait(call("tools/call", name="a")) for _ in range(3)] == [0, 10, 10]
-    assert limits.wait(call("tools/call", name="b")) == 0
-
-
-@pytest.mark.parametrize("entry", [{}, {"calls": 0}, {"calls": 1, "seconds": 0}, {"call": 1}])
-def test_a_mistake_in_a_limit_is_named(entry: JsonObject) -> None:
-    with pytest.raises(ConfigError, match="f#/limits/0"):
-        read_limits([entry], "f")
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,9 @@ from tests.access.test_server import bearer
 from tests.peers.raw_http import over_http
 from tests.peers.serving import serving
 from tests.project.conftest import Folder, folder
-from toolyard.access.limits import RateLimits, read_limits
+from toolyard.access.limits.limit import read_limits
+from toolyard.access.limits.limited import CallLimits
+from toolyard.access.limits.meters import OwnMeter
 from toolyard.access.tokens import hash_of
 from toolyard.catalog.entries import Resource, Template
 from toolyard.catalog.snapshot import Catalog
@@ -74,11 +76,13 @@ def test_a_query_tells_pages_apart_and_hides_none(withheld: str, asked: str, kno
     assert (seen.find_resource(asked) is not None) is known
 
 
-def test_a_limit_over_resources_counts_every_spelling() -> None:
+async def test_a_limit_over_resources_counts_every_spelling() -> None:
     entry = {"calls": 3, "seconds": 60, "resources": ["file:///data/sub/*"]}
-    limits = RateLimits(read_limits([entry], "f"), clock=lambda: 0.0)
+    limits = CallLimits(read_limits([entry], "f"), OwnMeter(clock=lambda: 0.0))
     waits = [
-        limits.wait(Call("resources/read", {"uri": f"file:///data/{spelt}"}, LATEST, caller=ADA))
+        await limits.wait(
+            Call("resources/read", {"uri": f"file:///data/{spelt}"}, LATEST, caller=ADA)
+        )
         for spelt in SPELLINGS[:4]
     ]
     assert waits == [0, 0, 0, 20]

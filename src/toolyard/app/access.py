@@ -24,12 +24,13 @@ from toolyard.protocol.jsonrpc import Message
 from toolyard.settings import Settings
 
 if TYPE_CHECKING:
-    from toolyard.access.limits import RateLimits
+    from toolyard.access.limits.limited import CallLimits
     from toolyard.access.oauth.accounts import Accounts
     from toolyard.access.oauth.config import Server
     from toolyard.access.resource import ProtectedResource
     from toolyard.access.rules import Allowed
     from toolyard.access.tokens import StaticToken
+    from toolyard.cluster.cluster import Cluster
     from toolyard.http.challenge import Challenge
     from toolyard.http.response import Responder
     from toolyard.scripts.policy import PolicyScript
@@ -112,20 +113,27 @@ def _allowed(token: StaticToken) -> Allowed:
     return Allowed(*(globs(part or ()) for part in (token.tools, token.resources, token.prompts)))
 
 
-def limits_of(settings: Settings) -> RateLimits | None:
+def limits_of(settings: Settings, cluster: Cluster | None) -> CallLimits | None:
     if not settings.limits:
         return None
-    from toolyard.access.limits import RateLimits, read_limits
+    from toolyard.access.limits.limit import read_limits
+    from toolyard.access.limits.limited import CallLimits
 
-    return RateLimits(read_limits(settings.limits, *settings.place("limits")))
+    limits = read_limits(settings.limits, *settings.place("limits"))
+    counts = cluster.counts if cluster is not None else None
+    if cluster is None or cluster.store is None:
+        return CallLimits(limits, counts, counts)
+    from toolyard.access.limits.cluster import ClusterMeter, ClusterSeats
+    from toolyard.access.limits.meters import OwnMeter, OwnSeats
+
+    meter = ClusterMeter(cluster.store, counts or OwnMeter())
+    return CallLimits(limits, meter, ClusterSeats(cluster.store, counts or OwnSeats()))
 
 
-def guarded(handler: Handler, settings: Settings, limits: RateLimits | None) -> Handler:
+def guarded(handler: Handler, settings: Settings, limits: CallLimits | None) -> Handler:
     """The handler, counted and recorded as the settings ask."""
     if limits is not None:
-        from toolyard.access.limits import limited
-
-        handler = limited(handler, limits)
+        handler = limits.over(handler)
     if settings.audit_log:
         from toolyard.access.audit import Audit, JsonLog, audited
 

@@ -33,20 +33,21 @@ from toolyard.methods.offer import Offer, PageSizes, View
 from toolyard.methods.subscriptions import Room
 from toolyard.methods.table import Methods, methods_of, minimal_methods_of
 from toolyard.processes.ending.guard import Guard
-from toolyard.protocol.call import LOCAL, Call, Caller, JsonObject
+from toolyard.protocol.call import LOCAL, Caller, JsonObject
 from toolyard.protocol.client import UNKNOWN, Client
 from toolyard.protocol.eras.manner import manner_of
 from toolyard.protocol.eras.modern import stamp
 from toolyard.protocol.guise import guise_of
 from toolyard.protocol.paging import page_size
 from toolyard.protocol.revisions import LATEST
-from toolyard.transports.answer import Edge
+from toolyard.transports.answer import Edge, uncounted
 from toolyard.transports.bounds import Bounds
 from toolyard.transports.parking import Parking
 from toolyard.transports.seal import Sealer
 from toolyard.upstreams.connections import Downstream
 
 if TYPE_CHECKING:
+    from toolyard.access.limits.limited import CallLimits
     from toolyard.cluster.cluster import Cluster
 
 
@@ -63,6 +64,7 @@ class App:
     logins: Logins
     refusals: Recorded
     cluster: Cluster | None  # None: nobody serves the same
+    limits: CallLimits | None
 
     def settle_in(self, plan: Plan) -> None:
         """Work from the project's folder: a script starts faster from where we already are."""
@@ -87,6 +89,8 @@ class App:
         await self.scripts.close()
         await self.guard.close()
         self.refusals.close()
+        if self.limits is not None:
+            await self.limits.close()
 
 
 def build(plan: Plan, taps: Taps | None = None, cluster: Cluster | None = None) -> App:
@@ -98,7 +102,7 @@ def build(plan: Plan, taps: Taps | None = None, cluster: Cluster | None = None) 
     federation = federation_of(plan, scripts, taps, logins, guard, announcer)
     keeper = Keeper([federation.full_source], announcer)
     methods = _methods(plan, keeper, scripts, federation)
-    limits = limits_of(plan.settings)
+    limits = limits_of(plan.settings, cluster)
     handler = taps.handler(guarded(federation.asking(methods), plan.settings, limits))
     refusals = refusals_of(plan.settings)
     capabilities_of = partial(_capabilities_of, plan, keeper, federation, view_of(plan.settings))
@@ -112,18 +116,14 @@ def build(plan: Plan, taps: Taps | None = None, cluster: Cluster | None = None) 
         admit=admit_of(plan.settings, refusals),
         bounds=_bounds(plan),
         capabilities_of=capabilities_of,
-        count=limits.count if limits is not None else _uncounted,
+        count=limits.count if limits is not None else uncounted,
     )
-    return App(keeper, methods, edge, guard, scripts, federation, logins, refusals, cluster)
+    return App(keeper, methods, edge, guard, scripts, federation, logins, refusals, cluster, limits)
 
 
 def _sealer(cluster: Cluster | None) -> Sealer:
     """What one process seals, the others open."""
     return Sealer(cluster.keys.seal("requestState") if cluster is not None else None)
-
-
-def _uncounted(_call: Call) -> None:
-    """Sessions may be opened without a limit."""
 
 
 def _bounds(plan: Plan) -> Bounds:

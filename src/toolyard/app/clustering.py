@@ -17,11 +17,11 @@ async def clustered(settings: Settings, worker: Worker | None) -> AsyncIterator[
     """Workers without a store share what their supervisor has made. Raises ConfigError."""
     if not settings.store:
         assert worker is not None
-        yield Cluster(ClusterKeys((worker.crew.secret,)))
+        yield Cluster(ClusterKeys((worker.crew.secret,)), counts=worker.counts)
         return
     keys = read_cluster_keys(settings.cluster_key)
     store = await open_store(settings.store)
     try:
-        yield Cluster(keys, store)
+        yield Cluster(keys, store, worker.counts if worker is not None else None)
     finally:
         await store.close()

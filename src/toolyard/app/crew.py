@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from toolyard.http.serving.turns import Turns
 from toolyard.processes.supervisor import Place, Supervisor
+from toolyard.store.machine import MachineCounts, WorkerCounts
 
 # The system's limit for the path of a socket is 104 to 108 bytes; a name takes some of them.
 LONGEST_FOLDER = 70
@@ -27,6 +28,12 @@ class Crew:
     turns: Turns
     folder: str  # of their peer addresses; nobody else may look into it
     secret: bytes  # what they seal with
+    counts: MachineCounts
+
+    def ended(self, number: int) -> None:
+        """Nothing waits for this worker, or is held by it."""
+        self.turns.leave(number)
+        self.counts.ended(number)
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,15 +43,19 @@ class Worker:
     crew: Crew
     place: Place
 
+    @property
+    def counts(self) -> WorkerCounts:
+        return self.crew.counts.of(self.place.number)
+
 
 def supervise(count: int, sock: socket.socket, work: Callable[[Worker], int], drain: float) -> int:
     folder = _private_folder()
     try:
-        crew = Crew(count, sock, Turns(count), folder, os.urandom(32))
+        crew = Crew(count, sock, Turns(count), folder, os.urandom(32), MachineCounts(count))
         supervisor = Supervisor(
             count,
             lambda place: work(Worker(crew, place)),
-            ended=crew.turns.leave,
+            ended=crew.ended,
             ending=sock.close,
             drain=drain + CLOSING,
         )

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from toolyard.store.interface import Store
 from toolyard.store.keys import ClusterKeys
+from toolyard.store.machine import WorkerCounts
 
 
 def _new_name() -> str:
@@ -17,5 +18,6 @@ def _new_name() -> str:
 class Cluster:
     keys: ClusterKeys
     store: Store | None = None  # None: workers of one machine, which share nothing else
+    counts: WorkerCounts | None = None  # what the workers of this machine count together
     # Of this process among them; nobody had it before, nobody will have it again.
     name: str = field(default_factory=_new_name)

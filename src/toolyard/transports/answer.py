@@ -34,6 +34,10 @@ from toolyard.transports.seal import Sealer
 log = logger("transports")
 
 
+async def uncounted(_call: Call) -> None:
+    """Sessions may be opened without a limit."""
+
+
 @dataclass(frozen=True)
 class Edge:
     """What every transport is given: the handler, who we are, and where calls wait."""
@@ -52,7 +56,7 @@ class Edge:
     # Looks at every message before anything else does, and may turn it into an error.
     admit: Callable[[Message], Message] | None = None
     # Counts what no handler sees: the opening of a session. Raises ProtocolError.
-    count: Callable[[Call], None] = lambda _call: None
+    count: Callable[[Call], Awaitable[None]] = uncounted
 
     def identity_for(self, caller: Caller) -> Identity:
         capabilities = self.capabilities_of(caller)

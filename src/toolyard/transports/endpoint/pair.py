@@ -38,7 +38,7 @@ class PairEndpoint:
 
     async def get(self, exchange: Exchange) -> None:
         try:
-            self.edge.count(opening(exchange, {}))
+            await self.edge.count(opening(exchange, {}))
         except ProtocolError as error:
             await exchange.refuse(429, error)
             return

@@ -62,7 +62,7 @@ class LegacyEndpoint:
 
     async def _initialize(self, exchange: Exchange, request: RpcRequest) -> None:
         try:
-            self.edge.count(opening(exchange, request.params))
+            await self.edge.count(opening(exchange, request.params))
         except ProtocolError as error:
             await exchange.refuse(429, error, request.id)
             return
