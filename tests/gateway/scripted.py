@@ -78,6 +78,8 @@ def answer(request: JsonObject) -> None:
         capabilities |= {kind: {} for kind in ("prompts", "resources") if kind in told()}
         info = {"name": "scripted", "version": "1"}
         result = {"protocolVersion": version, "capabilities": capabilities, "serverInfo": info}
+        if "instructions" in told():
+            result["instructions"] = told()["instructions"]
     elif method == "tools/list" and "tools" in told():
         result = {"tools": [listed(tool) for tool in told()["tools"]]}
     elif method == "tools/call":

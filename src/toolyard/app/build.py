@@ -29,15 +29,17 @@ from toolyard.app.taps import NoTaps, Taps
 from toolyard.catalog.announcer import Announcer
 from toolyard.catalog.keeper import Keeper
 from toolyard.catalog.snapshot import Catalog
+from toolyard.context.instructions import merged
 from toolyard.methods.offer import Offer, PageSizes, View
 from toolyard.methods.subscriptions import Room
 from toolyard.methods.table import Methods, methods_of, minimal_methods_of
 from toolyard.processes.ending.guard import Guard
-from toolyard.protocol.call import LOCAL, Caller, JsonObject
+from toolyard.protocol.call import LOCAL, Caller
 from toolyard.protocol.client import UNKNOWN, Client
 from toolyard.protocol.eras.manner import manner_of
 from toolyard.protocol.eras.modern import stamp
 from toolyard.protocol.guise import guise_of
+from toolyard.protocol.identity import Identity
 from toolyard.protocol.paging import page_size
 from toolyard.protocol.revisions import LATEST
 from toolyard.transports.answer import Edge, uncounted
@@ -101,11 +103,11 @@ def build(plan: Plan, taps: Taps | None = None, cluster: Cluster | None = None) 
     scripts = scripts_of(plan, taps, guard, announcer)
     federation = federation_of(plan, scripts, taps, logins, guard, announcer)
     keeper = Keeper([federation.full_source], announcer)
-    methods = _methods(plan, keeper, scripts, federation)
+    narrow = view_of(plan.settings)
+    methods = _methods(plan, keeper, scripts, federation, narrow)
     limits = limits_of(plan.settings, cluster)
     handler = taps.handler(guarded(federation.asking(methods), plan.settings, limits))
     refusals = refusals_of(plan.settings)
-    capabilities_of = partial(_capabilities_of, plan, keeper, federation, view_of(plan.settings))
     edge = Edge(
         handler,
         plan.identity,
@@ -115,7 +117,7 @@ def build(plan: Plan, taps: Taps | None = None, cluster: Cluster | None = None) 
         log_level=plan.settings.log_level_default,
         admit=admit_of(plan.settings, refusals),
         bounds=_bounds(plan),
-        capabilities_of=capabilities_of,
+        seen_by=partial(_seen_by, plan, keeper, federation, narrow),
         count=limits.count if limits is not None else uncounted,
     )
     return App(keeper, methods, edge, guard, scripts, federation, logins, refusals, cluster, limits)
@@ -134,10 +136,12 @@ def _bounds(plan: Plan) -> Bounds:
     )
 
 
-def _methods(plan: Plan, keeper: Keeper, scripts: Scripts, federation: Federation) -> Methods:
+def _methods(
+    plan: Plan, keeper: Keeper, scripts: Scripts, federation: Federation, narrow: View
+) -> Methods:
     size = page_size(plan.settings.page_size, small=plan.like_mcp_bash)
     sizes = PageSizes(size.default, size.most)
-    offer = federation.offer(Offer(keeper, stamp(plan.identity), sizes, view_of(plan.settings)))
+    offer = federation.offer(Offer(keeper, stamp(plan.identity), sizes, narrow))
     if plan.settings.force_minimal:
         return minimal_methods_of(offer)
     return methods_of(
@@ -150,10 +154,26 @@ def _methods(plan: Plan, keeper: Keeper, scripts: Scripts, federation: Federatio
     )
 
 
-def _capabilities_of(
-    plan: Plan, keeper: Keeper, federation: Federation, view: View, caller: Caller
-) -> JsonObject | None:
-    """What upstreams can do for a caller, if there is nothing else; None: not known, or all."""
+def _seen_by(
+    plan: Plan,
+    keeper: Keeper,
+    federation: Federation,
+    narrow: View,
+    identity: Identity,
+    caller: Caller,
+) -> Identity:
+    """What upstreams can do for a caller, if there is nothing else, and what they tell models."""
     if plan.settings.force_minimal:
-        return None
-    return federation.capabilities(lambda: view(keeper.current, caller))
+        return identity
+
+    def seen() -> Catalog:
+        return narrow(keeper.current, caller)
+
+    capabilities = federation.capabilities(seen)
+    if capabilities is not None:
+        identity = identity._replace(capabilities=capabilities)
+    parts = federation.instructions(seen)
+    if not parts:
+        return identity
+    text = merged(identity.instructions, parts, plan.settings.max_instructions_bytes)
+    return identity._replace(instructions=text)

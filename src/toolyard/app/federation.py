@@ -18,6 +18,7 @@ from toolyard.catalog.entries import Entries, Tool
 from toolyard.catalog.listing import Listing
 from toolyard.catalog.snapshot import Catalog
 from toolyard.catalog.source import Source
+from toolyard.context.owners import owners
 from toolyard.http.response import Responder
 from toolyard.methods.offer import Offer
 from toolyard.processes.ending.guard import Guard
@@ -74,6 +75,9 @@ class Federation(Protocol):
     def capabilities(self, view: Callable[[], Catalog]) -> JsonObject | None:
         """What all upstreams can do, as a caller sees them; None: not known yet, or everything."""
 
+    def instructions(self, view: Callable[[], Catalog]) -> Mapping[str, str]:
+        """What the servers that a caller sees tell models, in the order of the files."""
+
     def routes(self, authenticator: Authenticator) -> Mapping[str, Responder]: ...
 
     def health(self) -> tuple[Health, ...]: ...
@@ -119,6 +123,9 @@ class NoFederation:
 
     def capabilities(self, view: Callable[[], Catalog]) -> None:
         """Scripts may come at any time."""
+
+    def instructions(self, view: Callable[[], Catalog]) -> Mapping[str, str]:
+        return {}
 
     def routes(self, authenticator: Authenticator) -> Mapping[str, Responder]:
         return {}
@@ -195,6 +202,19 @@ class RegistryFederation:
         if not self.alone or self.source.unlisted or self.registries.by_login:
             return None
         return announced(view(), self.source.listed().values())
+
+    def instructions(self, view: Callable[[], Catalog]) -> Mapping[str, str]:
+        texts = {server.name: self._instructions(server) for server in self.registries.servers}
+        if not any(texts.values()):
+            return {}
+        visible = owners(view())
+        return {name: text for name, text in texts.items() if text and name in visible}
+
+    def _instructions(self, server: ServerDefinition) -> str | None:
+        listing = self.source.listed().get(server.name)
+        if server.instructions is not None or listing is None:
+            return server.instructions
+        return listing.instructions
 
     def routes(self, authenticator: Authenticator) -> Mapping[str, Responder]:
         return connect_routes(self.logins, authenticator, self.oauth_servers)

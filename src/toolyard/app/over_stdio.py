@@ -6,10 +6,12 @@ import asyncio
 import os
 import signal
 
-from toolyard.app.build import build
+from toolyard.app.build import App, build
+from toolyard.app.kept_instructions import keep
 from toolyard.app.payloads import payload_log
 from toolyard.app.plan import Plan
 from toolyard.app.running import kept_running
+from toolyard.protocol.call import LOCAL
 from toolyard.protocol.eras.handshake import Answered
 from toolyard.settings import Settings
 from toolyard.telemetry import logger
@@ -36,6 +38,13 @@ async def _serve(plan: Plan, early: Answered, stdout: int) -> None:
         loop.add_signal_handler(number, transport.stop)
     async with kept_running(app):
         await transport.serve()
+        _keep_instructions(plan, app)  # before it closes, and forgets what servers have said
+
+
+def _keep_instructions(plan: Plan, app: App) -> None:
+    text = app.edge.identity_for(LOCAL).instructions
+    news = text if text != plan.identity.instructions else None
+    keep(plan.registry_paths, plan.settings, news)
 
 
 def _settings(settings: Settings, stdout: int) -> StdioSettings:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from toolyard.protocol.identity import Identity
 from toolyard.settings import Settings
 from toolyard.sources.project.discover.scan import Scan
-from toolyard.sources.project.layout import REGISTRY_FILE, Project
+from toolyard.sources.project.layout import Project, registry_paths
 from toolyard.sources.registry.lock.lock import LOCK_NAME
 
 
@@ -36,14 +36,7 @@ class Plan:
 
     @property
     def registry_paths(self) -> tuple[str, ...]:
-        """The project's own `registry.json`, if it has one, and the files named."""
-        if self.project is None:
-            return self.registries
-        own = os.path.join(self.project.root, REGISTRY_FILE)
-        if not os.path.isfile(own):
-            return self.registries
-        more = (path for path in self.registries if not os.path.samefile(path, own))
-        return (own, *more)
+        return registry_paths(self.project, self.registries)
 
     @property
     def lock_path(self) -> str:

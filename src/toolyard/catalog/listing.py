@@ -21,6 +21,7 @@ class Listing:
     revision: str | None = None
     # What it says about itself; known only if it was asked in this process.
     info: JsonObject = field(default_factory=dict, compare=False)
+    # What it tells models about itself.
     instructions: str | None = field(default=None, compare=False)
     # How many seconds this is valid for, if the server says so.
     lasts: float | None = field(default=None, compare=False)

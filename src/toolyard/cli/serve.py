@@ -15,7 +15,7 @@ from toolyard.protocol.eras.manner import manner_of
 from toolyard.protocol.identity import Identity
 from toolyard.protocol.paging import page_size
 from toolyard.settings import Settings
-from toolyard.sources.project.layout import REGISTRY_FILE, project_at
+from toolyard.sources.project.layout import REGISTRY_FILE, project_at, registry_paths
 
 if TYPE_CHECKING:
     from toolyard.app.crew import Worker
@@ -117,7 +117,7 @@ def _over_stdio(options: Namespace, choice: Chosen, identity: Identity) -> int:
     # Not where a token is needed, which `initialize` has to carry, nor where everything is logged.
     if not choice.settings.remote_token and not choice.settings.debug_payloads:
         manner = manner_of(like_mcp_bash=options.like_mcp_bash)
-        answers = greet_early(identity, 0, stdout, manner)
+        answers = greet_early(_as_known(identity, choice), 0, stdout, manner)
     scan = None
     if (
         answers.revision is not None
@@ -133,6 +133,17 @@ def _over_stdio(options: Namespace, choice: Chosen, identity: Identity) -> int:
     from toolyard.app import over_stdio as stdio  # noqa: PLC0415
 
     return stdio.serve(_plan(options, choice, identity, scan), answers, stdout)
+
+
+def _as_known(identity: Identity, choice: Chosen) -> Identity:
+    """With what other servers told us the last time: there is no time to ask them."""
+    paths = registry_paths(choice.project, choice.registries)
+    if not paths or choice.settings.force_minimal:
+        return identity
+    # Only a gateway needs it.
+    from toolyard.app.kept_instructions import recall  # noqa: PLC0415
+
+    return identity._replace(instructions=recall(paths, choice.settings) or identity.instructions)
 
 
 def _lists_alone(choice: Chosen, options: Namespace) -> bool:

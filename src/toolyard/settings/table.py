@@ -58,6 +58,7 @@ class Settings:
     server_website_url = Knob(TEXT, "", "Where to read about it.")
     server_icons = Knob(OBJECTS, (), "Its icons, as in `server.meta.json`.")
     server_instructions = Knob(TEXT, "", "Where there is no `server.instructions.md`.")
+    max_instructions_bytes = Knob(WHOLE, 2048, "Instructions of other servers, all together.")
     # Registry
     registry_dir = Knob(PATH, ".registry", "Where the generated registry files are kept.")
     registry_max_bytes = Knob(WHOLE, 104857600, "Largest registry; a larger cache is ignored.")

@@ -51,18 +51,15 @@ class Edge:
     # The log level of a session whose client has not asked for one.
     log_level: str = "info"
     bounds: Bounds = field(default_factory=Bounds)
-    # What we can do for a caller; None: whatever `identity` says.
-    capabilities_of: Callable[[Caller], JsonObject | None] = lambda _caller: None
+    # Who we are to a caller: what we can do for it, what its model should know.
+    seen_by: Callable[[Identity, Caller], Identity] = lambda identity, _caller: identity
     # Looks at every message before anything else does, and may turn it into an error.
     admit: Callable[[Message], Message] | None = None
     # Counts what no handler sees: the opening of a session. Raises ProtocolError.
     count: Callable[[Call], Awaitable[None]] = uncounted
 
     def identity_for(self, caller: Caller) -> Identity:
-        capabilities = self.capabilities_of(caller)
-        if capabilities is None:
-            return self.identity
-        return self.identity._replace(capabilities=capabilities)
+        return self.seen_by(self.identity, caller)
 
     def decode(self, data: bytes) -> Message | list[Message]:
         """The messages in these bytes, as far as they are admitted."""

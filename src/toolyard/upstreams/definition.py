@@ -37,6 +37,8 @@ class ServerDefinition:
     share: Literal["safe", "always"] = "safe"
     # Check arguments of tools that are exposed as they are, before it sees them.
     validate: bool = False
+    # In place of what it tells models about itself; empty: nothing is passed on.
+    instructions: str | None = None
     disabled: str | None = None  # the reason
     secrets: frozenset[str] = frozenset()  # values that came from variables
 

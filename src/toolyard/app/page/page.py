@@ -12,13 +12,13 @@ from toolyard.app.page.other_gateway import Other
 from toolyard.app.page.window import AppWindow, OtherWindow
 from toolyard.app.plan import Plan
 from toolyard.app.taps import Taps
+from toolyard.context.owners import PROJECT
 from toolyard.protocol.call import Handler, Target
 from toolyard.upstreams.target import UpstreamTargets
 from toolyard.web.recording.hops import Observed, ObservedTargets
 from toolyard.web.recording.traffic import Traffic, recorded
 from toolyard.web.site import Site
 from toolyard.web.static import HOW, read_static
-from toolyard.web.views.owners import PROJECT
 
 
 class Page:

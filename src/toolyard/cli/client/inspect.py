@@ -11,13 +11,13 @@ from collections.abc import Iterator
 from toolyard.catalog.listing import Listing
 from toolyard.cli.client.peer import add_peer, connected, definition_of
 from toolyard.cli.output import print_json, table
+from toolyard.context.sizes import tokens_in
 from toolyard.protocol.call import JsonObject
 from toolyard.protocol.kinds import SPELLED
 from toolyard.protocol.revisions import ALL
 from toolyard.telemetry import one_line
 from toolyard.upstreams.definition import ServerDefinition
 from toolyard.upstreams.health import Health
-from toolyard.web.views.sizes import tokens_in
 
 
 def add(parser: ArgumentParser) -> None:

@@ -13,6 +13,7 @@ from toolyard.cli.client.arguments import json_object
 from toolyard.cli.client.terminal import TerminalChannel
 from toolyard.cli.output import pretty, print_json, table
 from toolyard.cli.registry.chosen import add_registry, opened, plan_for
+from toolyard.context.sizes import CHARACTERS_PER_TOKEN
 from toolyard.errors import ConfigError, ProtocolError, ToolError, did_you_mean
 from toolyard.methods.tools import check_arguments, refuse_unready
 from toolyard.protocol.asking.rounds import answered
@@ -21,7 +22,6 @@ from toolyard.protocol.revisions import LATEST
 from toolyard.sources.registry.masking import masked_values
 from toolyard.virtual.explain import explain
 from toolyard.virtual.stages import Stage, Stages
-from toolyard.web.views.sizes import CHARACTERS_PER_TOKEN
 
 SHOWN_LINES = 12
 

@@ -13,11 +13,11 @@ from toolyard.catalog.entries import Tool
 from toolyard.catalog.snapshot import Catalog
 from toolyard.cli.output import pretty, print_json, table
 from toolyard.cli.registry.chosen import add_registry, opened, plan_for
+from toolyard.context.sizes import tokens_in
 from toolyard.errors import ConfigError, did_you_mean
 from toolyard.protocol.call import JsonObject
 from toolyard.sources.registry.chain.parts import Anatomy, Part
 from toolyard.telemetry import masked
-from toolyard.web.views.sizes import tokens_in
 
 
 def add(parser: ArgumentParser) -> None:

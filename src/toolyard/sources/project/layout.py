@@ -50,6 +50,17 @@ def project_at(root: str, settings: Settings) -> Project:
     )
 
 
+def registry_paths(project: Project | None, named: tuple[str, ...]) -> tuple[str, ...]:
+    """The project's own `registry.json`, if it has one, and the files named."""
+    if project is None:
+        return named
+    own = os.path.join(project.root, REGISTRY_FILE)
+    if not os.path.isfile(own):
+        return named
+    more = (path for path in named if not os.path.samefile(path, own))
+    return (own, *more)
+
+
 def find_root(start: str) -> str | None:
     """The nearest folder at or above `start` that is a project."""
     folder = os.path.abspath(start)

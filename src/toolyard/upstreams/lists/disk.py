@@ -126,6 +126,7 @@ def _listed(listing: Listing) -> JsonObject:
     return {
         "revision": listing.revision,
         "capabilities": listing.capabilities,
+        "instructions": listing.instructions,
         **{kind: getattr(listing, kind) for kind in KINDS},
     }
 
@@ -140,6 +141,7 @@ def _read(value: Json, server: str) -> UpstreamRecord | None:
 
 def _read_listing(value: JsonObject, server: str) -> Listing:
     revision, capabilities = value.get("revision"), value.get("capabilities")
+    instructions = value.get("instructions")
     return Listing(
         server=server,
         tools=_objects(value.get("tools")),
@@ -148,6 +150,7 @@ def _read_listing(value: JsonObject, server: str) -> Listing:
         prompts=_objects(value.get("prompts")),
         capabilities=capabilities if isinstance(capabilities, dict) else {},
         revision=revision if isinstance(revision, str) else None,
+        instructions=instructions if isinstance(instructions, str) else None,
     )
 
 

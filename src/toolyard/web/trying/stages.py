@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from toolyard.context.sizes import tokens_in
 from toolyard.protocol.call import Json, JsonObject
 from toolyard.virtual.codec import decoded
 from toolyard.web.recording.hops import Hop
-from toolyard.web.views.sizes import tokens_in
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from toolyard.catalog.entries import Prompt, Resource, Template, Tool
 from toolyard.catalog.snapshot import Catalog
+from toolyard.context.owners import owner_named, owner_of, source_of
+from toolyard.context.sizes import tokens_in
 from toolyard.protocol.call import Json, JsonObject
 from toolyard.virtual.target import VirtualTarget
 from toolyard.web.encode import encoded
-from toolyard.web.views.owners import owner_named, owner_of, source_of
-from toolyard.web.views.sizes import tokens_in
 
 LONGEST = 200
 

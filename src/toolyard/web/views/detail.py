@@ -7,11 +7,11 @@ from dataclasses import asdict
 
 from toolyard.catalog.entries import Tool
 from toolyard.catalog.snapshot import Catalog, ListedEntry
+from toolyard.context.owners import owner_named, owner_of, source_of
+from toolyard.context.sizes import tokens_in
 from toolyard.protocol.call import JsonObject
 from toolyard.protocol.kinds import KINDS, Kind
 from toolyard.web.views.catalog import is_projected
-from toolyard.web.views.owners import owner_named, owner_of, source_of
-from toolyard.web.views.sizes import tokens_in
 from toolyard.web.window import Layer, Window
 
 PARTS = ("title", "description", "inputSchema", "outputSchema", "annotations", "icons", "_meta")

@@ -8,13 +8,13 @@ from dataclasses import asdict, dataclass, field
 
 from toolyard import __version__
 from toolyard.catalog.snapshot import Catalog
+from toolyard.context.owners import PROJECT, REGISTRY, owner_of
 from toolyard.protocol.call import JsonObject
 from toolyard.protocol.kinds import KINDS
 from toolyard.protocol.revisions import ALL
 from toolyard.upstreams.health import Health
 from toolyard.web.recording.traffic import Traffic
 from toolyard.web.views.catalog import CatalogListing
-from toolyard.web.views.owners import PROJECT, REGISTRY, owner_of
 from toolyard.web.window import Window
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from toolyard.catalog.snapshot import Catalog
+from toolyard.context.sizes import tokens_in
 from toolyard.protocol.call import Json, JsonObject
 from toolyard.web.recording.hops import Hop
 from toolyard.web.recording.traffic import CallRecord
 from toolyard.web.views.privacy import private_arguments, secret_values, without_secrets
-from toolyard.web.views.sizes import tokens_in
 
 
 def line(record: CallRecord, secrets: Iterable[str]) -> JsonObject:

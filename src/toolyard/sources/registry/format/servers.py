@@ -87,6 +87,12 @@ def transport_named(text: str) -> Transport | None:
     return TRANSPORTS.get(text.lower().replace("-", "").replace("_", ""))
 
 
+def _instructions(value: bool | str | None) -> str | None:
+    if isinstance(value, bool):
+        return None if value else ""
+    return value
+
+
 class _Filling:
     """One server's values with their variables filled in."""
 
@@ -120,6 +126,7 @@ class _Filling:
             prefix=entry.get("prefix", ""),
             share=entry.get("share", "safe"),
             validate=entry.get("validate", False),
+            instructions=_instructions(entry.get("instructions")),
             disabled=self._disabled(entry.get("disabled", False), connection["url"]),
             secrets=frozenset(self._secrets),
             **connection,

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from toolyard.protocol.call import Json
-from toolyard.virtual.codec import dumps
+from toolyard.protocol.codec import dumps
 
 CHARACTERS_PER_TOKEN = 4
 
 
 def tokens_in(value: Json) -> int:
-    return tokens(dumps(value))
+    return tokens(dumps(value).decode())
 
 
 def tokens(text: str) -> int:

@@ -1,10 +1,11 @@
-"""Who does the work behind a tool: the project, or one of the upstreams."""
+"""Who does the work behind an entry: the project, or one of the upstreams. Pure."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
 from toolyard.catalog.entries import Origin, Tool
+from toolyard.catalog.snapshot import Catalog
 
 PROJECT = "project"
 REGISTRY = "registry"
@@ -21,6 +22,14 @@ def owner_of(tool: Tool, tools: Mapping[str, Tool]) -> str:
     if below is not None and below.origin.source != "registry":
         return owner_named(below.origin)
     return PROJECT if source else REGISTRY
+
+
+def owners(catalog: Catalog) -> frozenset[str]:
+    """Everybody who has something on offer there."""
+    names = {owner_of(tool, catalog.tools) for tool in catalog.tools.values()}
+    for entries in (catalog.resources, catalog.templates, catalog.prompts):
+        names |= {owner_named(entry.origin) for entry in entries.values()}
+    return frozenset(names)
 
 
 def owner_named(origin: Origin) -> str:

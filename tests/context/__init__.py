@@ -1,0 +1,1 @@
+"""What a model reads: the pure parts."""
