@@ -119,6 +119,7 @@ def build(plan: Plan, taps: Taps | None = None, cluster: Cluster | None = None) 
         bounds=_bounds(plan),
         seen_by=partial(_seen_by, plan, keeper, federation, narrow),
         count=limits.count if limits is not None else uncounted,
+        observe=taps.request,
     )
     return App(keeper, methods, edge, guard, scripts, federation, logins, refusals, cluster, limits)
 

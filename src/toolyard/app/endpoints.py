@@ -1,4 +1,4 @@
-"""What HTTP answers beside /mcp and the page: /status and /registry."""
+"""What HTTP answers beside /mcp and the page: /status and /registry, and what /metrics reads."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from toolyard.http.response import Responder
 from toolyard.protocol.call import JsonObject
 from toolyard.sources.registry.format.export import FORMATS, export
 from toolyard.sources.registry.masking import masked
+from toolyard.transports.endpoint.app import HttpTransport
 from toolyard.upstreams.health import Health
 from toolyard.web.endpoint import BadQuery, Endpoint
 from toolyard.web.views.status import Status
@@ -45,6 +46,37 @@ class AppVitals:
     @property
     def troubles(self) -> Mapping[str, str]:
         return self.app.keeper.troubles.known
+
+
+@dataclass(frozen=True, slots=True)
+class ServingVitals(AppVitals):
+    """The same, and what is only known where clients connect."""
+
+    transport: HttpTransport
+
+    @property
+    def sessions(self) -> int:
+        return len(self.transport.sessions)
+
+    @property
+    def parked_calls(self) -> int:
+        return len(self.app.edge.parking)
+
+    @property
+    def running_scripts(self) -> int:
+        return self.app.scripts.load.running
+
+    @property
+    def waiting_scripts(self) -> int:
+        return self.app.scripts.load.waiting
+
+    @property
+    def refused_credentials(self) -> int:
+        return self.transport.refused_credentials
+
+    @property
+    def limits_hit(self) -> int:
+        return self.app.limits.hits if self.app.limits is not None else 0
 
 
 def registry_endpoint(app: App, authenticator: Authenticator) -> Mapping[str, Responder]:

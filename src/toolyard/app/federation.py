@@ -266,7 +266,8 @@ def federation_of(
         return NoFederation(scripts.full_source)
     files = RegistryFiles(paths, lock=plan.lock_path if plan.by_lock else None)
     registries = files.load(scripts.source.read())
-    pool = Pool(registries.servers, _setup(plan, logins, guard))
+    setup = replace(_setup(plan, logins, guard), observe=taps.exchange)
+    pool = Pool(registries.servers, setup)
     source = GatewaySource(files, registries, pool, scripts.source, tap=taps.upstreams)
     full_source = under_lock(plan, source, partial(held_offer, live=pool.live))
     # What only one caller sees must also be as the lock says, if everything else must.

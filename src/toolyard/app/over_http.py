@@ -14,11 +14,13 @@ from toolyard.access.callers import Anyone, Authenticator
 from toolyard.app.access import authenticator_of, routes_of
 from toolyard.app.address import Address
 from toolyard.app.build import App, build
-from toolyard.app.endpoints import registry_endpoint, status_endpoint
+from toolyard.app.endpoints import ServingVitals, registry_endpoint, status_endpoint
+from toolyard.app.metering import metered, metrics_endpoint, metrics_of
 from toolyard.app.page.page import Page
 from toolyard.app.payloads import payload_log
 from toolyard.app.plan import Plan
 from toolyard.app.running import kept_running
+from toolyard.app.taps import NoTaps
 from toolyard.http.response import Responder
 from toolyard.http.serving.patience import Patience
 from toolyard.http.serving.server import Door, OwnSocket, serve_at
@@ -85,7 +87,8 @@ async def _serve(
     cluster: Cluster | None,
 ) -> None:
     page = _page(plan, address, authenticator) if address.page else None
-    app = build(plan, page.taps if page else None, cluster)
+    metrics = metrics_of(plan.settings)
+    app = build(plan, metered(page.taps if page else NoTaps(), metrics), cluster)
     app.settle_in(plan)
     hosts = LOOPBACK | {address.host, *address.allow_hosts}
     guard = OriginGuard(hosts, frozenset(address.allow_origins))
@@ -100,8 +103,9 @@ async def _serve(
         max_sessions=plan.settings.max_sessions,
         max_sessions_per_caller=plan.settings.max_sessions_per_caller,
     )
-    private = {"/status": status_endpoint(plan, app)}
+    private: dict[str, Responder] = {"/status": status_endpoint(plan, app)}
     transport = HttpTransport(app.edge, settings, extra, private)
+    private |= metrics_endpoint(metrics, ServingVitals(app, transport))
     entrance = OwnSocket(sock) if member is None else member.begin()
     patience = _patience(plan.settings)
     async with kept_running(app):

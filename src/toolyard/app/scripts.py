@@ -18,7 +18,7 @@ from toolyard.methods.news import News
 from toolyard.methods.roots import RootsMethods, RootsSettings
 from toolyard.processes.ending.guard import Guard
 from toolyard.protocol.call import JsonObject, Target
-from toolyard.scripts.running.runner import Runner
+from toolyard.scripts.running.runner import Load, Runner
 from toolyard.scripts.settings import NO_SERVER_ENV, ServerEnv
 from toolyard.scripts.tool import ScriptTarget
 from toolyard.sources.project.ci import notes_for
@@ -56,6 +56,10 @@ class Scripts(Protocol):
     @property
     def policy(self) -> PolicyScript | None: ...
 
+    @property
+    def load(self) -> Load:
+        """How many run and wait just now."""
+
     def news(self, keeper: Keeper) -> News | None:
         """What clients are told of the project beside its entries."""
 
@@ -68,6 +72,7 @@ class NoScripts:
     environ: Mapping[bytes, bytes] = {}
     roots = None
     policy = None
+    load = Load()
 
     @property
     def source(self) -> Source:
@@ -112,6 +117,10 @@ class ProjectScripts:
     @property
     def environ(self) -> Mapping[bytes, bytes]:
         return self.runner.environ
+
+    @property
+    def load(self) -> Load:
+        return self.runner.load
 
     def news(self, keeper: Keeper) -> News:
         unseen = self.entries.unseen if self.plan.like_mcp_bash else None

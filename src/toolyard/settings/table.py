@@ -177,6 +177,9 @@ class Settings:
     # Whom we call
     credentials_dir = Knob(PATH, "", "Where logins are kept; unset: the user's state folder.")
     client_metadata_url = Knob(TEXT, "", "Our OAuth client id: the URL of its metadata document.")
+    # Metrics
+    metrics = Knob(SWITCH, True, "Count what is served over HTTP, for `/metrics` and the page.")
+    metrics_series = Knob(WHOLE, 2000, "Label sets of a metric; more are counted as `other`.")
     # Logs
     log_level = Knob(LEVEL, "info", "What we log to the error output (`true` means debug).")
     log_level_default = Knob(LEVEL, "info", "What a client is sent before it asks for a level.")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import TypeAlias
 
 from toolyard.errors import (
     INTERNAL_ERROR,
@@ -17,7 +18,7 @@ from toolyard.errors import (
 )
 from toolyard.protocol.asking.questions import asked_by, urls_of
 from toolyard.protocol.asking.rounds import RESPONSES, STATE, answered, asking, asks
-from toolyard.protocol.call import Call, Caller, Channel, Handler, JsonObject, Result
+from toolyard.protocol.call import Call, Caller, Channel, Handler, JsonObject, Result, Session
 from toolyard.protocol.client import ASKED
 from toolyard.protocol.eras.manner import PLAIN, Manner
 from toolyard.protocol.eras.modern import MAY_ASK, Envelope, discover, stamp
@@ -32,6 +33,10 @@ from toolyard.transports.parking import Parking
 from toolyard.transports.seal import Sealer
 
 log = logger("transports")
+# Looks on while the request of a client is answered, on a session if it has one.
+Observe: TypeAlias = Callable[
+    [Call, Session | None, Callable[[], Awaitable[Result]]], Awaitable[Result]
+]
 
 
 async def uncounted(_call: Call) -> None:
@@ -57,6 +62,7 @@ class Edge:
     admit: Callable[[Message], Message] | None = None
     # Counts what no handler sees: the opening of a session. Raises ProtocolError.
     count: Callable[[Call], Awaitable[None]] = uncounted
+    observe: Observe | None = None
 
     def identity_for(self, caller: Caller) -> Identity:
         return self.seen_by(self.identity, caller)
@@ -103,8 +109,14 @@ def failure(error: ToolError) -> JsonObject:
     return result
 
 
-async def in_rounds(edge: Edge, call: Call, channel: Channel) -> Result:
+def in_rounds(edge: Edge, call: Call, channel: Channel) -> Awaitable[Result]:
     """A call with its rounds: while its result asks something, ask the client and call again."""
+    if edge.observe is None:
+        return _in_rounds(edge, call, channel)
+    return edge.observe(call, channel.session, lambda: _in_rounds(edge, call, channel))
+
+
+async def _in_rounds(edge: Edge, call: Call, channel: Channel) -> Result:
     result = await handle(edge, call, channel)
     if not asks(result):
         return result
@@ -143,6 +155,12 @@ def modern_call(
 
 def answer_modern(edge: Edge, call: Call, wire: Wire) -> Awaitable[Result]:
     """Answer a modern request. Raises ProtocolError."""
+    if edge.observe is None:
+        return _answer_modern(edge, call, wire)
+    return edge.observe(call, None, lambda: _answer_modern(edge, call, wire))
+
+
+def _answer_modern(edge: Edge, call: Call, wire: Wire) -> Awaitable[Result]:
     if call.method not in call.revision.methods:
         raise ProtocolError(METHOD_NOT_FOUND, "Method not found", shown(call.method))
     if call.method == "server/discover":

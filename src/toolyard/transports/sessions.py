@@ -29,7 +29,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Mapping
 from enum import Enum, auto
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, Protocol, TypeAlias
 
 from toolyard.errors import (
     INTERNAL_ERROR,
@@ -40,7 +40,7 @@ from toolyard.errors import (
     ToolError,
     shown,
 )
-from toolyard.protocol.call import Call, Caller, Client, Json, JsonObject
+from toolyard.protocol.call import Call, Caller, Client, Json, JsonObject, Result
 from toolyard.protocol.cancelling import reason_in, reason_of
 from toolyard.protocol.client import UNKNOWN
 from toolyard.protocol.eras.handshake import Answered, gate, greet, log_level
@@ -175,7 +175,7 @@ class HandshakeSession:
         assert task is not None
         self._inflight[request.id] = task
         try:
-            result = None if request.method in self._open else self._own_answer(request)
+            result = None if request.method in self._open else await self._own_answer(request)
             if result is not None:
                 return encode_result(request.id, result)
             call = self._call(request)
@@ -196,16 +196,27 @@ class HandshakeSession:
                 del self._inflight[request.id]
             self._cancelled.discard(task)
 
-    def _own_answer(self, request: RpcRequest) -> JsonObject | None:
+    async def _own_answer(self, request: RpcRequest) -> Result | None:
         """The result of a method that concerns the session alone; None for all other methods."""
+        handler = self._own_handler(request)
+        if handler is None:
+            return None
+        if self._edge.observe is None:
+            return handler(self, request.params)
+
+        async def answer() -> JsonObject:
+            return handler(self, request.params)
+
+        return await self._edge.observe(self._call(request), self, answer)
+
+    def _own_handler(self, request: RpcRequest) -> OwnHandler | None:
         in_revision = request.method in self.revision.methods
         if not in_revision or (request.method in _ENDS_PROCESS and not self._owns_process):
             raise ProtocolError(METHOD_NOT_FOUND, "Method not found", shown(request.method))
         if self.is_ending and request.method not in _ENDS_PROCESS:
             raise ProtocolError(SHUTTING_DOWN, "Server shutting down")
         gate(request.method, initialized=self._state not in _BEFORE_READY)
-        handler = _OWN.get(request.method)
-        return handler(self, request.params) if handler is not None else None
+        return _OWN.get(request.method)
 
     def _initialize(self, params: JsonObject) -> JsonObject:
         if self.is_greeted:
@@ -371,7 +382,8 @@ class HandshakeSession:
                 future.set_exception(ToolError(why))
 
 
-_OWN: Mapping[str, Callable[[HandshakeSession, JsonObject], JsonObject]] = {
+OwnHandler: TypeAlias = Callable[[HandshakeSession, JsonObject], JsonObject]
+_OWN: Mapping[str, OwnHandler] = {
     "initialize": HandshakeSession._initialize,
     "ping": HandshakeSession._ping,
     "logging/setLevel": HandshakeSession._set_level,

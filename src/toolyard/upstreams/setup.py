@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from toolyard.http.fetching.client import HttpClient
 from toolyard.processes.lasting import GroupGuard, Unguarded
 from toolyard.upstreams.auth import Authorize, OnChallenge
+from toolyard.upstreams.conversation.observing import ObserveExchange
 from toolyard.upstreams.conversation.running import Limits
 from toolyard.upstreams.lists.disk import RecordFolder
 
@@ -24,3 +25,4 @@ class Setup:
     authorize: Authorize | None = None
     on_challenge: OnChallenge | None = None
     guard: GroupGuard = field(default_factory=Unguarded)
+    observe: ObserveExchange | None = None

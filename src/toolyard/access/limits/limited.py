@@ -19,6 +19,7 @@ class CallLimits:
         self._limits = tuple(limits)
         self._meter = meter or OwnMeter()
         self._seats = seats or OwnSeats()
+        self.hits = 0  # calls that were refused, since the start
 
     def over(self, handler: Handler) -> Handler:
         """The handler, for callers that keep to their limits."""
@@ -45,6 +46,7 @@ class CallLimits:
         """Raises ToolError or ProtocolError where the caller has to wait."""
         wait = await self.wait(call)
         if wait:
+            self.hits += 1
             text = f"Too many calls: try again in {ceil(wait)} s"
             raise _refusal(call, text, {"retryAfter": ceil(wait)})
 
@@ -68,6 +70,7 @@ class CallLimits:
         ]
         outcome = await self._seats.enter(needs) if needs else _nothing
         if isinstance(outcome, int):
+            self.hits += 1
             text = f"Too many calls at once: {outcome} are running, and no more may"
             raise _refusal(call, text, {"concurrent": outcome})
         return outcome

@@ -56,6 +56,9 @@ class Page:
 class PageTaps:
     """Records every call, and notes which part of it each script and upstream took."""
 
+    request = None
+    exchange = None
+
     def __init__(self, traffic: Traffic | None) -> None:
         self._traffic = traffic
 

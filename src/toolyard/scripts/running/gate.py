@@ -15,6 +15,10 @@ class Gate:
         self._free = size
         self._waiting: deque[asyncio.Future[None]] = deque()
 
+    @property
+    def waiting(self) -> int:
+        return len(self._waiting)
+
     async def enter(self) -> None:
         if self._free > 0 and not self._waiting:
             self._free -= 1

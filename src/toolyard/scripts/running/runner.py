@@ -29,7 +29,7 @@ import os
 import time
 from collections.abc import Callable
 from functools import cached_property
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from toolyard import telemetry
 from toolyard.errors import ToolError
@@ -73,6 +73,13 @@ def unannounced(method: str, params: JsonObject) -> None:
     """Nobody listens for changes."""
 
 
+class Load(NamedTuple):
+    """How many scripts run, and how many wait for their turn."""
+
+    running: int = 0
+    waiting: int = 0
+
+
 class Runner:
     """Owns every script that runs. Nothing is opened before the first one."""
 
@@ -106,6 +113,11 @@ class Runner:
     def environ(self) -> Environ:
         """What every script of the project gets, before anything of its own."""
         return project_environ(os.environ, self.settings, self.paths, self._server_env.variables)
+
+    @property
+    def load(self) -> Load:
+        shared = self._shared
+        return Load() if shared is None else Load(len(shared.live), shared.gate.waiting)
 
     def roots_of(self, call: Call, channel: Channel) -> Roots:
         return self._roots_of(call, channel)

@@ -61,6 +61,7 @@ class HttpTransport:
         most = Most(settings.max_sessions, settings.max_sessions_per_caller)
         self.sessions = HttpSessions(edge, most)
         self._tasks: set[asyncio.Task[None]] = set()
+        self.refused_credentials = 0  # since the start
         self._legacy = LegacyEndpoint(edge, self.sessions)
         self._modern = ModernEndpoint(edge)
         self._pair = PairEndpoint(edge, self.sessions, self._tasks)
@@ -148,6 +149,7 @@ class HttpTransport:
         try:
             exchange.caller = await self._settings.authenticator.caller(authorization)
         except Unauthorized as refused:
+            self.refused_credentials += 1
             error = ProtocolError(INVALID_REQUEST, "Unauthorized")
             await exchange.refuse(refused.status, error, headers=(refused.header,))
             return False

@@ -31,6 +31,7 @@ from toolyard.upstreams.conversation.envelope import (
     without_token,
 )
 from toolyard.upstreams.conversation.intake import RootsIntake
+from toolyard.upstreams.conversation.observing import ObserveExchange
 from toolyard.upstreams.conversation.running import (
     Deadlines,
     Limits,
@@ -81,6 +82,7 @@ class UpstreamSession:
         limits: Limits,
         owner: Owner = NOBODY,
         on_notification: Callable[[str, JsonObject], None] = lambda method, params: None,
+        observe: ObserveExchange | None = None,
     ) -> None:
         self.server = server
         self.link = link
@@ -88,6 +90,7 @@ class UpstreamSession:
         self.owner = owner
         self.peer = Peer()
         self.on_notification = on_notification
+        self._observe = observe
         self._ids = itertools.count(1)
         self._running: dict[int, Running] = {}
         self._deadlines = Deadlines(limits.longest)
@@ -127,8 +130,10 @@ class UpstreamSession:
         timeout: float | None = None,
     ) -> Coroutine[Any, Any, JsonObject]:
         """The result. Raises ProtocolError for the upstream's error, else a LinkError."""
-        out = self._outgoing(method, params, running, headers)
-        return self._exchange(out, running, timeout or self.limits.call)
+        out, limit = self._outgoing(method, params, running, headers), timeout or self.limits.call
+        if self._observe is None:
+            return self._exchange(out, running, limit)
+        return self._observe(self, out, lambda out: self._exchange(out, running, limit))
 
     def request_as(
         self, capabilities: JsonObject, method: str, params: JsonObject
@@ -138,11 +143,18 @@ class UpstreamSession:
         if self.modern and capabilities:
             meta = {**out.params["_meta"], CAPABILITIES: capabilities}
             out = out._replace(params={**out.params, "_meta": meta})
-        return self._exchange(out, None, self.limits.call)
+        if self._observe is None:
+            return self._exchange(out, None, self.limits.call)
+        return self._observe(self, out, lambda out: self._exchange(out, None, self.limits.call))
 
     async def greet(self, method: str, params: JsonObject, version: str | None) -> JsonObject:
         """A request before a revision is settled, never cancelled. Modern ones name a `version`."""
         out = Outgoing(next(self._ids), method, params, version, modern=version is not None)
+        if self._observe is None:
+            return await self._greet(out)
+        return await self._observe(self, out, self._greet)
+
+    async def _greet(self, out: Outgoing) -> JsonObject:
         try:
             return result_of(await self.link.exchange(out))
         except asyncio.CancelledError:

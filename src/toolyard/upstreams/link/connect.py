@@ -113,6 +113,7 @@ class Connector:
             limits=self._setup.limits,
             owner=owner,
             on_notification=heard,
+            observe=self._setup.observe,
         )
         try:
             await link.open(session)

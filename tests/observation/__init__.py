@@ -1,0 +1,1 @@
+"""What operators see: metrics and traces, caught by what they use themselves."""
