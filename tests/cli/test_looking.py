@@ -147,3 +147,26 @@ def test_an_unknown_command_is_a_usage_error() -> None:
     done = toolyard("lisst")
     assert (done.code, done.out) == (2, "")
     assert done.err.startswith("Unknown command: lisst (did you mean 'list'?)\n")
+
+
+def test_a_folder_with_a_registry_alone_is_a_project_for_every_command(tmp_path: Path) -> None:
+    (tmp_path / "registry.json").write_text("{}")
+    assert toolyard("scaffold", "tool", "fresh", cwd=tmp_path).code == 0
+    for words in ("list", "run-tool fresh", "request tools/list", "validate", "health", "config"):
+        done = toolyard(*words.split(), cwd=tmp_path)
+        assert done.code == 0, (words, done.err)
+    assert "fresh" in toolyard("list", cwd=tmp_path).out
+
+
+def test_a_registry_is_named_the_same_way_by_every_command(yard: Yard, tmp_path: Path) -> None:
+    registry = tmp_path / "more.json"
+    yard.write("../more.json", {"tools": [{"name": "again", "source": "echo"}]})
+    called = toolyard("run-tool", "again", "--registry", registry, cwd=yard.root)
+    assert called.json["structuredContent"] == {}
+    for words in ("list", "request tools/list", "registry show"):
+        done = toolyard(
+            *words.split(), "--registry", registry, "--project-root", yard.root, cwd=tmp_path
+        )
+        assert (done.code, "again" in done.out) == (0, True), (words, done.err)
+    missing = toolyard("list", "--registry", "none.json", cwd=yard.root)
+    assert (missing.code, missing.err) == (2, "none.json: no such file\n")

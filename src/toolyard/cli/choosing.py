@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from toolyard.cli.options import Chosen, choose, identity_of
 from toolyard.errors import ConfigError
 from toolyard.settings import Settings
-from toolyard.sources.project.layout import SERVER_META, Project
+from toolyard.sources.project.layout import REGISTRY_FILE, SERVER_META, Project
 from toolyard.telemetry import set_up
 
 if TYPE_CHECKING:
@@ -31,12 +31,18 @@ def project_of(choice: Chosen) -> Project:
     return choice.project
 
 
+def refuse_nothing(choice: Chosen, another_way: str = ", or --registry FILE") -> None:
+    """For a command that needs something to work on: a project, or registry files alone."""
+    if choice.project is None and not choice.registries:
+        raise no_project(choice, another_way)
+
+
 def no_project(choice: Chosen, another_way: str = "") -> ConfigError:
     """Where we looked, and what to do; `another_way` is one that only this command has."""
     program = choice.program
     return ConfigError.at(
         "No MCP project found",
-        f"there is no {SERVER_META} in {os.getcwd()} or above\n"
+        f"there is no {SERVER_META} in {os.getcwd()} or above, and no {REGISTRY_FILE} here\n"
         f"  to make one:  {program} init (here), or {program} new NAME (in a folder of its own)\n"
         f"  to name one:  --project-root DIR, or MCPBASH_PROJECT_ROOT=DIR{another_way}",
     )

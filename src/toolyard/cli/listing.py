@@ -13,7 +13,7 @@ import orjson
 from toolyard.app.build import build
 from toolyard.app.plan import Plan
 from toolyard.catalog.snapshot import Catalog, ListedEntry
-from toolyard.cli.choosing import chosen_by, no_project, plan_of
+from toolyard.cli.choosing import chosen_by, plan_of, refuse_nothing
 from toolyard.cli.options import add_project
 from toolyard.protocol.call import JsonObject
 from toolyard.protocol.kinds import KINDS, SPELLED
@@ -32,8 +32,7 @@ def add(parser: ArgumentParser) -> None:
 
 def run(options: Namespace) -> int:
     choice = chosen_by(options)
-    if choice.project is None and not choice.registries:
-        raise no_project(choice, ", or a folder or registry file as an argument")
+    refuse_nothing(choice, ", or a folder or registry file as an argument")
     catalog = asyncio.run(_catalog(plan_of(options, choice)))
     if options.json:
         sys.stdout.buffer.write(orjson.dumps(as_json(catalog), option=orjson.OPT_INDENT_2) + b"\n")

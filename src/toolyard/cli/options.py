@@ -10,7 +10,7 @@ from toolyard.errors import ConfigError
 from toolyard.protocol.identity import MINIMAL_CAPABILITIES, Identity
 from toolyard.settings import Settings, load
 from toolyard.sources.project.identity import read_identity
-from toolyard.sources.project.layout import Project, find_root, project_at
+from toolyard.sources.project.layout import REGISTRY_FILE, Project, find_root, project_at
 
 DEFAULT_NAME = "toolyard"
 
@@ -29,10 +29,22 @@ def add_project(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--project-root", metavar="DIR", help="the project (default: the one you are in)"
     )
+    add_registry(parser)
     parser.add_argument("--config", metavar="FILE", help="settings (default: DIR/toolyard.json)")
     parser.add_argument("--log-level", help="debug, info, warning or error")
     parser.add_argument(
         "--log-format", choices=("text", "json"), default="text", help="how logs look on stderr"
+    )
+
+
+def add_registry(parser: ArgumentParser) -> None:
+    """The one way to name a registry file, whatever the command."""
+    parser.add_argument(
+        "--registry",
+        action="append",
+        default=[],
+        metavar="FILE",
+        help=f"a registry file; repeatable (default: {REGISTRY_FILE} of the project)",
     )
 
 
@@ -46,7 +58,14 @@ def choose(options: Namespace) -> Chosen:
     project = project_at(root, settings) if root else None
     if project is not None and options.like_mcp_bash:
         project = project._replace(page_prefix="")
-    return Chosen(settings, project, tuple(files), options.program)
+    return Chosen(settings, project, (*files, *_registries(options)), options.program)
+
+
+def _registries(options: Namespace) -> list[str]:
+    for path in options.registry:
+        if not os.path.isfile(path):
+            raise ConfigError.at(path, "no such file")
+    return list(options.registry)
 
 
 def _sorted_out(paths: list[str]) -> tuple[list[str], list[str]]:

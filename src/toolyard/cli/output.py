@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import sys
 from collections.abc import Iterable, Iterator, Sequence
@@ -12,7 +13,12 @@ from toolyard.protocol.call import Json
 from toolyard.protocol.codec import dumps
 from toolyard.telemetry import counted, one_line
 
-__all__ = ["counted", "pretty", "print_json", "table"]
+__all__ = ["counted", "near", "pretty", "print_json", "table"]
+
+
+def near(place: str) -> str:
+    """A path below the current folder, as one would type it."""
+    return place.removeprefix(os.getcwd() + os.sep)
 
 
 def print_json(value: Json) -> None:

@@ -9,8 +9,10 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 
+from toolyard.cli.options import add_registry
 from toolyard.errors import ConfigError
 from toolyard.processes.ending.guard import Guard
+from toolyard.sources.project.layout import REGISTRY_FILE, find_root
 from toolyard.sources.registry.format.load import load_registry
 from toolyard.telemetry import set_up
 from toolyard.upstreams.conversation.running import Limits
@@ -18,14 +20,11 @@ from toolyard.upstreams.definition import ServerDefinition
 from toolyard.upstreams.pool import Pool
 from toolyard.upstreams.setup import Setup
 
-DEFAULT = "registry.json"
 _HEADER = re.compile(r"([!#$%&'*+.^_`|~0-9A-Za-z-]+)\s*:\s*(.*)")
 
 
 def add_peer(parser: ArgumentParser) -> None:
-    parser.add_argument(
-        "--registry", metavar="FILE", help="where servers are named (default: ./registry.json)"
-    )
+    add_registry(parser)
     parser.add_argument(
         "--header", action="append", default=[], metavar="'N: V'", help="sent to a URL"
     )
@@ -53,9 +52,14 @@ def definition_of(words: Sequence[str], options: Namespace) -> ServerDefinition:
     return ServerDefinition(command, command=command, args=tuple(args), env=env, transport="stdio")
 
 
-def _in_registry(name: str, file: str | None) -> ServerDefinition | None:
-    path = file or (DEFAULT if os.path.isfile(DEFAULT) else None)
-    return load_registry(path, os.environ).server(name) if path is not None else None
+def _in_registry(name: str, files: Sequence[str]) -> ServerDefinition | None:
+    root = find_root(os.getcwd())
+    own = os.path.join(root, REGISTRY_FILE) if root is not None else REGISTRY_FILE
+    for path in files or ([own] if os.path.isfile(own) else []):
+        definition = load_registry(path, os.environ).server(name)
+        if definition is not None:
+            return definition
+    return None
 
 
 def _split(command: str) -> list[str]:

@@ -10,7 +10,7 @@ import orjson
 
 from toolyard.app.build import build
 from toolyard.app.plan import Plan
-from toolyard.cli.choosing import chosen_by, plan_of, project_of
+from toolyard.cli.choosing import chosen_by, plan_of, refuse_nothing
 from toolyard.cli.client.arguments import json_object
 from toolyard.cli.client.terminal import TerminalChannel
 from toolyard.cli.options import add_project
@@ -35,7 +35,7 @@ def add(parser: ArgumentParser) -> None:
 def run(options: Namespace) -> int:
     params = json_object(options.params, "params")
     choice = chosen_by(options)
-    project_of(choice)
+    refuse_nothing(choice)
     return asyncio.run(_run(plan_of(options, choice), options.method, params))
 
 

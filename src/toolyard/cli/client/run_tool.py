@@ -14,7 +14,7 @@ import orjson
 from toolyard.app.build import App, build
 from toolyard.app.plan import Plan
 from toolyard.catalog.entries import Tool
-from toolyard.cli.choosing import chosen_by, plan_of, project_of
+from toolyard.cli.choosing import chosen_by, plan_of, refuse_nothing
 from toolyard.cli.client.arguments import json_object
 from toolyard.cli.client.terminal import TerminalChannel
 from toolyard.cli.options import Chosen, add_project
@@ -30,7 +30,6 @@ from toolyard.protocol.revisions import LATEST
 from toolyard.scripts.contract.environ import tool_environ
 from toolyard.scripts.contract.sourcing import exports_of
 from toolyard.settings import Settings
-from toolyard.sources.project.layout import Project
 from toolyard.sources.project.server_env import ENV_FILE
 from toolyard.transports.answer import in_rounds
 
@@ -69,9 +68,11 @@ def add(parser: ArgumentParser) -> None:
 def run(options: Namespace) -> int:
     arguments = json_object(options.args, "--args")
     before = chosen_by(options)
+    refuse_nothing(before)
     exports = _source(options, before)
     # Once more: what the files export counts as if the caller had set it.
-    options.project_root = project_of(before).root
+    if before.project is not None:
+        options.project_root = before.project.root
     choice = chosen_by(options)
     plan = plan_of(options, choice, _settings(options, choice.settings))
     plan = replace(plan, server_env=not options.print_env, exports=exports)
@@ -94,7 +95,7 @@ class ToolRun:
 def _source(options: Namespace, choice: Chosen) -> Mapping[str, str]:
     """Take what the files export into our environment: we are the server of this one call."""
     exports: dict[str, str] = {}
-    for path in _env_files(options, project_of(choice), choice.settings):
+    for path in _env_files(options, choice):
         if options.verbose:
             print(f"run-tool: reading {path}", file=sys.stderr)
         exports |= exports_of(path, os.environ)
@@ -102,15 +103,17 @@ def _source(options: Namespace, choice: Chosen) -> Mapping[str, str]:
     return exports
 
 
-def _env_files(options: Namespace, project: Project, settings: Settings) -> list[str]:
+def _env_files(options: Namespace, choice: Chosen) -> list[str]:
     """The server's own file first, where there is one and a tool is to be run at all."""
-    files = [os.path.join(project.root, path) for path in options.source]
+    project = choice.project
+    root, server = (project.root, project.server) if project is not None else ("", "")
+    files = [os.path.join(root, path) for path in options.source]
     for path in files:
         if not os.path.isfile(path):
             raise ConfigError.at("run-tool", f"env file not found: {path}")
-    own = os.path.join(project.server, ENV_FILE)
-    with_own = options.with_server_env or settings.run_tool_source_server_env
-    if with_own and not options.print_env and os.path.isfile(own):
+    own = os.path.join(server, ENV_FILE)
+    with_own = options.with_server_env or choice.settings.run_tool_source_server_env
+    if server and with_own and not options.print_env and os.path.isfile(own):
         files.insert(0, own)
     return files
 

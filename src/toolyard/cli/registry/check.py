@@ -7,8 +7,9 @@ import sys
 from argparse import ArgumentParser, Namespace
 
 from toolyard.app.build import App
-from toolyard.cli.output import counted, print_json
-from toolyard.cli.registry.chosen import add_registry, opened, plan_for
+from toolyard.cli.options import add_project
+from toolyard.cli.output import counted, near, print_json
+from toolyard.cli.registry.chosen import opened, plan_for
 from toolyard.errors import ConfigError
 from toolyard.protocol.call import JsonObject
 from toolyard.sources.registry.format.model import Registry
@@ -22,7 +23,7 @@ def add(parser: ArgumentParser) -> None:
     )
     parser.add_argument("--live", action="store_true", help="start the servers and ask them")
     parser.add_argument("--json", action="store_true", help="for programs")
-    add_registry(parser)
+    add_project(parser)
 
 
 def run(options: Namespace) -> int:
@@ -94,7 +95,7 @@ def _print(report: JsonObject) -> None:
             print(f"server {name}: {reason}", file=sys.stderr)
     for warning in report["warnings"]:
         print(warning, file=sys.stderr)
-    files = ", ".join(report["files"]) or "the project"
+    files = ", ".join(map(near, report["files"])) or "the project"
     text = f"{counted(report['servers'], 'server')}, {counted(report['tools'], 'tool')}"
     wrong = len(report["disabled"])
     verdict = "nothing is wrong" if report["ok"] else f"{counted(wrong, 'tool')} disabled"

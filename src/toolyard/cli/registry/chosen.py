@@ -3,45 +3,28 @@
 from __future__ import annotations
 
 import os
-from argparse import ArgumentParser, Namespace
+from argparse import Namespace
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from toolyard.app.build import App, build
 from toolyard.app.plan import Plan
 from toolyard.cli.choosing import chosen_by, plan_of
-from toolyard.cli.options import add_project
 from toolyard.errors import ConfigError
-from toolyard.sources.project.layout import SERVER_META
-
-DEFAULT = "registry.json"
-
-
-def add_registry(parser: ArgumentParser) -> None:
-    parser.add_argument(
-        "--registry",
-        action="append",
-        default=[],
-        metavar="FILE",
-        help="the registry file; repeatable (default: ./registry.json)",
-    )
-    add_project(parser)
+from toolyard.sources.project.layout import REGISTRY_FILE, is_project
 
 
 def plan_for(options: Namespace) -> Plan:
-    """A file in a project's folder is laid over that project's scripts."""
-    files = options.registry or ([DEFAULT] if os.path.isfile(DEFAULT) else [])
-    for path in files:
-        if not os.path.isfile(path):
-            raise ConfigError.at(path, "no such file")
-    if options.project_root is None and files:
-        folder = os.path.dirname(os.path.abspath(files[0]))
-        if os.path.isfile(os.path.join(folder, SERVER_META)):
+    """A file in a project's folder is laid over that project's scripts, not those of this one."""
+    if options.project_root is None and options.registry:
+        folder = os.path.dirname(os.path.abspath(options.registry[0]))
+        if is_project(folder):
             options.project_root = folder
-    options.path = files
+        else:
+            options.path, options.registry = options.registry, []
     choice = chosen_by(options)
-    if not files and choice.project is None:
-        raise ConfigError.at(DEFAULT, "no such file here; name one with --registry FILE")
+    if not choice.registries and choice.project is None:
+        raise ConfigError.at(REGISTRY_FILE, "no such file here; name one with --registry FILE")
     return plan_of(options, choice)
 
 

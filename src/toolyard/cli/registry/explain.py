@@ -11,8 +11,9 @@ from toolyard.catalog.entries import Tool
 from toolyard.catalog.snapshot import Catalog
 from toolyard.cli.client.arguments import json_object
 from toolyard.cli.client.terminal import TerminalChannel
+from toolyard.cli.options import add_project
 from toolyard.cli.output import pretty, print_json, table
-from toolyard.cli.registry.chosen import add_registry, opened, plan_for
+from toolyard.cli.registry.chosen import opened, plan_for
 from toolyard.context.sizes import CHARACTERS_PER_TOKEN
 from toolyard.errors import ConfigError, ProtocolError, ToolError, did_you_mean
 from toolyard.methods.tools import check_arguments, refuse_unready
@@ -37,7 +38,7 @@ def add(parser: ArgumentParser) -> None:
     )
     parser.add_argument("--full", action="store_true", help="print each value whole")
     parser.add_argument("--json", action="store_true", help="for programs")
-    add_registry(parser)
+    add_project(parser)
 
 
 def run(options: Namespace) -> int:

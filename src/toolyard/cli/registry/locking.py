@@ -10,8 +10,9 @@ from toolyard.app.build import App
 from toolyard.app.plan import Plan
 from toolyard.catalog.entries import Entries
 from toolyard.catalog.snapshot import Catalog
+from toolyard.cli.options import add_project
 from toolyard.cli.output import counted, pretty, print_json
-from toolyard.cli.registry.chosen import add_registry, opened, plan_for
+from toolyard.cli.registry.chosen import opened, plan_for
 from toolyard.errors import ConfigError
 from toolyard.files.whole import write_whole
 from toolyard.protocol.call import LOCAL
@@ -30,7 +31,7 @@ def add(parser: ArgumentParser) -> None:
         "'serve --locked' offers only what matches the lock."
     )
     parser.add_argument("--json", action="store_true", help="for programs")
-    add_registry(parser)
+    add_project(parser)
 
 
 def run_lock(options: Namespace) -> int:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator
 
@@ -11,8 +10,9 @@ from toolyard.app.build import App
 from toolyard.app.lineage import Lineage
 from toolyard.catalog.entries import Tool
 from toolyard.catalog.snapshot import Catalog
-from toolyard.cli.output import pretty, print_json, table
-from toolyard.cli.registry.chosen import add_registry, opened, plan_for
+from toolyard.cli.options import add_project
+from toolyard.cli.output import near, pretty, print_json, table
+from toolyard.cli.registry.chosen import opened, plan_for
 from toolyard.context.sizes import tokens_in
 from toolyard.errors import ConfigError, did_you_mean
 from toolyard.protocol.call import JsonObject
@@ -24,7 +24,7 @@ def add(parser: ArgumentParser) -> None:
     parser.epilog = "Sizes are in tokens, estimated: models count differently."
     parser.add_argument("tool", nargs="?", help="one tool in full (default: a table of all)")
     parser.add_argument("--json", action="store_true", help="for programs")
-    add_registry(parser)
+    add_project(parser)
 
 
 def run(options: Namespace) -> int:
@@ -57,19 +57,13 @@ def views(app: App, catalog: Catalog) -> Iterator[JsonObject]:
         yield _view(parts, catalog.tools.get(parts.name), secrets)
 
 
-def _near(place: str) -> str:
-    """A path below the current folder, as one would type it."""
-    here = os.getcwd() + os.sep
-    return place.removeprefix(here)
-
-
 def _view(anatomy: Anatomy, tool: Tool | None, secrets: frozenset[str]) -> JsonObject:
     reason = anatomy.disabled or (tool.unavailable if tool else None)
     client = tool.definition if tool is not None and tool.listed and not reason else None
     return {
         "name": anatomy.name,
-        "place": _near(anatomy.place),
-        "chain": [_near(place) for place in anatomy.chain],
+        "place": near(anatomy.place),
+        "chain": [near(place) for place in anatomy.chain],
         "hidden": anatomy.hidden,
         "disabled": masked(reason, secrets) if reason else None,
         "parts": [_as_json(part) for part in anatomy.parts],
@@ -83,7 +77,7 @@ def _view(anatomy: Anatomy, tool: Tool | None, secrets: frozenset[str]) -> JsonO
 
 
 def _as_json(part: Part) -> JsonObject:
-    fields: JsonObject = {"name": part.name, "place": _near(part.place)}
+    fields: JsonObject = {"name": part.name, "place": near(part.place)}
     return fields if part.value is None else {**fields, "value": part.value}
 
 

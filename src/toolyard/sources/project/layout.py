@@ -61,12 +61,26 @@ def registry_paths(project: Project | None, named: tuple[str, ...]) -> tuple[str
     return (own, *more)
 
 
+def is_project(folder: str) -> bool:
+    """It says so by its `server.d`, or it has a registry file, with or without scripts."""
+    return _has(folder, SERVER_META) or _has(folder, REGISTRY_FILE)
+
+
 def find_root(start: str) -> str | None:
-    """The nearest folder at or above `start` that is a project."""
+    """The project at `start`, or the nearest one above it.
+
+    Above, `server.d` alone counts: many a folder has some `registry.json` that is not ours.
+    """
     folder = os.path.abspath(start)
-    while not os.path.isfile(os.path.join(folder, SERVER_META)):
+    if is_project(folder):
+        return folder
+    while not _has(folder, SERVER_META):
         parent = os.path.dirname(folder)
         if parent == folder:
             return None
         folder = parent
     return folder
+
+
+def _has(folder: str, file: str) -> bool:
+    return os.path.isfile(os.path.join(folder, file))
