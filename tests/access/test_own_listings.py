@@ -294,7 +294,7 @@ async def test_nothing_is_asked_or_built_again_while_nothing_changes(
         for caller in callers:
             token = token_for(upstream, caller.id)
             given = Grant(token, "", "", OAuthClient("", ""), upstream.url, 0.0, given=True)
-            app.logins.accounts.account(server, caller).give(given)
+            await app.logins.accounts.account(server, caller).give(given)
 
         async def seen() -> list[Catalog]:
             shared = await app.keeper.catalog()

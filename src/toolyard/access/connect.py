@@ -46,7 +46,9 @@ class Connect:
             await response.send(405, b"", ((b"allow", b"POST"),))
             return
         try:
-            status, why = self._connect(caller, _fields(request, await request.read(MAX_BODY)))
+            status, why = await self._connect(
+                caller, _fields(request, await request.read(MAX_BODY))
+            )
         except BodyTooLarge:
             status, why = 413, "Body too large"
         except Disconnected:
@@ -54,7 +56,7 @@ class Connect:
         body = orjson.dumps({"status": "connected"}) if status == 200 else _error(why)
         await response.send(status, body, (JSON_TYPE,))
 
-    def _connect(self, caller: Caller, fields: Json) -> tuple[int, str]:
+    async def _connect(self, caller: Caller, fields: Json) -> tuple[int, str]:
         url, token = (
             (fields.get("server_url"), fields.get("token"))
             if isinstance(fields, dict)
@@ -67,7 +69,7 @@ class Connect:
         server = self._named(url)
         if server is None:
             return 404, "server_url is not the URL of an OAuth server in the registry"
-        self._accounts.account(server, caller).give(_given(token, canonical(url)))
+        await self._accounts.account(server, caller).give(_given(token, canonical(url)))
         return 200, ""
 
     def _named(self, url: str) -> Server | None:

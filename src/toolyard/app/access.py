@@ -9,7 +9,8 @@ rules: each part is imported only where the settings ask for it.
 from __future__ import annotations
 
 import os
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
+from contextlib import asynccontextmanager
 from functools import cached_property
 from typing import TYPE_CHECKING, Protocol
 
@@ -17,7 +18,7 @@ from toolyard.access.allowlist import allowlist
 from toolyard.access.callers import Anyone, Authenticator
 from toolyard.catalog.entries import Tool
 from toolyard.catalog.snapshot import Catalog
-from toolyard.errors import ConfigError, LoginRequired
+from toolyard.errors import ConfigError, LoginRequired, UpstreamError
 from toolyard.methods.tools import Permit
 from toolyard.protocol.call import Call, Caller, Channel, Handler, Result
 from toolyard.protocol.jsonrpc import Message
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from toolyard.access.limits.limited import CallLimits
     from toolyard.access.oauth.accounts import Accounts
     from toolyard.access.oauth.config import Server
+    from toolyard.access.oauth.vault import Vault
     from toolyard.access.resource import ProtectedResource
     from toolyard.access.rules import Allowed
     from toolyard.access.tokens import StaticToken
@@ -193,24 +195,67 @@ def admit_of(settings: Settings, refusals: Recorded) -> Callable[[Message], Mess
     )
 
 
-def accounts_of(settings: Settings) -> Accounts:
+def accounts_of(settings: Settings, cluster: Cluster | None = None) -> Accounts:
     """Our accounts at other servers."""
-    from toolyard.access.oauth.accounts import Accounts
-    from toolyard.access.oauth.vault import SealedVault
+    if cluster is None or cluster.store is None:
+        from toolyard.access.oauth.vault import SealedVault
 
-    vault = SealedVault(credentials_folder(settings))
+        return _accounts(settings, SealedVault(credentials_folder(settings)))
+    from toolyard.access.oauth.cluster_vault import ClusterVault
+
+    return _accounts(settings, ClusterVault(cluster.store, cluster.keys.seal("login")))
+
+
+def _accounts(settings: Settings, vault: Vault) -> Accounts:
+    from toolyard.access.oauth.accounts import Accounts
+
     return Accounts(vault, document_url=settings.client_metadata_url)
+
+
+@asynccontextmanager
+async def opened_accounts(settings: Settings) -> AsyncIterator[Accounts]:
+    """For a command: those of the store, where one is named."""
+    if not settings.store:
+        yield accounts_of(settings)
+        return
+    from toolyard.access.oauth.cluster_vault import ClusterVault
+    from toolyard.store.keys import read_cluster_keys
+    from toolyard.store.opening import open_store
+
+    keys = read_cluster_keys(settings.cluster_key)
+    store = await open_store(settings.store)
+    accounts = _accounts(settings, ClusterVault(store, keys.seal("login")))
+    try:
+        yield accounts
+    finally:
+        await accounts.close()
+        await store.close()
 
 
 class Logins:
     """The accounts of our callers at upstreams, made when the first upstream needs one."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, cluster: Cluster | None = None) -> None:
         self._settings = settings
+        self._cluster = cluster
 
     @cached_property
     def accounts(self) -> Accounts:
-        return accounts_of(self._settings)
+        return accounts_of(self._settings, self._cluster)
+
+    async def close(self) -> None:
+        if "accounts" in self.__dict__:
+            await self.accounts.close()
+
+    async def look(self, servers: Iterable[Server], caller: Caller) -> None:
+        """Know the caller's logins, wherever they were made; where that fails, those known."""
+        if self._cluster is None:
+            return
+        try:
+            for server in servers:
+                await self.accounts.account(server, caller).look()
+        except (ConfigError, UpstreamError):
+            pass  # a call there says what is wrong
 
     def login(self, server: Server, caller: Caller) -> str | None:
         """A name for the caller's login at a server; None if there is none."""

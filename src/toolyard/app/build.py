@@ -88,6 +88,7 @@ class App:
         await self.methods.close()
         await self.edge.parking.close()
         await self.federation.close()
+        await self.logins.close()
         await self.scripts.close()
         await self.guard.close()
         self.refusals.close()
@@ -97,7 +98,7 @@ class App:
 
 def build(plan: Plan, taps: Taps | None = None, cluster: Cluster | None = None) -> App:
     taps = taps or NoTaps()
-    logins = Logins(plan.settings)
+    logins = Logins(plan.settings, cluster)
     guard = Guard(plan.settings.tmp_root or None)
     announcer = Announcer()
     scripts = scripts_of(plan, taps, guard, announcer)

@@ -272,7 +272,7 @@ def federation_of(
     full_source = under_lock(plan, source, partial(held_offer, live=pool.live))
     # What only one caller sees must also be as the lock says, if everything else must.
     hold = full_source.held if isinstance(full_source, LockedSource) else None
-    cohorts = CohortCatalogs(source, CohortListings(pool, logins.login, announcer), hold)
+    cohorts = CohortCatalogs(source, CohortListings(pool, logins, announcer), hold)
     return RegistryFederation(
         pool, source, cohorts, logins, full_source, alone=plan.project is None
     )

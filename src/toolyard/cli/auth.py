@@ -14,10 +14,10 @@ from toolyard.access.oauth.browser import Loopback, open_or_print, print_only
 from toolyard.access.oauth.errors import OAuthError
 from toolyard.access.oauth.grant import Grant
 from toolyard.access.oauth.metadata import is_web_url
-from toolyard.app.access import accounts_of
+from toolyard.app.access import opened_accounts
 from toolyard.app.plan import Plan
 from toolyard.cli.options import Chosen, add_project, choose
-from toolyard.errors import ConfigError
+from toolyard.errors import ConfigError, UpstreamError
 from toolyard.protocol.call import Caller
 from toolyard.protocol.identity import Identity
 from toolyard.sources.registry.format.load import load_registry
@@ -42,16 +42,24 @@ def run(options: Namespace) -> int:
     if options.server is None and options.action != "status":
         raise ConfigError.at(options.action, "which server? give its name or its URL")
     choice = _choice(options)
-    accounts, caller = accounts_of(choice.settings), Caller(options.caller, options.caller)
     servers = _servers(options.server, choice)
-    if options.action == "status":
-        return _status(accounts, caller, servers)
-    work = _login if options.action == "login" else _logout
     try:
-        return asyncio.run(work(accounts, caller, servers[0], options))
+        return asyncio.run(_run(options, choice, servers))
     except OAuthError as error:
         print(f"{servers[0].name}: {error}", file=sys.stderr)
         return 1
+    except UpstreamError as error:
+        print(error, file=sys.stderr)
+        return 1
+
+
+async def _run(options: Namespace, choice: Chosen, servers: list[ServerDefinition]) -> int:
+    caller = Caller(options.caller, options.caller)
+    async with opened_accounts(choice.settings) as accounts:
+        if options.action == "status":
+            return await _status(accounts, caller, servers)
+        work = _login if options.action == "login" else _logout
+        return await work(accounts, caller, servers[0], options)
 
 
 def _choice(options: Namespace) -> Chosen:
@@ -100,9 +108,11 @@ async def _logout(
     return 0
 
 
-def _status(accounts: Accounts, caller: Caller, servers: list[ServerDefinition]) -> int:
+async def _status(accounts: Accounts, caller: Caller, servers: list[ServerDefinition]) -> int:
     for server in servers:
-        print(f"{server.name}: {_state(accounts.account(server, caller).grant)}")
+        account = accounts.account(server, caller)
+        await account.look()
+        print(f"{server.name}: {_state(account.grant)}")
     return 0
 
 

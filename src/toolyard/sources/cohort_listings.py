@@ -9,9 +9,9 @@ that can do the same are a cohort.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple, Protocol
 
 from toolyard.catalog.announcer import Announcer
 from toolyard.catalog.listing import Listing
@@ -26,10 +26,16 @@ MOST_COHORTS = 200
 # Seconds between two looks at who has logged in or out meanwhile.
 LOOK_AT_LOGINS = 1.0
 
-# Names the login of a caller at a server; None where there is none. Contacts nothing.
-FindLogin: TypeAlias = Callable[[ServerDefinition, Caller], str | None]
 # The login of whoever needs none.
 EVERYBODY = ""
+
+
+class KnownLogins(Protocol):
+    def login(self, server: ServerDefinition, caller: Caller) -> str | None:
+        """Names the login of a caller at a server; None where there is none. Contacts nothing."""
+
+    async def look(self, servers: Iterable[ServerDefinition], caller: Caller) -> None:
+        """Know the caller's logins, wherever they were made."""
 
 
 class Cohort(NamedTuple):
@@ -70,9 +76,9 @@ class _Lists:
 class CohortListings:
     """Asks a server when a client arrives to which it may list something else."""
 
-    def __init__(self, pool: Pool, login: FindLogin, announcer: Announcer) -> None:
+    def __init__(self, pool: Pool, logins: KnownLogins, announcer: Announcer) -> None:
         self._pool = pool
-        self._login = login
+        self._known_logins = logins
         self._announcer = announcer
         # Those who were here last come last.
         self._cohorts: dict[Cohort, _Lists] = {}
@@ -85,6 +91,8 @@ class CohortListings:
         by_login: Mapping[str, ServerDefinition],
     ) -> Mapping[str, Listing]:
         """What each server lists for the client, as far as it says so in time."""
+        if by_login:
+            await self._known_logins.look(by_login.values(), client.caller)
         views = self.begin(client, shared, by_login)
         await _settle(views.values())
         return {name: view.listing for name, view in views.items() if view.listing is not None}
@@ -133,7 +141,9 @@ class CohortListings:
         return view
 
     def _logins(self, caller: Caller, servers: Mapping[str, ServerDefinition]) -> Mapping[str, str]:
-        logins = ((name, self._login(server, caller)) for name, server in servers.items())
+        logins = (
+            (name, self._known_logins.login(server, caller)) for name, server in servers.items()
+        )
         return {name: login for name, login in logins if login is not None}
 
     # -- asking ------------------------------------------------------------------------

@@ -15,6 +15,7 @@ from toolyard.access.oauth.grant import Grant
 from toolyard.access.oauth.grants import Granting
 from toolyard.access.oauth.tokens import revoke
 from toolyard.errors import LoginRequired, UpstreamError
+from toolyard.store.interface import StoreError
 from toolyard.telemetry import logger
 
 log = logger("auth")
@@ -59,8 +60,16 @@ class Account:
             return f"{grant.issuer} {grant.began}"
         return None if self._grants.config.interactive else "without a person"
 
-    def _keep(self, grant: Grant) -> None:
+    async def look(self) -> None:
+        """See what other processes have done to it. Raises UpstreamError."""
+        try:
+            await self._grants.vault.look(self._id.key)
+        except StoreError as error:
+            raise self._failed(OAuthError(f"logins are in the store: {error}")) from None
+
+    async def _keep(self, grant: Grant) -> None:
         self._grants.vault.put(self._id.key, grant.pack())
+        await self._grants.vault.written()
 
     def forget(self) -> None:
         self._grants.vault.drop(self._id.key)
@@ -69,6 +78,7 @@ class Account:
 
     async def headers(self) -> Mapping[str, str]:
         """Raises LoginRequired where there is nothing to send and nobody who could help."""
+        await self.look()
         grant = self.grant
         if grant is not None and grant.expired(self._now()):
             grant = await self._renewed(grant)
@@ -80,6 +90,9 @@ class Account:
 
     async def _renewed(self, old: Grant) -> Grant | None:
         async with self._lock:
+            grant = self.grant
+            if grant is None or grant.access != old.access:
+                return grant  # another call was faster
             return await self._renew_alone(old)
 
     async def _renew_alone(self, old: Grant) -> Grant | None:
@@ -88,12 +101,16 @@ class Account:
             async with self._grants.vault.alone(self._id.key):
                 grant = self.grant
                 if grant is None or grant.access != old.access:
-                    return grant  # another call, or another process, was faster
+                    return grant  # another process was faster
                 return await self._renew(grant)
         except TimeoutError:
             raise self._failed(OAuthError("another process has not finished renewing it")) from None
         except OSError as error:
             raise self._failed(OAuthError(f"it cannot be saved: {error.strerror}")) from None
+        except StoreError as error:
+            if not old.expired(self._now(), 0):
+                return old
+            raise self._failed(OAuthError(f"logins are in the store: {error}")) from None
 
     async def _renew(self, grant: Grant) -> Grant | None:
         """None, and forgotten, when the grant has come to its end."""
@@ -112,7 +129,7 @@ class Account:
             if not grant.expired(self._now(), 0):
                 return grant
             raise self._failed(error) from None
-        self._keep(new_grant)
+        await self._keep(new_grant)
         return new_grant
 
     # -- refusals ----------------------------------------------------------------------
@@ -124,9 +141,14 @@ class Account:
             if self.grant != before:
                 return True
             try:
+                await self._grants.vault.look(self._id.key, anew=True)
+                if self.grant != before:
+                    return True
                 return await self._answer(status, demand)
             except OAuthError as error:
                 raise self._failed(error) from None
+            except StoreError as error:
+                raise self._failed(OAuthError(f"logins are in the store: {error}")) from None
 
     async def _answer(self, status: int, demand: Wanted) -> bool:
         grant = self.grant
@@ -159,9 +181,9 @@ class Account:
             raise self._login_required(scopes)
         self._count_attempt()
         if self._browser is not None and interactive:
-            self._keep(await self._grants.log_in(discovery, scopes, self._browser))
+            await self._keep(await self._grants.log_in(discovery, scopes, self._browser))
         else:
-            self._keep(await self._grants.without_a_person(discovery, scopes))
+            await self._keep(await self._grants.without_a_person(discovery, scopes))
 
     def _count_attempt(self) -> None:
         """A server that is never satisfied must not send us round and round."""
@@ -192,17 +214,19 @@ class Account:
                 )
             else:
                 grant = await self._grants.without_a_person(discovery, all_scopes)
-            self._keep(grant)
+            await self._keep(grant)
             return grant
 
-    def give(self, grant: Grant) -> None:
-        self._keep(grant)
+    async def give(self, grant: Grant) -> None:
+        await self._keep(grant)
 
     async def log_out(self) -> bool:
         """Forget it, and have the issuer forget it. False where there was nothing."""
+        await self.look()
         async with self._lock:
             grant = self.grant
             self.forget()
+            await self._grants.vault.written()
         if grant is None:
             return False
         if grant.revocation_endpoint:

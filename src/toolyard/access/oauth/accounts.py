@@ -55,6 +55,10 @@ class Accounts:
         demand = read_challenge(challenge.header)
         return await self.account(server, caller).challenged(challenge.status, demand)
 
+    async def close(self) -> None:
+        """What is known is kept."""
+        await self._vault.close()
+
     def account(self, server: Server, caller: Caller) -> Account:
         url = canonical(server.url or "")
         key = (server.name, url, SAME_PERSON.get(caller.id, caller.id))

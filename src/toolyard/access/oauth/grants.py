@@ -18,6 +18,7 @@ from toolyard.access.oauth.login import Login
 from toolyard.access.oauth.tokens import exchange, request_tokens
 from toolyard.access.oauth.vault import Vault
 from toolyard.http.fetching.fetch import Fetch
+from toolyard.store.interface import StoreError
 
 _JWT_BEARER = "urn:ietf:params:oauth:grant-type:jwt-bearer"
 _TOKEN_EXCHANGE = "urn:ietf:params:oauth:grant-type:token-exchange"
@@ -86,6 +87,10 @@ class Granting:
         if fixed_client is not None:
             return fixed_client, await browser.ready()
         key = f"client {issuer.issuer}"
+        try:
+            await self.vault.look(key)
+        except StoreError as error:
+            raise OAuthError(f"logins are in the store: {error}") from None
         record = self.vault.get(key)
         client = OAuthClient.unpack(record) if record is not None else None
         redirect_uri = await browser.ready(client.redirect_uri if client else "")

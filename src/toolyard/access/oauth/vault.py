@@ -34,8 +34,20 @@ class Vault(Protocol):
     def put(self, key: str, value: JsonObject) -> None: ...
     def drop(self, key: str) -> None: ...
     def keys(self) -> Iterator[str]: ...
+
+    async def look(self, key: str, *, anew: bool = False) -> None:
+        """What other processes have written is known from here on; `anew`: at this moment.
+
+        Raises StoreError.
+        """
+
     def alone(self, key: str) -> AbstractAsyncContextManager[None]:
-        """One process at a time. Raises TimeoutError, and OSError."""
+        """One process at a time. Raises TimeoutError, OSError and StoreError."""
+
+    async def written(self) -> None:
+        """Other processes know what was put, as far as they can be told now."""
+
+    async def close(self) -> None: ...
 
 
 class MemoryVault:
@@ -57,8 +69,17 @@ class MemoryVault:
     def keys(self) -> Iterator[str]:
         return iter(tuple(self._values))
 
+    async def look(self, key: str, *, anew: bool = False) -> None:
+        """Nobody else writes."""
+
+    async def written(self) -> None:
+        """It was when it was put."""
+
     def alone(self, key: str) -> AbstractAsyncContextManager[None]:
         return nullcontext()
+
+    async def close(self) -> None:
+        """Nothing is open."""
 
 
 class SealedVault:
@@ -88,6 +109,15 @@ class SealedVault:
         plain = orjson.dumps({"key": key, "value": value})
         write_whole(str(path), self._seal.close(plain, path.name.encode()))
         self._read.pop(path, None)
+
+    async def look(self, key: str, *, anew: bool = False) -> None:
+        """Files are looked at each time."""
+
+    async def written(self) -> None:
+        """It was when it was put."""
+
+    async def close(self) -> None:
+        """Nothing is open."""
 
     @asynccontextmanager
     async def alone(self, key: str) -> AsyncIterator[None]:
