@@ -27,7 +27,7 @@ def project(folder: Path, tools: Mapping[str, str] = TOOLS) -> Path:
     for name, script in tools.items():
         home = folder / "tools" / name
         home.mkdir(parents=True)
-        (home / "tool.sh").write_text(f"#!/bin/sh\n{script}\n")
+        (home / "tool.sh").write_text(f"#!/usr/bin/env bash\n{script}\n")
         (home / "tool.sh").chmod(0o755)
         (home / "tool.meta.json").write_text(f'{{"name": "{name}", "description": "{name}"}}')
     return folder

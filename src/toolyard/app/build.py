@@ -112,7 +112,7 @@ def build(plan: Plan, taps: Taps | None = None, cluster: Cluster | None = None) 
     edge = Edge(
         handler,
         plan.identity,
-        Parking(_sealer(cluster)),
+        _parking(cluster),
         manner=manner_of(like_mcp_bash=plan.like_mcp_bash),
         batches=plan.settings.compat_batches,
         log_level=plan.settings.log_level_default,
@@ -125,9 +125,11 @@ def build(plan: Plan, taps: Taps | None = None, cluster: Cluster | None = None) 
     return App(keeper, methods, edge, guard, scripts, federation, logins, refusals, cluster, limits)
 
 
-def _sealer(cluster: Cluster | None) -> Sealer:
+def _parking(cluster: Cluster | None) -> Parking:
     """What one process seals, the others open."""
-    return Sealer(cluster.keys.seal("requestState") if cluster is not None else None)
+    if cluster is None:
+        return Parking(Sealer())
+    return Parking(Sealer(cluster.keys.seal("requestState")), home=cluster.name)
 
 
 def _bounds(plan: Plan) -> Bounds:

@@ -2,26 +2,131 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+import asyncio
+import os
+import secrets
+import socket
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
+from urllib.parse import urlsplit
 
 from toolyard.app.crew import Worker
-from toolyard.cluster.cluster import Cluster
+from toolyard.cluster.cluster import Cluster, Shared
+from toolyard.cluster.cutting_off import SERVICE, look_around, store_service
+from toolyard.cluster.door import Service
+from toolyard.cluster.peers import PeerAddress, Peers, in_folder, listen_in
+from toolyard.cluster.roster import Roster
+from toolyard.cluster.tenure import Tenure
+from toolyard.errors import ConfigError
+from toolyard.http.fetching.client import connected
+from toolyard.http.serving.listening import listen
 from toolyard.settings import Settings
+from toolyard.store.interface import Store, StoreError
 from toolyard.store.keys import ClusterKeys, read_cluster_keys
 from toolyard.store.opening import open_store
+from toolyard.transports.endpoint.elsewhere import Elsewhere
+from toolyard.transports.endpoint.session_ids import SealedIds
 
 
 @asynccontextmanager
 async def clustered(settings: Settings, worker: Worker | None) -> AsyncIterator[Cluster]:
-    """Workers without a store share what their supervisor has made. Raises ConfigError."""
-    if not settings.store:
-        assert worker is not None
-        yield Cluster(ClusterKeys((worker.crew.secret,)), counts=worker.counts)
-        return
-    keys = read_cluster_keys(settings.cluster_key)
-    store = await open_store(settings.store)
+    """Raises ConfigError."""
+    joined = _among_replicas(settings, worker) if settings.store else _among_workers(worker)
+    async with joined as cluster:
+        try:
+            yield cluster
+        finally:
+            await cluster.peers.close()
+
+
+@asynccontextmanager
+async def _among_workers(worker: Worker | None) -> AsyncIterator[Cluster]:
+    """They share what their supervisor has made, and nothing else."""
+    assert worker is not None
+    folder, name = worker.crew.folder, secrets.token_hex(6)
+    keys = ClusterKeys((worker.crew.secret,))
+
+    def find(name: str) -> PeerAddress | None:
+        return PeerAddress(name) if os.path.exists(os.path.join(folder, name)) else None
+
+    peers = Peers(keys, in_folder(folder), find)
     try:
-        yield Cluster(keys, store, worker.counts if worker is not None else None)
+        yield Cluster(name, keys, peers, listen_in(folder, name), counts=worker.counts)
     finally:
+        os.unlink(os.path.join(folder, name))
+
+
+@asynccontextmanager
+async def _among_replicas(settings: Settings, worker: Worker | None) -> AsyncIterator[Cluster]:
+    keys = read_cluster_keys(settings.cluster_key)
+    sock = _listen(settings, worker)
+    store = await open_store(settings.store)
+    name, address = secrets.token_hex(6), _advertised(sock, settings.store)
+    roster = Roster(store, name, address, keys.fingerprints)
+    peers = Peers(keys, connected, roster.find)
+    tenure = Tenure(store, name, look_around(name, roster, peers))
+    counts = worker.counts if worker is not None else None
+    async with _kept(store, roster, tenure):
+        yield Cluster(name, keys, peers, sock, Shared(store, roster, tenure), counts)
+
+
+@asynccontextmanager
+async def _kept(store: Store, roster: Roster, tenure: Tenure) -> AsyncIterator[None]:
+    """Be known to the others, and in office, until the end."""
+    try:
+        await asyncio.gather(roster.refresh(), tenure.begin())
+    except StoreError:
+        pass  # it is looked for; its condition says so
+    tasks = [asyncio.create_task(roster.keep()), asyncio.create_task(tenure.keep())]
+    try:
+        yield
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        await asyncio.gather(roster.leave(), tenure.end())
         await store.close()
+
+
+def _listen(settings: Settings, worker: Worker | None) -> socket.socket:
+    """Where other replicas reach this process. Raises ConfigError."""
+    host, _, port = settings.peer.rpartition(":")
+    number = worker.place.number if worker is not None else 0
+    if port and not port.isdecimal():
+        raise ConfigError.at("--peer", f"expected [HOST:]PORT, not {settings.peer!r}")
+    place = host.strip("[]") or _own_host(settings.store), int(port or 0) and int(port) + number
+    try:
+        return listen(*place)
+    except OSError as error:
+        why = f"cannot listen on {place[0]}:{place[1]}: {error.strerror}"
+        raise ConfigError.at("--peer", why) from None
+
+
+def _advertised(sock: socket.socket, store: str) -> PeerAddress:
+    host, port = sock.getsockname()[:2]
+    return PeerAddress(_own_host(store) if host in ("0.0.0.0", "::") else host, port)
+
+
+def _own_host(store: str) -> str:
+    """Our address on the way to the store: others that share it can most likely reach it."""
+    parts = urlsplit(store)
+    first = urlsplit(f"//{parts.netloc.rpartition('@')[2].split(',')[0]}")
+    host = "" if parts.scheme == "unix" else first.hostname or ""
+    try:
+        infos = socket.getaddrinfo(host or "127.0.0.1", first.port or 6379, type=socket.SOCK_DGRAM)
+        family, kind, _, _, address = infos[0]
+        with socket.socket(family, kind) as probe:
+            probe.connect(address)  # a datagram socket sends nothing
+            own: str = probe.getsockname()[0]
+            return own
+    except (OSError, ValueError):
+        return "127.0.0.1"
+
+
+def elsewhere_of(cluster: Cluster) -> Elsewhere:
+    ids = SealedIds(cluster.keys.seal("session"), cluster.name)
+    return Elsewhere(cluster.name, ids, cluster.peers)
+
+
+def services_of(cluster: Cluster) -> Mapping[str, Service]:
+    return {SERVICE: store_service(cluster.store)} if cluster.store is not None else {}

@@ -6,6 +6,7 @@ import asyncio
 import ipaddress
 import socket
 import sys
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import uvloop
@@ -34,6 +35,8 @@ if TYPE_CHECKING:
     from toolyard.app.crew import Worker
     from toolyard.app.membership import Membership
     from toolyard.cluster.cluster import Cluster
+    from toolyard.cluster.door import Service
+    from toolyard.transports.endpoint.elsewhere import Elsewhere
 
 
 def serve(plan: Plan, address: Address, worker: Worker | None = None) -> int:
@@ -104,18 +107,34 @@ async def _serve(
         max_sessions_per_caller=plan.settings.max_sessions_per_caller,
     )
     private: dict[str, Responder] = {"/status": status_endpoint(plan, app)}
-    transport = HttpTransport(app.edge, settings, extra, private)
+    transport = HttpTransport(app.edge, settings, extra, private, _elsewhere(cluster))
     private |= metrics_endpoint(metrics, ServingVitals(app, transport))
     entrance = OwnSocket(sock) if member is None else member.begin()
     patience = _patience(plan.settings)
     async with kept_running(app):
         if member is None or member.worker.place.first:
             _announce(plan, sock, app, page)
+        front = Door(_with_payload_log(plan, app.refusals.over(transport)), entrance, patience)
         await serve_at(
-            [Door(_with_payload_log(plan, app.refusals.over(transport)), entrance, patience)],
+            [front, cluster.door(_services(cluster, transport))] if cluster else [front],
             lambda: _wind_down(app, transport, site),
             plan.settings.shutdown_timeout,
         )
+
+
+def _elsewhere(cluster: Cluster | None) -> Elsewhere | None:
+    if cluster is None:
+        return None
+    from toolyard.app.clustering import elsewhere_of  # noqa: PLC0415 - as above
+
+    return elsewhere_of(cluster)
+
+
+def _services(cluster: Cluster, transport: HttpTransport) -> Mapping[str, Service]:
+    """What the other processes may ask of this one."""
+    from toolyard.app.clustering import services_of  # noqa: PLC0415 - as above
+
+    return {"mcp": transport.visit, **services_of(cluster)}
 
 
 def _patience(settings: Settings) -> Patience:

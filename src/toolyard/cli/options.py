@@ -52,7 +52,7 @@ def choose(options: Namespace) -> Chosen:
     """The project and the registry files that the command line names, and their settings."""
     folders, files = _sorted_out(getattr(options, "path", []))
     root = _root(options, folders, files)
-    flags = {name: getattr(options, name, None) for name in ("log_level", "store")}
+    flags = {name: getattr(options, name, None) for name in ("log_level", "store", "peer")}
     flags = {name: value for name, value in flags.items() if value}
     settings = load(flags=flags, file=options.config, project=root)
     project = project_at(root, settings) if root else None

@@ -55,6 +55,11 @@ def add(parser: ArgumentParser) -> None:
         help="share sessions with other replicas through this Redis, as redis://HOST:PORT "
         "(needs TOOLYARD_CLUSTER_KEY)",
     )
+    parser.add_argument(
+        "--peer",
+        metavar="[HOST:]PORT",
+        help="where other replicas reach this one (default: any port, on the way to the store)",
+    )
     parser.add_argument("--no-page", action="store_true", help="serve /mcp alone, without the page")
     parser.add_argument(
         "--locked",

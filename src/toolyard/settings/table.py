@@ -166,6 +166,7 @@ class Settings:
     keep_alive = Knob(SECONDS, 75, "Seconds that a connection may stay without a request.")
     # Several processes that serve the same
     store = Knob(TEXT, "", "What they share, as `redis://HOST:PORT`.", secret=True)
+    peer = Knob(TEXT, "", "`HOST:PORT` where they reach this one; unset: any, towards the store.")
     cluster_key = Knob(WORDS, (), "How they know each other; two, to change it.", secret=True)
     # Who may call, and what
     tokens = Knob(OBJECTS, (), "Callers by token; `toolyard token new` makes them.", secret=True)

@@ -30,6 +30,11 @@ class ClusterKeys:
         """What is sealed for one purpose does not open for another."""
         return Seal([_derived(secret, f"seal {purpose}") for secret in self.secrets])
 
+    def proofs(self, purpose: str, message: bytes) -> tuple[bytes, ...]:
+        """What only a holder of a key can say about a message: with each of them, 32 bytes."""
+        keys = (_derived(secret, f"proof {purpose}") for secret in self.secrets)
+        return tuple(hmac.digest(key, message, hashlib.sha256) for key in keys)
+
     @property
     def fingerprints(self) -> tuple[str, ...]:
         """May be shown: tells keys apart and says nothing about them."""

@@ -40,6 +40,14 @@ from toolyard.transports.channels import ModernChannel, Wire
 from toolyard.transports.seal import Sealer, invalid_state
 
 
+class ParkedElsewhere(Exception):
+    """The call waits in another process, of this name."""
+
+    def __init__(self, home: str) -> None:
+        super().__init__(home)
+        self.home = home
+
+
 class ParkedState(Enum):
     """See the head of this module."""
 
@@ -73,8 +81,10 @@ class ParkedCall:
 class Parking:
     """Where calls wait for their clients, by ticket; so many for each caller."""
 
-    def __init__(self, sealer: Sealer, per_caller: int = 64) -> None:
+    def __init__(self, sealer: Sealer, per_caller: int = 64, home: str = "") -> None:
+        """`home`: the name of this process among those that open what it seals."""
         self.sealer = sealer
+        self.home = home
         self._per_caller = per_caller
         self._calls: dict[str, ParkedCall] = {}
 
@@ -88,8 +98,16 @@ class Parking:
         task = asyncio.get_running_loop().create_task(work)
         return await self._attend(ParkedCall(call, channel, task))
 
-    async def resume(self, ticket: str, call: Call, wire: Wire) -> Result:
-        """Go on with a parked call, now that its client is back on another request."""
+    def resume(self, state: JsonObject, call: Call, wire: Wire) -> Coroutine[Any, Any, Result]:
+        """Go on with a parked call, now that its client is back on another request.
+
+        Raises ParkedElsewhere.
+        """
+        if state["home"] != self.home:
+            raise ParkedElsewhere(state["home"])
+        return self._resume(state["parked"], call, wire)
+
+    async def _resume(self, ticket: str, call: Call, wire: Wire) -> Result:
         parked_call = self._calls.get(ticket)
         if (
             parked_call is None
@@ -133,7 +151,8 @@ class Parking:
         # The request that it came with is answered: nothing more may be said on its behalf.
         channel.wire = channel.wire.muted()
         parked_call.task.add_done_callback(lambda _task: self._keep_result(ticket))
-        return asking(channel.questions, self.sealer.seal({"parked": ticket}, call))
+        state = {"parked": ticket, "home": self.home}
+        return asking(channel.questions, self.sealer.seal(state, call))
 
     def _leave(self, ticket: str) -> None:
         self._calls.pop(ticket).ticket = None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from toolyard.access.callers import Anyone, Authenticator, Unauthorized
 from toolyard.errors import INVALID_REQUEST, ProtocolError
@@ -23,6 +24,10 @@ from toolyard.transports.endpoint.modern import ModernEndpoint
 from toolyard.transports.endpoint.pair import PairEndpoint
 from toolyard.transports.endpoint.sessions import HttpSessions, Most
 from toolyard.transports.endpoint.streamable import LegacyEndpoint
+
+if TYPE_CHECKING:
+    from toolyard.cluster.visits import Visit
+    from toolyard.transports.endpoint.elsewhere import Elsewhere
 
 log = logger("http")
 HEALTH = "/healthz"  # tells everybody that the process lives, and nothing else
@@ -53,18 +58,19 @@ class HttpTransport:
         settings: HttpSettings,
         extra: Mapping[str, Responder] | None = None,
         private: Mapping[str, Responder] | None = None,
+        elsewhere: Elsewhere | None = None,
     ) -> None:
         self._edge = edge
         self._settings = settings
         self._extra = extra or {}
         self._private = private or {}
         most = Most(settings.max_sessions, settings.max_sessions_per_caller)
-        self.sessions = HttpSessions(edge, most)
+        self.sessions = HttpSessions(edge, most, ids=elsewhere.ids if elsewhere else None)
         self._tasks: set[asyncio.Task[None]] = set()
         self.refused_credentials = 0  # since the start
-        self._legacy = LegacyEndpoint(edge, self.sessions)
-        self._modern = ModernEndpoint(edge)
-        self._pair = PairEndpoint(edge, self.sessions, self._tasks)
+        self._legacy = LegacyEndpoint(edge, self.sessions, elsewhere)
+        self._modern = ModernEndpoint(edge, elsewhere)
+        self._pair = PairEndpoint(edge, self.sessions, self._tasks, elsewhere)
         self._routes: Mapping[str, Mapping[str, Route]] = {
             "/mcp": {"POST": self._post, "GET": self._get, "DELETE": self._delete},
             "/mcp/": {"POST": self._post, "GET": self._get, "DELETE": self._delete},
@@ -177,9 +183,10 @@ class HttpTransport:
         else:
             await self._take(exchange, body)
 
-    def _take(self, exchange: Exchange, body: bytes) -> Awaitable[None]:
+    def _take(self, exchange: Exchange, body: bytes, path: str = "") -> Awaitable[None]:
         message = self._edge.decode(body)
-        if exchange.request.head.path == MESSAGES:
+        exchange.body = body
+        if (path or exchange.request.head.path) == MESSAGES:
             return self._pair.post(exchange, message)
         if _speaks_modern(exchange, message):
             return self._modern.post(exchange, message)
@@ -196,6 +203,16 @@ class HttpTransport:
             await exchange.response.send(405, b"", ((b"allow", b"POST"),))
             return
         await self._legacy.delete(exchange)
+
+    async def visit(self, visit: Visit, request: Request, response: Response) -> None:
+        """What another process passes on, from a caller that it has authenticated."""
+        exchange = Exchange(request, response, dict(visit.headers), visit.caller, visiting=True)
+        if visit.method == "POST":
+            await self._take(exchange, visit.body, visit.path)
+        elif visit.method == "GET":
+            await self._get(exchange)
+        else:
+            await self._delete(exchange)
 
     async def drain(self) -> None:
         """End streams that wait for news, so that open connections finish; calls go on."""

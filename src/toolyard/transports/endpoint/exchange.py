@@ -41,6 +41,10 @@ class Exchange:
     headers: dict[str, str]
     # Who is calling; set once the credentials are checked.
     caller: Caller = _NOBODY
+    # What was posted, for whoever passes it on.
+    body: bytes = b""
+    # Another process has passed it on to us: nobody is to get it from us.
+    visiting: bool = False
 
     async def refuse(
         self,

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Awaitable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from toolyard.errors import INVALID_REQUEST, ProtocolError
+from toolyard.errors import INVALID_PARAMS, INVALID_REQUEST, ProtocolError
 from toolyard.protocol.eras.headers import PARAM_PREFIX, check_routing, mismatch
 from toolyard.protocol.eras.modern import Envelope, open_envelope
 from toolyard.protocol.jsonrpc import (
@@ -21,6 +22,10 @@ from toolyard.transports.answer import Edge, answer_modern, bug, encode, modern_
 from toolyard.transports.channels import Wire
 from toolyard.transports.endpoint.exchange import MODERN_STATUS, Exchange
 from toolyard.transports.endpoint.reply import Reply
+from toolyard.transports.parking import ParkedElsewhere
+
+if TYPE_CHECKING:
+    from toolyard.transports.endpoint.elsewhere import Elsewhere
 
 _ROUTING = frozenset({"mcp-protocol-version", "mcp-method", "mcp-name"})
 
@@ -30,6 +35,7 @@ class ModernEndpoint:
     """/mcp for clients of 2026-07-28: no sessions, and one request per POST."""
 
     edge: Edge
+    elsewhere: Elsewhere | None = None
 
     def post(self, exchange: Exchange, message: Message | list[Message]) -> Awaitable[None]:
         if isinstance(message, RpcRequest):
@@ -55,6 +61,9 @@ class ModernEndpoint:
         try:
             answer = encode(self.edge, call, await answer_modern(self.edge, call, wire))
             status = 200
+        except ParkedElsewhere as parked:
+            await self._pass_on(parked.home, exchange, request)
+            return
         except Exception as raised:
             cause = raised if isinstance(raised, ProtocolError) else bug(call.method)
             failure = shape_error(cause, call.revision)
@@ -62,6 +71,12 @@ class ModernEndpoint:
         delivery = reply.finish(answer, status)
         if delivery is not None:
             await delivery
+
+    async def _pass_on(self, home: str, exchange: Exchange, request: RpcRequest) -> None:
+        elsewhere = self.elsewhere
+        if elsewhere is None or not await elsewhere.passes_on(home, exchange, request.id):
+            error = ProtocolError(INVALID_PARAMS, "The process in which this call waited is gone")
+            await exchange.refuse(MODERN_STATUS[error.code], error, request.id)
 
 
 def _checked_envelope(exchange: Exchange, request: RpcRequest) -> Envelope:

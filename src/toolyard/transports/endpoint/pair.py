@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING
 
 from toolyard.errors import INVALID_REQUEST, RATE_LIMITED, ProtocolError
 from toolyard.http.events import EVENT_HEADERS, KEEP_ALIVE, event
@@ -24,6 +26,9 @@ from toolyard.transports.endpoint.reply import KEEP_ALIVE_AFTER
 from toolyard.transports.endpoint.sessions import HttpSession, HttpSessions
 from toolyard.transports.endpoint.streamable import opening
 
+if TYPE_CHECKING:
+    from toolyard.transports.endpoint.elsewhere import Elsewhere
+
 # A POST is accepted before it is answered: nothing else would stop a client that keeps sending.
 MOST_WAITING = 1000
 
@@ -35,6 +40,7 @@ class PairEndpoint:
     edge: Edge
     sessions: HttpSessions
     tasks: set[asyncio.Task[None]]
+    elsewhere: Elsewhere | None = None
 
     async def get(self, exchange: Exchange) -> None:
         try:
@@ -43,6 +49,7 @@ class PairEndpoint:
             await exchange.refuse(429, error)
             return
         session = self.sessions.open(exchange.caller)
+        self.sessions.admit(session)
         session.followers += 1
         response = exchange.response
         response.start(EVENT_HEADERS)
@@ -64,11 +71,20 @@ class PairEndpoint:
             session.general.forget(number)
 
     async def post(self, exchange: Exchange, message: Message | list[Message]) -> None:
-        session_id = exchange.request.query.get("session_id", "")
-        session = self.sessions.find(session_id, exchange.caller)
-        if session is None:
+        if not exchange.visiting:
+            named = exchange.request.query.get("session_id", "")
+            exchange.headers = {**exchange.headers, "mcp-session-id": named}
+        session = self.sessions.find(exchange.headers["mcp-session-id"], exchange.caller)
+        if session is not None:
+            await self._take(exchange, session, message)
+        elif self.elsewhere is not None:
+            await self.elsewhere.reach(exchange, partial(self._take, message=message))
+        else:
             await exchange.refuse(404, ProtocolError(INVALID_REQUEST, "Session not found"))
-            return
+
+    async def _take(
+        self, exchange: Exchange, session: HttpSession, message: Message | list[Message]
+    ) -> None:
         if len(self.tasks) >= MOST_WAITING:
             why = "Too many requests are waiting for their answers"
             await exchange.refuse(503, ProtocolError(RATE_LIMITED, why))

@@ -15,6 +15,7 @@ from toolyard.transports.answer import Edge
 from toolyard.transports.endpoint.outbox import Outbox, parse_event_id
 from toolyard.transports.endpoint.replay import Ledger, Replay
 from toolyard.transports.endpoint.reply import Reply
+from toolyard.transports.endpoint.session_ids import PlainIds, SessionIds
 from toolyard.transports.sessions import HandshakeSession
 
 _KEPT_MESSAGES = 1000
@@ -25,8 +26,8 @@ class HttpSession:
     """A session and its streams: one per request, and a general one for everything else."""
 
     def __init__(self, edge: Edge, caller: Caller, ledger: Ledger) -> None:
-        self.id = secrets.token_urlsafe(24)
-        self.handshake = HandshakeSession(edge, self.id, caller, self)
+        self.id = ""  # what its client calls it, once it is known
+        self.handshake = HandshakeSession(edge, secrets.token_urlsafe(24), caller, self)
         self.general = Outbox(GENERAL, _KEPT_MESSAGES, ledger.bounds.replay_session)
         self._replies: dict[RequestId, Reply] = {}
         self._replay = Replay(ledger)
@@ -91,8 +92,15 @@ MOST = Most()
 class HttpSessions:
     """All sessions, by id; only the caller that opened a session can find it."""
 
-    def __init__(self, edge: Edge, most: Most = MOST, idle_limit: float = 3600) -> None:
+    def __init__(
+        self,
+        edge: Edge,
+        most: Most = MOST,
+        idle_limit: float = 3600,
+        ids: SessionIds | None = None,
+    ) -> None:
         self._edge = edge
+        self._ids = ids or PlainIds()
         self._idle_limit = idle_limit
         self._most = most
         self._ledger = Ledger(edge.bounds)
@@ -104,12 +112,18 @@ class HttpSessions:
         return len(self._sessions)
 
     def open(self, caller: Caller) -> HttpSession:
-        self._make_room(caller)
-        session = HttpSession(self._edge, caller, self._ledger)
+        """A session that nobody finds yet."""
+        return HttpSession(self._edge, caller, self._ledger)
+
+    def admit(self, session: HttpSession) -> None:
+        """Give it an id: from now on it is found."""
+        handshake = session.handshake
+        self._make_room(handshake.caller)
+        revision = handshake.revision if handshake.is_greeted else None
+        session.id = self._ids.issue(handshake.key, handshake.caller, revision)
         session.last_used = monotonic()
         self._sessions[session.id] = session
-        self._of.setdefault(caller.id, OrderedDict())[session.id] = session
-        return session
+        self._of.setdefault(handshake.caller.id, OrderedDict())[session.id] = session
 
     def find(self, session_id: str, caller: Caller) -> HttpSession | None:
         session = self._sessions.get(session_id)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Callable
 from contextlib import aclosing
 from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, TypeAlias
 
 from toolyard.errors import INVALID_REQUEST, ProtocolError
 from toolyard.http.events import EVENT_HEADERS, KEEP_ALIVE, event
@@ -15,6 +17,7 @@ from toolyard.protocol.jsonrpc import (
     Malformed,
     Message,
     Notification,
+    RequestId,
     RpcRequest,
     RpcResponse,
     encode_batch,
@@ -26,6 +29,13 @@ from toolyard.transports.endpoint.exchange import Exchange
 from toolyard.transports.endpoint.outbox import Outbox, priming
 from toolyard.transports.endpoint.reply import KEEP_ALIVE_AFTER, RETRY_MS
 from toolyard.transports.endpoint.sessions import HttpSession, HttpSessions
+
+if TYPE_CHECKING:
+    from toolyard.transports.endpoint.elsewhere import Elsewhere
+
+NOT_FOUND = 404
+# What is to be done in a session, once it is here.
+Work: TypeAlias = Callable[[Exchange, HttpSession], Awaitable[None]]
 
 
 class NoSession(Exception):
@@ -43,6 +53,7 @@ class LegacyEndpoint:
 
     edge: Edge
     sessions: HttpSessions
+    elsewhere: Elsewhere | None = None
 
     def post(self, exchange: Exchange, message: Message | list[Message]) -> Awaitable[None]:
         if isinstance(message, Malformed):
@@ -53,12 +64,26 @@ class LegacyEndpoint:
             session = self._session(exchange)
         except NoSession as no:
             request_id = message.id if isinstance(message, RpcRequest) else None
-            return exchange.refuse(no.status, no.error, request_id)
+            return self._without(exchange, no, partial(self._take, message=message), request_id)
+        return self._take(exchange, session, message)
+
+    def _take(
+        self, exchange: Exchange, session: HttpSession, message: Message | list[Message]
+    ) -> Awaitable[None]:
         if isinstance(message, RpcRequest):
             return self._request(exchange, session, message)
         if isinstance(message, list):
             return self._batch(exchange, session, message)
+        assert not isinstance(message, Malformed)
         return self._hear(exchange, session, message)
+
+    def _without(
+        self, exchange: Exchange, no: NoSession, work: Work, request_id: RequestId | None = None
+    ) -> Awaitable[None]:
+        """We do not have the session: perhaps another process does."""
+        if self.elsewhere is None or no.status != NOT_FOUND:
+            return exchange.refuse(no.status, no.error, request_id)
+        return self.elsewhere.reach(exchange, work, request_id)
 
     async def _initialize(self, exchange: Exchange, request: RpcRequest) -> None:
         try:
@@ -69,9 +94,10 @@ class LegacyEndpoint:
         session = self.sessions.open(exchange.caller)
         answer = await session.handshake.answer(request)
         if not session.handshake.is_greeted:
-            self.sessions.end(session)
+            session.close()
             await exchange.response.send(200, answer or b"", (JSON_TYPE,))
             return
+        self.sessions.admit(session)
         session_header = (b"mcp-session-id", session.id.encode())
         await exchange.response.send(200, answer or b"", (JSON_TYPE, session_header))
 
@@ -82,7 +108,7 @@ class LegacyEndpoint:
             raise NoSession(400, "Mcp-Session-Id header is missing")
         session = self.sessions.find(session_id, exchange.caller)
         if session is None:
-            raise NoSession(404, "Session not found")
+            raise NoSession(NOT_FOUND, "Session not found")
         version = exchange.headers.get("mcp-protocol-version")
         if version is not None and version not in HANDSHAKE:
             raise NoSession(400, f"Unsupported MCP-Protocol-Version: {version}")
@@ -130,8 +156,11 @@ class LegacyEndpoint:
         try:
             session = self._session(exchange)
         except NoSession as no:
-            await exchange.refuse(no.status, no.error)
-            return
+            await self._without(exchange, no, self._stream)
+        else:
+            await self._stream(exchange, session)
+
+    async def _stream(self, exchange: Exchange, session: HttpSession) -> None:
         event_id = exchange.headers.get("last-event-id")
         general = session.general
         position = (
@@ -154,10 +183,13 @@ class LegacyEndpoint:
         try:
             session = self._session(exchange)
         except NoSession as no:
-            await exchange.refuse(no.status, no.error)
+            await self._without(exchange, no, self._end)
         else:
-            self.sessions.end(session)
-            await exchange.response.send(204)
+            await self._end(exchange, session)
+
+    async def _end(self, exchange: Exchange, session: HttpSession) -> None:
+        self.sessions.end(session)
+        await exchange.response.send(204)
 
 
 def opening(exchange: Exchange, params: JsonObject) -> Call:
