@@ -154,7 +154,7 @@ def modern_call(
 
 
 def answer_modern(edge: Edge, call: Call, wire: Wire) -> Awaitable[Result]:
-    """Answer a modern request. Raises ProtocolError and ParkedElsewhere."""
+    """Answer a modern request. Raises ProtocolError."""
     if edge.observe is None:
         return _answer_modern(edge, call, wire)
     return edge.observe(call, None, lambda: _answer_modern(edge, call, wire))
@@ -168,7 +168,7 @@ def _answer_modern(edge: Edge, call: Call, wire: Wire) -> Awaitable[Result]:
     if call.request_state is not None:
         state = edge.parking.sealer.open(call.request_state, call)
         if "parked" in state:
-            return edge.parking.resume(state, call, wire)
+            return edge.parking.resume(state["parked"], call, wire)
         if "opening" in state:
             if _declined(call.input_responses or {}):
                 return _not_opened(call)

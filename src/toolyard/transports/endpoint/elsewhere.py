@@ -47,8 +47,6 @@ class Elsewhere:
 
     async def passes_on(self, owner: str, exchange: Exchange, request_id: RequestId | None) -> bool:
         """False: the owner is not there, or does not have it; nothing was answered."""
-        if exchange.visiting:
-            return False
         request = exchange.request
         visit = Visit(
             SERVICE,

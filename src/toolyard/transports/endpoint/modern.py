@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from toolyard.errors import INVALID_PARAMS, INVALID_REQUEST, ProtocolError
+from toolyard.protocol.call import Call
 from toolyard.protocol.eras.headers import PARAM_PREFIX, check_routing, mismatch
 from toolyard.protocol.eras.modern import Envelope, open_envelope
 from toolyard.protocol.jsonrpc import (
@@ -22,7 +23,6 @@ from toolyard.transports.answer import Edge, answer_modern, bug, encode, modern_
 from toolyard.transports.channels import Wire
 from toolyard.transports.endpoint.exchange import MODERN_STATUS, Exchange
 from toolyard.transports.endpoint.reply import Reply
-from toolyard.transports.parking import ParkedElsewhere
 
 if TYPE_CHECKING:
     from toolyard.transports.endpoint.elsewhere import Elsewhere
@@ -56,14 +56,13 @@ class ModernEndpoint:
         exchange.response.cancel_when_left()
         reply = Reply(exchange.response)
         call = modern_call(request, envelope, exchange.caller, exchange.headers)
+        if call.request_state is not None and await self._passed_on(exchange, call):
+            return
         token = call.meta.get("progressToken")
         wire = Wire(reply.put, call.revision, token, lambda: call.log_level)
         try:
             answer = encode(self.edge, call, await answer_modern(self.edge, call, wire))
             status = 200
-        except ParkedElsewhere as parked:
-            await self._pass_on(parked.home, exchange, request)
-            return
         except Exception as raised:
             cause = raised if isinstance(raised, ProtocolError) else bug(call.method)
             failure = shape_error(cause, call.revision)
@@ -72,11 +71,17 @@ class ModernEndpoint:
         if delivery is not None:
             await delivery
 
-    async def _pass_on(self, home: str, exchange: Exchange, request: RpcRequest) -> None:
-        elsewhere = self.elsewhere
-        if elsewhere is None or not await elsewhere.passes_on(home, exchange, request.id):
+    async def _passed_on(self, exchange: Exchange, call: Call) -> bool:
+        """Does the call that this one resumes wait in another process?"""
+        if self.elsewhere is None or exchange.visiting:
+            return False
+        home = self.edge.parking.home_of(call)
+        if home in ("", self.edge.parking.home):
+            return False
+        if not await self.elsewhere.passes_on(home, exchange, call.id):
             error = ProtocolError(INVALID_PARAMS, "The process in which this call waited is gone")
-            await exchange.refuse(MODERN_STATUS[error.code], error, request.id)
+            await exchange.refuse(MODERN_STATUS[error.code], error, call.id)
+        return True
 
 
 def _checked_envelope(exchange: Exchange, request: RpcRequest) -> Envelope:
