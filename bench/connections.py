@@ -4,7 +4,8 @@
 
 CPU is the gateway's alone. Every connection has one call in flight. The numbers of connections
 take turns, and the best round of each counts. With one call at a time every step of it wakes the
-process; what that alone costs shows in a relay that only passes bytes on.
+process, which is dear and none of ours: what it costs shows in a relay that only passes bytes on.
+So each figure also stands beside the relay's at the same number of connections.
 """
 
 from __future__ import annotations
@@ -50,27 +51,38 @@ async def by_number(url: str, pids: list[int], count: int, rounds: int) -> dict[
     for _ in range(rounds):
         for number in CONNECTIONS:
             calls = max(count, number * 8)  # those that open a connection count for little
-            found = await load(url, pids, request, count=calls, at_once=number)
-            best[number] = found.better(best.get(number))
+            round_load = await load(url, pids, request, count=calls, at_once=number)
+            best[number] = round_load.better(best.get(number))
     return best
 
 
 async def measure(count: int, rounds: int) -> list[str]:
     rows = [
-        f"| upstream | connections | CPU, µs | of that at {USUAL} (goal: {GOAL}) | calls/s |",
-        "|---|---|---|---|---|",
+        f"| upstream | connections | CPU, µs | of that at {USUAL} (goal: {GOAL}) "
+        f"| times the relay | of that at {USUAL} | calls/s |",
+        "|---|---|---|---|---|---|---|",
     ]
     async with AsyncExitStack() as stack:
         upstreams = {"over stdio": over_stdio(), "over HTTP": await over_http(stack)}
         behind = str(upstreams["over HTTP"][0]["url"])
-        found_by = {what: await costs(stack, one, count, rounds) for what, one in upstreams.items()}
-        found_by["(a bare relay)"] = await floor(stack, behind, count, rounds)
-        for what, found in found_by.items():
-            for number, cost in found.items():
-                ratio = cost.cpu_us / found[USUAL].cpu_us
-                shown = f"{cost.cpu_us:,.0f} | {ratio:.2f} | {cost.rate:,.0f}"
-                rows.append(f"| {what} | {number:,} | {shown} |")
+        costs_by = {
+            name: await costs(stack, servers, count, rounds) for name, servers in upstreams.items()
+        }
+        relay = costs_by["(a bare relay)"] = await floor(stack, behind, count, rounds)
+        for name, loads in costs_by.items():
+            rows += [row(name, number, loads, relay) for number in loads]
     return rows
+
+
+def row(name: str, number: int, loads: dict[int, Load], relay: dict[int, Load]) -> str:
+    cost = loads[number]
+    of_usual = cost.cpu_us / loads[USUAL].cpu_us
+    times = cost.cpu_us / relay[number].cpu_us
+    times_usual = loads[USUAL].cpu_us / relay[USUAL].cpu_us
+    return (
+        f"| {name} | {number:,} | {cost.cpu_us:,.0f} | {of_usual:.2f} "
+        f"| {times:.1f} | {times / times_usual:.2f} | {cost.rate:,.0f} |"
+    )
 
 
 if __name__ == "__main__":

@@ -197,19 +197,21 @@ def numbered(request: bytes, number: int) -> bytes:
 
 def modern_call(url: str, name: str, arguments: dict[str, object]) -> bytes:
     """tools/call as a client of 2026-07-28 sends it."""
+    params: dict[str, object] = {"name": name, "arguments": arguments}
+    return modern_request(url, "tools/call", params, {"Mcp-Name": name})
+
+
+def modern_request(
+    url: str, method: str, params: dict[str, object], headers: dict[str, str]
+) -> bytes:
     meta = {
         "io.modelcontextprotocol/protocolVersion": "2026-07-28",
         "io.modelcontextprotocol/clientCapabilities": {},
         "io.modelcontextprotocol/clientInfo": {"name": "bench", "version": "1"},
     }
-    params = {"name": name, "arguments": arguments, "_meta": meta}
-    message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
-    headers = {
-        "MCP-Protocol-Version": "2026-07-28",
-        "Mcp-Method": "tools/call",
-        "Mcp-Name": name,
-    }
-    return post(url, orjson.dumps(message), headers)
+    message = {"jsonrpc": "2.0", "id": 1, "method": method, "params": {**params, "_meta": meta}}
+    own = {"MCP-Protocol-Version": "2026-07-28", "Mcp-Method": method, **headers}
+    return post(url, orjson.dumps(message), own)
 
 
 async def session_call(url: str, name: str, arguments: dict[str, object]) -> bytes:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Protocol
 from toolyard.access.allowlist import allowlist
 from toolyard.access.callers import Anyone, Authenticator
 from toolyard.catalog.entries import Tool
-from toolyard.catalog.snapshot import Catalog
+from toolyard.catalog.snapshot import View, everything
 from toolyard.errors import ConfigError, LoginRequired, UpstreamError
 from toolyard.methods.tools import Permit
 from toolyard.protocol.call import Call, Caller, Channel, Handler, Result
@@ -94,18 +94,14 @@ def connect_routes(
     return {PATH: Connect(authenticator, logins.accounts, servers)}
 
 
-def view_of(settings: Settings) -> Callable[[Catalog, Caller], Catalog]:
+def view_of(settings: Settings) -> View:
     """What each caller sees of the catalog."""
     if not settings.rules and not settings.tokens:
-        return _everything
+        return everything
     from toolyard.access.rules import Rules, read_rules
 
     by_caller = {token.caller_id: _allowed(token) for token in tokens_of(settings) if token.narrows}
     return Rules(read_rules(settings.rules, *settings.place("rules")), by_caller, unruled=UNRULED)
-
-
-def _everything(catalog: Catalog, _caller: Caller) -> Catalog:
-    return catalog
 
 
 def _allowed(token: StaticToken) -> Allowed:
@@ -297,14 +293,20 @@ def credentials_folder(settings: Settings, environ: Mapping[str, str] = os.envir
     return os.path.join(base, "toolyard", "credentials")
 
 
-def permit_of(settings: Settings, policy: PolicyScript | None, *, deny_unnamed: bool) -> Permit:
+def permit_of(
+    settings: Settings, policy: PolicyScript | None, *, deny_unnamed: bool
+) -> Permit | None:
     """Which tools may be called: by the allowlist, or by a policy.sh with a check of its own.
 
     The policy replaces the default of the allowlist; a list that the operator wrote holds too.
+    None where all of them may.
     """
     allow_list = allowlist(
         settings.tool_allowlist, settings.tool_allow_default, deny_unnamed=deny_unnamed
     )
+
+    if policy is None and allow_list.otherwise:
+        return None
 
     def permit(_call: Call, tool: Tool) -> Awaitable[None] | None:
         if policy is not None:

@@ -28,9 +28,9 @@ from toolyard.app.scripts import Scripts, scripts_of
 from toolyard.app.taps import NoTaps, Taps
 from toolyard.catalog.announcer import Announcer
 from toolyard.catalog.keeper import Keeper
-from toolyard.catalog.snapshot import Catalog
+from toolyard.catalog.snapshot import Catalog, View
 from toolyard.context.instructions import merged
-from toolyard.methods.offer import Offer, PageSizes, View
+from toolyard.methods.offer import Offer, PageSizes
 from toolyard.methods.subscriptions import Room
 from toolyard.methods.table import Methods, methods_of, minimal_methods_of
 from toolyard.processes.ending.guard import Guard

@@ -18,6 +18,7 @@ from toolyard.methods.news import News
 from toolyard.methods.roots import RootsMethods, RootsSettings
 from toolyard.processes.ending.guard import Guard
 from toolyard.protocol.call import JsonObject, Target
+from toolyard.scripts.contract.environ import RootsInForce
 from toolyard.scripts.running.runner import Load, Runner
 from toolyard.scripts.settings import NO_SERVER_ENV, ServerEnv
 from toolyard.scripts.tool import ScriptTarget
@@ -144,13 +145,14 @@ def scripts_of(plan: Plan, taps: Taps, guard: Guard, announcer: Announcer) -> Sc
         return NoScripts()
     settings = plan.settings
     root_settings = configured_roots(project, settings)
+    in_force = RootsInForce(root_settings.roots)
     roots = RootsMethods(
-        root_settings.roots,
+        in_force,
         RootsSettings(
             settings.roots_debounce_interval, settings.roots_request_timeout, plan.own_client
         ),
     )
-    runner = _runner(plan, project, root_settings, roots, guard, announcer)
+    runner = _runner(plan, project, root_settings, in_force, guard, announcer)
     entries = _entries(plan, project, runner, taps)
     source = under_lock(plan, entries, held_scripts)
     return ProjectScripts(plan, project, runner, roots, policy_of(project, runner), entries, source)
@@ -164,7 +166,7 @@ def _runner(
     plan: Plan,
     project: Project,
     root_settings: ConfiguredRoots,
-    roots: RootsMethods,
+    in_force: RootsInForce,
     guard: Guard,
     announcer: Announcer,
 ) -> Runner:
@@ -172,7 +174,7 @@ def _runner(
     return Runner(
         runner_settings(plan.settings, like_mcp_bash=plan.like_mcp_bash),
         project_paths(project, plan.settings, plan.identity, root_settings, version),
-        roots.of,
+        in_force,
         guard,
         server_env=_server_env(plan, project),
         announce=announcer.report,

@@ -18,7 +18,7 @@ from toolyard.catalog.uris import is_one_of, withheld_spellings
 from toolyard.catalog.uritemplate import match
 from toolyard.catalog.validation import Checker, checker_or_reason
 from toolyard.errors import INTERNAL_ERROR, ProtocolError
-from toolyard.protocol.call import Encoded, JsonObject
+from toolyard.protocol.call import Caller, Encoded, JsonObject
 from toolyard.protocol.eras.headers import header_parameters
 from toolyard.protocol.kinds import KINDS, SPELLED, Kind
 from toolyard.protocol.paging import decode_cursor
@@ -173,6 +173,15 @@ class Catalog:
             caller=self.caller,
             created_at=self.created_at,
         )
+
+
+# Narrows a catalog to what a caller may see.
+View: TypeAlias = Callable[[Catalog, Caller], Catalog]
+
+
+def everything(catalog: Catalog, _caller: Caller) -> Catalog:
+    """The view where no rules say who sees what."""
+    return catalog
 
 
 def _compile(checkers: dict[str, Checker], tool: Tool, part: str) -> Checker:

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol, TypeAlias
+from typing import Protocol
 
 from toolyard.catalog.keeper import Keeper
-from toolyard.catalog.snapshot import Catalog
-from toolyard.protocol.call import Call, Caller, Channel, JsonObject, Session
-
-# Narrows a catalog to what a caller may see; the same catalog if there are no rules.
-View: TypeAlias = Callable[[Catalog, Caller], Catalog]
+from toolyard.catalog.snapshot import Catalog, View, everything
+from toolyard.protocol.call import Call, Channel, JsonObject, Session
 
 
 class Cohorts(Protocol):
@@ -35,10 +32,6 @@ class Arrivals(Protocol):
 
     async def arrive(self) -> None:
         """Wait until all have, at most for as long as a server may take to start."""
-
-
-def everything(catalog: Catalog, _caller: Caller) -> Catalog:
-    return catalog
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from toolyard.errors import ProtocolError, ToolError
 from toolyard.files.beneath import is_below
 from toolyard.protocol.call import Call, Channel, Handler, Json, Result, Session
 from toolyard.protocol.client import ROOTS
-from toolyard.scripts.contract.environ import Roots, file_uri
+from toolyard.scripts.contract.environ import Roots, RootsInForce, file_uri
 from toolyard.scripts.resources.files import path_of
 from toolyard.telemetry import logger
 
@@ -34,18 +34,12 @@ class RootsSettings:
 
 
 class RootsMethods:
-    """Which roots are in force: our own, and those of each client that has been asked."""
+    """Asks each client which roots it has, and keeps what is in force up to date."""
 
-    def __init__(self, own_roots: Roots, settings: RootsSettings) -> None:
-        self._own_roots = own_roots
+    def __init__(self, in_force: RootsInForce, settings: RootsSettings) -> None:
+        self._in_force = in_force
         self._settings = settings
-        self._client_roots: dict[str, Roots] = {}
         self._tasks: dict[str, asyncio.Task[None]] = {}
-
-    def of(self, _call: Call, channel: Channel) -> Roots:
-        """The roots in force for a call."""
-        session = channel.session
-        return self._client_roots.get(session.key, self._own_roots) if session else self._own_roots
 
     async def initialized(self, call: Call, channel: Channel) -> Result:
         session = channel.session
@@ -72,7 +66,7 @@ class RootsMethods:
         return answer if self._settings.replace else handler
 
     async def _first_answer(self, key: str) -> None:
-        if key not in self._client_roots:
+        if not self._in_force.is_listed(key):
             await asyncio.wait([self._tasks[key]], timeout=PATIENCE)
 
     def _ask(self, session: Session, delay: float) -> None:
@@ -95,7 +89,7 @@ class RootsMethods:
         except (TimeoutError, ProtocolError, ToolError) as error:
             log.info("the client did not list its roots: %s", error or "no answer in time")
             return
-        self._client_roots[session.key] = self._roots_in(answer)
+        self._in_force.keep(session.key, self._roots_in(answer))
 
     def _roots_in(self, answer: Json) -> Roots:
         roots = answer.get("roots") if isinstance(answer, dict) else None
@@ -103,10 +97,10 @@ class RootsMethods:
         items = [item for root in first_roots if (item := _item(root)) is not None]
         if self._settings.replace:
             return Roots.of(items)
-        return Roots.of(list(_in_both(items, self._own_roots.paths)))
+        return Roots.of(list(_in_both(items, self._in_force.own.paths)))
 
     def _forget(self, key: str) -> None:
-        self._client_roots.pop(key, None)
+        self._in_force.forget(key)
         task = self._tasks.pop(key, None)
         if task is not None:
             task.cancel()

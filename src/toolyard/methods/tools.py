@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import TypeAlias
@@ -42,7 +42,7 @@ class ToolMethods:
         if not isinstance(arguments, dict):
             arguments = _no_object(arguments)
         if call.headers is not None and call.revision.modern:
-            check_parameters(call.headers, catalog.header_names(tool), arguments)
+            _check_headers(call.headers, catalog.header_names(tool), arguments)
         if tool.unavailable is not None or tool.requires:
             refuse_unready(tool, call)
         decision = self.permit(call, tool) if self.permit is not None else None
@@ -55,6 +55,13 @@ class ToolMethods:
         if tool.check_output and "outputSchema" in tool.definition:
             return _with_valid_output(catalog, tool, result)
         return result
+
+
+def _check_headers(
+    headers: Mapping[str, str], names: Mapping[tuple[str, ...], str], arguments: JsonObject
+) -> None:
+    if names:  # of the arguments that headers repeat; hardly any tool has some
+        check_parameters(headers, names, arguments)
 
 
 def _is_ready(name: str, catalog: Catalog) -> bool:

@@ -95,7 +95,7 @@ class ScriptTarget:
 
     def _embed(self, outcome: Finished, result: JsonObject, call: Call, channel: Channel) -> None:
         paths, limit = self._runner.paths, self._runner.settings.max_resource_bytes
-        roots = (*paths.allowed_roots, *self._runner.roots_of(call, channel).paths)
+        roots = (*paths.allowed_roots, *self._runner.roots.of(channel).paths)
         for file in named_in(outcome.said_resources):
             try:
                 result["content"].append(embed(file, paths.root, roots, limit))

@@ -24,6 +24,7 @@ from toolyard.protocol.eras.manner import PLAIN, Manner
 from toolyard.protocol.eras.modern import MAY_ASK, Envelope, discover, stamp
 from toolyard.protocol.identity import Identity
 from toolyard.protocol.jsonrpc import Message, RpcRequest, decode, encode_result
+from toolyard.protocol.revisions import Revision
 from toolyard.protocol.shape import shape_result
 from toolyard.telemetry import logger
 from toolyard.transports.asked import Asked, remembered
@@ -131,6 +132,7 @@ async def _in_rounds(edge: Edge, call: Call, channel: Channel) -> Result:
 def modern_call(
     request: RpcRequest,
     envelope: Envelope,
+    revision: Revision,
     caller: Caller,
     headers: Mapping[str, str] | None = None,
 ) -> Call:
@@ -141,7 +143,7 @@ def modern_call(
     return Call(
         request.method,
         params,
-        envelope.revision,
+        revision,
         envelope.client,
         caller,
         envelope.meta,

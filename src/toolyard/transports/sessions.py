@@ -125,7 +125,7 @@ class HandshakeSession:
         self._loop = asyncio.get_running_loop()
         self._edge = edge
         self._owns_process = owns_process
-        self._key = key
+        self.key = key
         self._outlet = outlet
         self.caller = caller
         self._agreement = agreement or _UNSETTLED
@@ -140,10 +140,6 @@ class HandshakeSession:
         self._silent = False  # the client has ended its input
         self._last_word: ProtocolError | None = None
         self._closers: list[Callable[[], None]] = []
-
-    @property
-    def key(self) -> str:
-        return self._key
 
     @property
     def revision(self) -> Revision:

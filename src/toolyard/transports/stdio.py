@@ -241,7 +241,7 @@ class StdioTransport:
 
     def _is_modern(self, request: RpcRequest) -> bool:
         """Body first: the envelope decides; without one, a method that only modern clients have."""
-        if is_modern(request.params):
+        if "_meta" in request.params and is_modern(request.params):
             return True
         return request.method == "server/discover" and not self._session.is_greeted
 
@@ -262,7 +262,7 @@ class StdioTransport:
         try:
             envelope = open_envelope(request.params)
             revision = envelope.revision
-            call = modern_call(request, envelope, self._caller)
+            call = modern_call(request, envelope, revision, self._caller)
             wire = Wire(
                 self.send, revision, envelope.meta.get("progressToken"), lambda: envelope.level
             )

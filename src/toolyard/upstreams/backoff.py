@@ -17,9 +17,8 @@ class Backoff:
         self._until = 0.0
 
     def worked(self) -> None:
-        if self.failures:
-            self.failures = 0
-            self._until = 0.0
+        self.failures = 0
+        self._until = 0.0
 
     def crashed(self, now: float) -> None:
         """It ended after it had worked: the first restart is immediate."""

@@ -64,7 +64,8 @@ class Condition:
     # -- what happens to it ------------------------------------------------------------
 
     def call_worked(self) -> None:
-        self._backoff.worked()
+        if self._backoff.failures:
+            self._backoff.worked()
 
     def connected(self) -> bool:
         """A connection is open. Was it down before?"""

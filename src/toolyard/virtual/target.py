@@ -45,7 +45,9 @@ class VirtualTarget:
     renamings: tuple[Renaming, ...] = ()
 
     async def call(self, arguments: JsonObject, call: Call, channel: Channel) -> Result:
-        complete = {**self._in_source_names(arguments), **self.defaults}
+        if self.renamings:
+            arguments = self._in_source_names(arguments)
+        complete = {**arguments, **self.defaults}
         result = await self.source.call(complete, call, channel)
         return result if self.output is None else project(result, self.output)
 

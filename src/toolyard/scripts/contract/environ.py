@@ -19,7 +19,7 @@ from typing import NamedTuple, TypeAlias
 import orjson
 
 from toolyard.errors import INVALID_PARAMS, ProtocolError
-from toolyard.protocol.call import Call, Client, Json
+from toolyard.protocol.call import Call, Channel, Client, Json
 from toolyard.protocol.client import ROOTS, SAMPLE
 from toolyard.protocol.revisions import Revision
 from toolyard.scripts.contract.exchange import VARIABLES as EXCHANGE_VARIABLES
@@ -88,6 +88,33 @@ class Roots:
     @classmethod
     def at(cls, paths: tuple[str, ...]) -> Roots:
         return cls.of([{"uri": file_uri(p), "name": os.path.basename(p), "path": p} for p in paths])
+
+
+class RootsInForce:
+    """The roots of each call: our own, or those that its client has listed.
+
+    Whoever asks clients writes here, and scripts are told from here.
+    """
+
+    __slots__ = ("_by_session", "own")
+
+    def __init__(self, own: Roots) -> None:
+        self.own = own
+        self._by_session: dict[str, Roots] = {}
+
+    def of(self, channel: Channel) -> Roots:
+        session = channel.session
+        return self.own if session is None else self._by_session.get(session.key, self.own)
+
+    def is_listed(self, session_key: str) -> bool:
+        """Has the client of this session said which roots it has?"""
+        return session_key in self._by_session
+
+    def keep(self, session_key: str, roots: Roots) -> None:
+        self._by_session[session_key] = roots
+
+    def forget(self, session_key: str) -> None:
+        self._by_session.pop(session_key, None)
 
 
 class Told(NamedTuple):

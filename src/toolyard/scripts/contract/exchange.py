@@ -48,6 +48,7 @@ class ExchangeFolder:
         "_asked_at",
         "_dirty",
         "_fifo",
+        "_has_spoken",
         "_inodes",
         "_lines",
         "_loop",
@@ -70,6 +71,7 @@ class ExchangeFolder:
         self._on_line: Callable[[bytes], None] = _unheard
         self._dirty = False
         self._spoke = False
+        self._has_spoken = False  # in this call
         self._stream_at = 0
         self._taken_at = 0
         self.environ: Mapping[bytes, bytes] = {
@@ -91,8 +93,10 @@ class ExchangeFolder:
     def take(self) -> None:
         self._taken_at = time.time_ns()
         self._asked_at = self._made_at
-        self._lines.clear()
         self._stream_at = 0
+        if self._has_spoken:
+            self._lines.clear()
+            self._has_spoken = False
 
     def hear(self, on_line: Callable[[bytes], None]) -> None:
         """What the script says goes there, line by line, until it is ignored."""
@@ -147,7 +151,8 @@ class ExchangeFolder:
     def finish(self) -> None:
         """Pass on everything the script had written before it ended, line end or not."""
         self.drain()
-        self._lines.flush()
+        if self._has_spoken:
+            self._lines.flush()
 
     def drain(self) -> None:
         """At most a pipe's worth, so that an endless writer cannot hold us."""
@@ -167,7 +172,7 @@ class ExchangeFolder:
             data = os.read(self._fifo, READ_SIZE)
         except BlockingIOError:
             return False
-        self._spoke = True
+        self._spoke = self._has_spoken = True
         self._lines.feed(data)
         return True
 

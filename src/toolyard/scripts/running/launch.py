@@ -15,7 +15,7 @@ from typing import TypeVar
 from toolyard.errors import ToolError
 from toolyard.files.beneath import is_below
 
-ProcessT = TypeVar("ProcessT")
+StartedT = TypeVar("StartedT")
 SHARED_WRITE = stat.S_IWGRP | stat.S_IWOTH
 EXECUTABLE = stat.S_IXUSR | stat.S_IXGRP | stat.S_IXOTH
 SHEBANG_LIMIT = 256
@@ -38,7 +38,7 @@ def check_script(path: str, folder: str | None) -> os.stat_result:
     return status
 
 
-def launch(path: str, mode: int, start: Callable[[list[str]], ProcessT]) -> ProcessT:
+def launch(path: str, mode: int, start: Callable[[list[str]], StartedT]) -> StartedT:
     """Start the file itself, or through its interpreter where the system cannot."""
     try:
         if mode & EXECUTABLE:
@@ -50,7 +50,7 @@ def launch(path: str, mode: int, start: Callable[[list[str]], ProcessT]) -> Proc
         raise ToolError(f"{path} cannot be started: {error}") from error
 
 
-def started(path: str, start: Callable[[list[str]], ProcessT]) -> ProcessT:
+def started(path: str, start: Callable[[list[str]], StartedT]) -> StartedT:
     try:
         return start([path])
     except OSError as error:

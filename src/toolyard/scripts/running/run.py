@@ -109,8 +109,9 @@ class Shared:
         marks = Marks(self.loop, self.mark, lambda: {run.number for run in self.live})
         object.__setattr__(self, "marks", marks)
 
-    def gone(self, run: Run) -> None:
+    def gone(self, run: Run, row: int) -> None:
         self.live.discard(run)
+        self.watcher.forget(row)
         self.marks.look_soon()
         if not self.live:
             self.idle.set()
@@ -209,9 +210,10 @@ class Run:
         if self._exchange is not None:
             self._exchange.hear(self._heard)
 
-    def started(self, process: Process) -> None:
+    def started(self, process: Process, row: int) -> None:
+        """`row`: where the watcher keeps its process group."""
         self.process = process
-        self._row = self._shared.watcher.watch(process.pid)
+        self._row = row
         self._shared.live.add(self)
         self._state = State.RUNNING
 
@@ -271,9 +273,8 @@ class Run:
         if not self.process.over:
             self._state = State.ABANDONED
             return
-        self._shared.watcher.forget(self._row)
         self.release()
-        self._shared.gone(self)
+        self._shared.gone(self, self._row)
 
     def release(self) -> None:
         if self._exchange is not None:

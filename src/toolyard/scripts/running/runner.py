@@ -42,6 +42,7 @@ from toolyard.scripts.contract.environ import (
     RUN_ROOT,
     Environ,
     Roots,
+    RootsInForce,
     Told,
     call_environ,
     client_environ,
@@ -60,7 +61,6 @@ log = telemetry.logger("runners")
 PULSE = 0.025
 CLOSE_PATIENCE = 5.0
 
-RootsOf: TypeAlias = Callable[[Call, Channel], Roots]
 Announce: TypeAlias = Callable[[str, JsonObject], None]
 
 
@@ -87,7 +87,7 @@ class Runner:
         self,
         settings: RunnerSettings,
         paths: ProjectPaths,
-        roots_of: RootsOf | None = None,
+        roots: RootsInForce | None = None,
         guard: Guard | None = None,
         *,
         server_env: ServerEnv = NO_SERVER_ENV,
@@ -101,7 +101,7 @@ class Runner:
         self.paths = paths
         self._server_env = server_env
         self._announce = announce
-        self._roots_of = roots_of or self._configured_roots
+        self.roots = roots or RootsInForce(Roots.at(paths.allowed_roots))
         self._guard = guard or Guard(settings.tmp_root)
         self._shared: Shared | None = None
         self._pulse: asyncio.TimerHandle | None = None
@@ -118,9 +118,6 @@ class Runner:
     def load(self) -> Load:
         shared = self._shared
         return Load() if shared is None else Load(len(shared.live), shared.gate.waiting)
-
-    def roots_of(self, call: Call, channel: Channel) -> Roots:
-        return self._roots_of(call, channel)
 
     def open(self) -> Shared:
         """Make the run folder and start the watcher, once; the first run does it otherwise."""
@@ -173,13 +170,14 @@ class Runner:
             exchange = run.take_exchange() if channel is not None or spec.payloads else None
             env = self._environ(run.mark, spec, exchange, call, channel)
 
-            def start(argv: list[str]) -> Process:
+            def start(argv: list[str]) -> tuple[Process, int]:
                 command = self._command(spec, argv, env)
-                return Process(command, shared.loop, shared.exits, run.ended)
+                process = Process(command, shared.loop, shared.exits, run.ended)
+                return process, shared.watcher.watch(process.pid)
 
             if channel is not None:
                 run.connect(call, channel)
-            run.started(launch(spec.path, mode, start))
+            run.started(*launch(spec.path, mode, start))
         except OSError as error:
             run.release()
             raise ToolError(f"{spec.path} cannot be started: {error.strerror}") from error
@@ -215,7 +213,7 @@ class Runner:
         if exchange is not None and channel is not None:
             env.update(exchange.environ)
             if call is not None:
-                env.update(self._client_environ(call, self._roots_of(call, channel)))
+                env.update(self._client_environ(call, self.roots.of(channel)))
                 env.update(call_environ(call))
                 if call.input_responses is not None:
                     payloads = {**payloads, INPUT_RESPONSES: compact(call.input_responses)}
@@ -268,10 +266,3 @@ class Runner:
             self._pulse.cancel()
         shared.marks.close()
         shared.pool.close()
-
-    def _configured_roots(self, call: Call, channel: Channel) -> Roots:
-        return self._roots
-
-    @cached_property
-    def _roots(self) -> Roots:
-        return Roots.at(self.paths.allowed_roots)

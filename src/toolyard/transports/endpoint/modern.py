@@ -55,7 +55,7 @@ class ModernEndpoint:
             return
         exchange.response.cancel_when_left()
         reply = Reply(exchange.response)
-        call = modern_call(request, envelope, exchange.caller, exchange.headers)
+        call = modern_call(request, envelope, LATEST, exchange.caller, exchange.headers)
         if call.request_state is not None and await self._passed_on(exchange, call):
             return
         token = call.meta.get("progressToken")
@@ -85,7 +85,7 @@ class ModernEndpoint:
 
 
 def _checked_envelope(exchange: Exchange, request: RpcRequest) -> Envelope:
-    """The ladder: repeated headers, the envelope, headers against body, the version."""
+    """The ladder: repeated headers, the envelope, headers against body, the latest revision."""
     names = exchange.request.head.duplicates
     if names:
         _refuse_repeated(names)
