@@ -5,10 +5,11 @@ On the path to answering `initialize`: the standard library only, no scan, no lo
 
 from __future__ import annotations
 
-import json
 import os
 from typing import Any, NamedTuple
 
+from toolyard.errors import ConfigError
+from toolyard.files.objects import read_object
 from toolyard.settings import Settings
 from toolyard.sources.project.discover.icons import inline_icons
 from toolyard.sources.project.layout import Project
@@ -55,21 +56,13 @@ def read_identity(project: Project, settings: Settings) -> ProjectIdentity:
 
 
 def _object(path: str, warnings: list[str]) -> dict[str, Any]:
+    if not os.path.lexists(path):
+        return {}
     try:
-        with open(path, "rb") as stream:
-            content = json.loads(stream.read().decode("utf-8-sig"))
-    except FileNotFoundError:
+        return read_object(path)
+    except ConfigError as error:
+        warnings.append(str(error))
         return {}
-    except OSError as error:
-        warnings.append(f"{path}: cannot be read: {error.strerror}")
-        return {}
-    except ValueError as error:
-        warnings.append(f"{path}: is not JSON: {error}")
-        return {}
-    if isinstance(content, dict):
-        return content
-    warnings.append(f"{path}: must hold a JSON object")
-    return {}
 
 
 def _text(meta: dict[str, Any], field: str, path: str, warnings: list[str]) -> str:
