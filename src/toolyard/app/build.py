@@ -22,7 +22,7 @@ from toolyard.app.access import (
     refusals_of,
     view_of,
 )
-from toolyard.app.federation import Federation, federation_of
+from toolyard.app.federation import Federation, federation_of, upstream_setup
 from toolyard.app.plan import Plan
 from toolyard.app.scripts import Scripts, scripts_of
 from toolyard.app.taps import NoTaps, Taps
@@ -102,7 +102,8 @@ def build(plan: Plan, taps: Taps | None = None, cluster: Cluster | None = None) 
     guard = Guard(plan.settings.tmp_root or None)
     announcer = Announcer()
     scripts = scripts_of(plan, taps, guard, announcer)
-    federation = federation_of(plan, scripts, taps, logins, guard, announcer)
+    setup = upstream_setup(plan, logins, guard, cluster)
+    federation = federation_of(plan, scripts, taps, logins, setup, announcer)
     keeper = Keeper([federation.full_source], announcer)
     narrow = view_of(plan.settings)
     methods = _methods(plan, keeper, scripts, federation, narrow)

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from toolyard.access.callers import Authenticator
 from toolyard.app.access import Logins, connect_routes
@@ -32,9 +32,12 @@ from toolyard.upstreams.connections import Downstream
 from toolyard.upstreams.conversation.running import Limits
 from toolyard.upstreams.definition import ServerDefinition
 from toolyard.upstreams.health import Health
-from toolyard.upstreams.lists.disk import RecordFolder, record_folder
+from toolyard.upstreams.lists.disk import RecordFolder, RecordKeeper, record_folder
 from toolyard.upstreams.pool import Pool
 from toolyard.upstreams.setup import Setup
+
+if TYPE_CHECKING:
+    from toolyard.cluster.cluster import Cluster
 
 
 class Federation(Protocol):
@@ -258,7 +261,7 @@ def federation_of(
     scripts: Scripts,
     taps: Taps,
     logins: Logins,
-    guard: Guard,
+    setup: Setup,
     announcer: Announcer,
 ) -> Federation:
     paths = plan.registry_paths
@@ -266,8 +269,7 @@ def federation_of(
         return NoFederation(scripts.full_source)
     files = RegistryFiles(paths, lock=plan.lock_path if plan.by_lock else None)
     registries = files.load(scripts.source.read())
-    setup = replace(_setup(plan, logins, guard), observe=taps.exchange)
-    pool = Pool(registries.servers, setup)
+    pool = Pool(registries.servers, replace(setup, observe=taps.exchange))
     source = GatewaySource(files, registries, pool, scripts.source, tap=taps.upstreams)
     full_source = under_lock(plan, source, partial(held_offer, live=pool.live))
     # What only one caller sees must also be as the lock says, if everything else must.
@@ -278,10 +280,8 @@ def federation_of(
     )
 
 
-def _setup(plan: Plan, logins: Logins, guard: Guard) -> Setup:
+def upstream_setup(plan: Plan, logins: Logins, guard: Guard, cluster: Cluster | None) -> Setup:
     settings = plan.settings
-    # What was kept may be out of date: the lock is compared with what servers say now.
-    folder = None if plan.by_lock else record_folder(plan.registry_paths[0])
     return Setup(
         limits=Limits(
             message=settings.max_upstream_message_bytes,
@@ -289,8 +289,21 @@ def _setup(plan: Plan, logins: Logins, guard: Guard) -> Setup:
             unrequested_rate=settings.max_upstream_messages_per_sec,
             message_rate=settings.max_call_messages_per_sec,
         ),
-        listing_cache=RecordFolder(folder),
+        listing_cache=_listing_cache(plan, cluster),
         authorize=logins.authorize,
         on_challenge=logins.on_challenge,
         guard=guard,
     )
+
+
+def _listing_cache(plan: Plan, cluster: Cluster | None) -> RecordKeeper:
+    # What was kept may be out of date: the lock is compared with what servers say now.
+    if plan.by_lock or not plan.registry_paths:
+        return RecordFolder(None)
+    folder = RecordFolder(record_folder(plan.registry_paths[0]))
+    if cluster is None or cluster.store is None:
+        return folder
+    # Whoever has no store needs none of it.
+    from toolyard.upstreams.lists.shared import SharedRecords  # noqa: PLC0415
+
+    return SharedRecords(folder, cluster.store, cluster.keys.seal("listing"))

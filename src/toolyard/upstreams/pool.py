@@ -198,6 +198,7 @@ class Pool:
         await self._retirements.cancel()
         ends = [upstream.close() for upstream in (*self._by_identity.values(), *self._retired)]
         await asyncio.gather(*ends)
+        await self._setup.listing_cache.close()
         await self._setup.http.close()
 
 

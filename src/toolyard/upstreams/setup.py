@@ -9,7 +9,7 @@ from toolyard.processes.lasting import GroupGuard, Unguarded
 from toolyard.upstreams.auth import Authorize, OnChallenge
 from toolyard.upstreams.conversation.observing import ObserveExchange
 from toolyard.upstreams.conversation.running import Limits
-from toolyard.upstreams.lists.disk import RecordFolder
+from toolyard.upstreams.lists.disk import RecordFolder, RecordKeeper
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,7 +17,7 @@ class Setup:
     """Limits and services, the same for every upstream."""
 
     limits: Limits = field(default_factory=Limits)
-    listing_cache: RecordFolder = field(default_factory=lambda: RecordFolder(None))
+    listing_cache: RecordKeeper = field(default_factory=lambda: RecordFolder(None))
     idle_stop: float = 600.0  # seconds without a call after which a connection is closed
     # Seconds that a removed server goes on, for catalogs that still have it.
     retire_after: float = 10.0

@@ -1,4 +1,4 @@
-"""What is remembered about an upstream, and its last listing on disk, for the next start."""
+"""What is remembered about an upstream, with its last listing, and a folder of it on disk."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TypeAlias
+from typing import Protocol, TypeAlias
 
 import orjson
 
@@ -40,6 +40,13 @@ class Learnt:
         if for_modern:
             return self.modern
         return None if self.handshake is None else not self.handshake
+
+    def adopt(self, other: Learnt) -> None:
+        """What another process has learnt, where we know nothing."""
+        self.modern = other.modern if self.modern is None else self.modern
+        self.handshake = other.handshake if self.handshake is None else self.handshake
+        self.transport = self.transport or other.transport
+        self.newest = self.newest or other.newest
 
     def note(self, *, wanted_modern: bool, modern: bool) -> None:
         """It was greeted for a client of one era, and this was the outcome."""
@@ -75,6 +82,20 @@ def record_folder(registry: str) -> Path:
     return Path(cache) / "toolyard" / "upstreams"
 
 
+class RecordKeeper(Protocol):
+    """Where what was learnt is kept, by the digest of a definition."""
+
+    def load(self, identity: str, server: str) -> UpstreamRecord | None:
+        """What is at hand when we start."""
+
+    async def recall(self, identity: str, server: str) -> UpstreamRecord | None:
+        """What has to be fetched; asked for where nothing is known."""
+
+    def save(self, identity: str, memory: UpstreamRecord) -> None: ...
+
+    async def close(self) -> None: ...
+
+
 class RecordFolder:
     """A folder with a file for each definition. Without a folder nothing is kept."""
 
@@ -85,10 +106,16 @@ class RecordFolder:
         if self._folder is None:
             return None
         try:
-            value = exact((self._folder / f"{identity}.json").read_bytes())
-        except (OSError, ValueError):
+            return read_record((self._folder / f"{identity}.json").read_bytes(), server)
+        except OSError:
             return None
-        return _read(value, server)
+
+    async def recall(self, identity: str, server: str) -> UpstreamRecord | None:
+        """All of it was at hand."""
+        return None
+
+    async def close(self) -> None:
+        """Nothing is open."""
 
     def save(self, identity: str, memory: UpstreamRecord) -> None:
         if self._folder is None:
@@ -96,12 +123,12 @@ class RecordFolder:
         path = self._folder / f"{identity}.json"
         try:
             self._folder.mkdir(parents=True, exist_ok=True)
-            write_whole(str(path), _written(memory), sync=False)
+            write_whole(str(path), written(memory, orjson.OPT_INDENT_2), sync=False)
         except (OSError, TypeError) as error:
             log.warning("the listing of %s was not kept: %s", memory.listing.server, error)
 
 
-def _written(memory: UpstreamRecord) -> bytes:
+def written(memory: UpstreamRecord, option: int = 0) -> bytes:
     learnt = memory.learnt
     by_client = [
         {"modern": modern, "client": client, **_listed(listing)}
@@ -118,7 +145,7 @@ def _written(memory: UpstreamRecord) -> bytes:
             **_listed(memory.listing),
             "others": by_client,
         },
-        orjson.OPT_INDENT_2,
+        option,
     )
 
 
@@ -131,7 +158,11 @@ def _listed(listing: Listing) -> JsonObject:
     }
 
 
-def _read(value: Json, server: str) -> UpstreamRecord | None:
+def read_record(data: bytes, server: str) -> UpstreamRecord | None:
+    try:
+        value = exact(data)
+    except ValueError:
+        return None
     if not isinstance(value, dict) or value.get("format") != FORMAT:
         return None
     return UpstreamRecord(

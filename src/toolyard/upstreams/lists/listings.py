@@ -13,7 +13,7 @@ from toolyard.upstreams.connections import ANYBODY, Connections, Downstream, Loa
 from toolyard.upstreams.definition import ServerDefinition
 from toolyard.upstreams.link.link import LinkError
 from toolyard.upstreams.lists import asking as lists
-from toolyard.upstreams.lists.disk import Learnt, RecordFolder
+from toolyard.upstreams.lists.disk import Learnt, RecordKeeper
 from toolyard.upstreams.lists.records import Headers, ListingRecord, Records
 
 
@@ -27,7 +27,7 @@ class Listings:
         condition: Condition,
         records: Records,
         learnt: Learnt,
-        cache: RecordFolder,
+        cache: RecordKeeper,
     ) -> None:
         self._definition = definition
         self._connections = connections
@@ -36,6 +36,7 @@ class Listings:
         self._learnt = learnt
         self._cache = cache
         self._finding_out = asyncio.Lock()
+        self._recalled = definition.auth == "oauth"  # a caller's own listings are not kept
 
     # -- without asking ----------------------------------------------------------------
 
@@ -63,12 +64,28 @@ class Listings:
 
     async def get(self, client: Downstream = ANYBODY, *, anew: bool = False) -> Listing:
         """What it lists now, or what it last listed and why there is nothing newer."""
+        if not anew and not self._recalled and self._records.listing(ANYBODY) is None:
+            async with self._finding_out:
+                await self._recall()
+            kept = self._records.listing(client)
+            if kept is not None:
+                return kept  # believed until the server is used
         before = self._records.listing(client)
         trouble = self._condition.trouble(live=bool(self._connections.live()))
         listing = await self._of(client, trouble, anew)
         if listing.error is None and listing is not before:
             self._records.save(self._cache)
         return listing
+
+    async def _recall(self) -> None:
+        """What another process has kept, where we know nothing."""
+        if self._recalled:
+            return
+        memory = await self._cache.recall(self._definition.identity, self._definition.name)
+        self._recalled = True
+        if memory is not None and self._records.listing(ANYBODY) is None:
+            self._learnt.adopt(memory.learnt)
+            self._records.load(memory)
 
     async def _of(self, client: Downstream, trouble: str | None, anew: bool) -> Listing:
         if self._learnt.speaks_modern(client.guise.modern) is None:

@@ -20,7 +20,7 @@ from toolyard.protocol.client import key_of as client_key
 from toolyard.protocol.eras.headers import header_parameters
 from toolyard.upstreams.connections import ANYBODY, Downstream
 from toolyard.upstreams.definition import ServerDefinition
-from toolyard.upstreams.lists.disk import Learnt, RecordFolder, UpstreamRecord
+from toolyard.upstreams.lists.disk import Learnt, RecordKeeper, UpstreamRecord
 
 # Callers with a login of their own are counted as well.
 MOST_LISTINGS = 256
@@ -59,9 +59,9 @@ class Records:
         self._known: dict[Key, ListingRecord] = {}  # those used last come last
         self._headers: dict[tuple[str, str], Headers] = {}
         if memory is not None:
-            self._load(memory)
+            self.load(memory)
 
-    def _load(self, memory: UpstreamRecord) -> None:
+    def load(self, memory: UpstreamRecord) -> None:
         """What was kept is believed until the server is used."""
         self.at(self.key(ANYBODY)).listing = memory.listing
         for (modern, client), listing in memory.by_client.items():
@@ -120,7 +120,7 @@ class Records:
             record.old_at, record.fresh = None, False
         return bool(old)
 
-    def save(self, cache: RecordFolder) -> None:
+    def save(self, cache: RecordKeeper) -> None:
         """Write down what is known, for the next start."""
         base, listing = self.key(ANYBODY), self.listing(ANYBODY)
         if self._definition.auth == "oauth" or listing is None:
