@@ -28,6 +28,7 @@ class Authority:
     """What it does is what its fields say; what it was asked is in `site.asked`."""
 
     lifetime: float = 3600
+    renews: bool = True
     challenge_methods: list[str] | None = field(default_factory=lambda: ["S256"])
     iss: str | None = "own"  # "own", "absent", or what to say in its place
     iss_advertised: bool = True
@@ -107,7 +108,7 @@ class Authority:
             "access_token": self.sign(aud=known["resource"], scope=known.get("scope", "")),
             "token_type": "Bearer",
             "expires_in": self.lifetime,
-            "refresh_token": refresher,
+            **({"refresh_token": refresher} if self.renews else {}),
             "scope": known.get("scope", ""),
         }
 

@@ -204,18 +204,20 @@ class Account:
     # -- by hand -----------------------------------------------------------------------
 
     async def log_in(self, demand: Wanted, browser: Browser, scopes: tuple[str, ...] = ()) -> Grant:
-        """A new login, whatever there was before. Raises OAuthError."""
+        """A new login, whatever there was before. Raises OAuthError.
+
+        A person takes as long as they like: calls with the grant from before, and renewals of it,
+        do not wait for that.
+        """
+        discovery = await discover(self._grants.fetch, self._id.url, demand)
+        all_scopes = scopes + self._scopes(discovery, demand, None)
+        if self._grants.config.interactive:
+            grant = await self._grants.log_in(discovery, tuple(dict.fromkeys(all_scopes)), browser)
+        else:
+            grant = await self._grants.without_a_person(discovery, all_scopes)
         async with self._lock:
-            discovery = await discover(self._grants.fetch, self._id.url, demand)
-            all_scopes = scopes + self._scopes(discovery, demand, None)
-            if self._grants.config.interactive:
-                grant = await self._grants.log_in(
-                    discovery, tuple(dict.fromkeys(all_scopes)), browser
-                )
-            else:
-                grant = await self._grants.without_a_person(discovery, all_scopes)
             await self._keep(grant)
-            return grant
+        return grant
 
     async def give(self, grant: Grant) -> None:
         await self._keep(grant)

@@ -12,6 +12,7 @@ from toolyard.access.oauth.config import Server, read_oauth
 from toolyard.access.oauth.errors import OAuthError
 from toolyard.access.oauth.grants import Granting
 from toolyard.access.oauth.metadata import canonical
+from toolyard.access.oauth.pending import PendingLogin
 from toolyard.access.oauth.vault import Vault
 from toolyard.http.challenge import Challenge
 from toolyard.http.fetching.fetch import Fetch, FetchError, GuardedFetch
@@ -47,6 +48,7 @@ class Accounts:
         self._fetch_for = fetch_for
         self._clock = clock
         self._accounts: dict[tuple[str, str, str], Account] = {}
+        self._pending: dict[tuple[Account, tuple[str, ...]], PendingLogin] = {}
 
     async def authorize(self, server: Server, caller: Caller) -> Mapping[str, str]:
         return await self.account(server, caller).headers()
@@ -71,6 +73,26 @@ class Accounts:
             browser = self._browser(fetch) if self._browser is not None else None
             account = self._accounts[key] = Account(AccountId(*key), grants, browser)
         return account
+
+    def pending(self, server: Server, caller: Caller, scopes: tuple[str, ...] = ()) -> PendingLogin:
+        """The login that is under way there, or a new one."""
+        account = self.account(server, caller)
+        key = (account, scopes)
+        login = self._pending.get(key)
+        if login is None:
+
+            async def log_in(browser: Browser) -> None:
+                await account.log_in(await self.wanted_by(server), browser, scopes)
+
+            login = self._pending[key] = PendingLogin(log_in)
+            login.when_over(lambda: self._pending.pop(key, None))
+        return login
+
+    def login_page(self, server: Server, caller: Caller) -> str | None:
+        """The page that a login under way waits for, empty while not known; None without one."""
+        account = self.account(server, caller)
+        pages = [login.page for (whose, _), login in self._pending.items() if whose is account]
+        return max(pages, default=None)
 
     async def wanted_by(self, server: Server) -> Wanted:
         """What the server asks for when it is asked without credentials. Raises OAuthError."""

@@ -5,16 +5,17 @@ For callers on this machine: the login page sends their browser back to a loopba
 
 from __future__ import annotations
 
-import asyncio
 import secrets
 
 from toolyard.access.oauth.accounts import Accounts
-from toolyard.access.oauth.browser import WAIT, Loopback
+from toolyard.access.oauth.browser import WAIT
 from toolyard.access.oauth.config import Server
 from toolyard.access.oauth.errors import OAuthError
+from toolyard.access.oauth.pending import PendingLogin
 from toolyard.errors import LoginRequired, UpstreamError
 from toolyard.protocol.call import Call, Channel, JsonObject
 from toolyard.protocol.client import ELICIT
+from toolyard.protocol.revisions import ELICITATION_COMPLETE
 
 
 async def ask_to_log_in(
@@ -23,36 +24,27 @@ async def ask_to_log_in(
     """False where the client cannot be asked, or its user declined."""
     if not call.client.supports(ELICIT, "url"):
         return False
-    links: asyncio.Queue[str] = asyncio.Queue()
-    browser = Loopback(links.put_nowait)
-    account = accounts.account(server, call.caller)
-
-    async def log_in() -> None:
-        await account.log_in(await accounts.wanted_by(server), browser, requirement.scopes)
-
-    login = asyncio.get_running_loop().create_task(log_in())
     try:
-        link = await _first(links, login)
-        answers = await channel.ask({"login": _question(server, link)}, WAIT)
-        if answers["login"].get("action") != "accept":
-            return False
-        await login
-        return True
+        async with accounts.pending(server, call.caller, requirement.scopes).joined() as login:
+            link = await login.link()
+            if link and not await _agreed(login, _question(server, link), channel):
+                return False
+            await login.end()
+            return True
     except OAuthError as error:
         raise UpstreamError(server.name, f"the login failed: {error}") from None
+
+
+async def _agreed(login: PendingLogin, question: JsonObject, channel: Channel) -> bool:
+    """Does its user log in? Whoever has done so, here or elsewhere, need not say it."""
+    done = {"elicitationId": question["params"]["elicitationId"]}
+    leave = login.when_over(lambda: channel.notify(ELICITATION_COMPLETE, done))
+    try:
+        answers = await channel.ask({"login": question}, WAIT)
     finally:
-        login.cancel()
-        await asyncio.gather(login, return_exceptions=True)
-
-
-async def _first(links: asyncio.Queue[str], login: asyncio.Task[None]) -> str:
-    """The link to open, or the error because of which there is none."""
-    arrival = asyncio.get_running_loop().create_task(links.get())
-    await asyncio.wait({arrival, login}, return_when=asyncio.FIRST_COMPLETED)
-    if not arrival.done():
-        arrival.cancel()
-        await login
-    return await arrival
+        leave()
+    accepted: bool = answers["login"].get("action") == "accept"
+    return accepted
 
 
 def _question(server: Server, link: str) -> JsonObject:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 from dataclasses import dataclass, field
 
-from toolyard.access.oauth.browser import Loopback
 from toolyard.access.oauth.errors import OAuthError
 from toolyard.access.oauth.grant import Grant
+from toolyard.access.oauth.pending import PendingLogin
 from toolyard.app.access import Logins
 from toolyard.app.federation import Federation
 from toolyard.errors import UpstreamError
@@ -24,55 +24,60 @@ class PageLogins:
     federation: Federation
     logins: Logins
     caller: Caller
-    _running: dict[str, asyncio.Task[None]] = field(default_factory=dict)
+    _waiting: dict[PendingLogin, asyncio.Task[None]] = field(default_factory=dict)
     _errors: dict[str, str] = field(default_factory=dict)
 
     def states(self) -> list[JsonObject]:
         return [self._state(server) for server in self._servers()]
 
     def _state(self, server: ServerDefinition) -> JsonObject:
-        grant = self.logins.accounts.account(server, self.caller).grant
+        accounts = self.logins.accounts
+        grant = accounts.account(server, self.caller).grant
+        page = accounts.login_page(server, self.caller)
         return {
             "server": server.name,
             "url": (server.url or "").partition("?")[0],
-            "pending": server.name in self._running,
+            "pending": page is not None,
+            "link": page or "",
             "error": self._errors.get(server.name),
             **_grant_facts(grant),
         }
 
     async def log_in(self, name: str) -> str | None:
-        """The page to open; None if there is no such server. Raises UpstreamError."""
+        """The page to open, empty where it let us in without a person; None for no such server.
+
+        Raises UpstreamError.
+        """
         server = self._server_named(name)
         if server is None:
             return None
-        await self._stop(name)
         self._errors.pop(name, None)
-        links: asyncio.Queue[str] = asyncio.Queue()
-        task = asyncio.get_running_loop().create_task(
-            self._work(server, Loopback(links.put_nowait))
-        )
-        self._running[name] = task
-        task.add_done_callback(lambda _: self._running.pop(name, None))
-        link = asyncio.get_running_loop().create_task(links.get())
-        await asyncio.wait({link, task}, timeout=LINK_WITHIN, return_when=asyncio.FIRST_COMPLETED)
-        if link.done():
-            return link.result()
-        link.cancel()
-        await self._stop(name)
-        if name in self._errors:
-            raise UpstreamError(name, self._errors[name])
-        return ""  # it let us in without a person
-
-    async def _work(self, server: ServerDefinition, browser: Loopback) -> None:
-        accounts = self.logins.accounts
+        login = self.logins.accounts.pending(server, self.caller)
+        if login not in self._waiting:
+            self._waiting[login] = asyncio.get_running_loop().create_task(self._wait(name, login))
         try:
-            requirement = await accounts.wanted_by(server)
-            await accounts.account(server, self.caller).log_in(requirement, browser)
+            async with asyncio.timeout(LINK_WITHIN):
+                return await login.link()
         except OAuthError as error:
-            self._errors[server.name] = str(error)
+            raise UpstreamError(name, str(error)) from None
+        except TimeoutError:
+            await self._leave(login)
+            why = f"did not say within {LINK_WITHIN:g} s where to log in"
+            raise UpstreamError(name, why) from None
 
-    async def _stop(self, name: str) -> None:
-        task = self._running.get(name)
+    async def _wait(self, name: str, login: PendingLogin) -> None:
+        """Keep the login open for as long as a person may take."""
+        try:
+            async with login.joined():
+                await login.end()
+        except OAuthError as error:
+            self._errors[name] = str(error)
+        finally:
+            self._waiting.pop(login, None)
+
+    async def _leave(self, login: PendingLogin) -> None:
+        """Wait no longer; it goes on where a call waits for it too."""
+        task = self._waiting.get(login)
         if task is not None:
             task.cancel()
             await asyncio.gather(task, return_exceptions=True)
@@ -81,7 +86,6 @@ class PageLogins:
         server = self._server_named(name)
         if server is None:
             return False
-        await self._stop(name)
         self._errors.pop(name, None)
         await self.logins.accounts.account(server, self.caller).log_out()
         return True
