@@ -8,15 +8,26 @@ import pytest
 from tests.sdk.sandbox import Sandbox
 
 
-def test_progress_is_one_notification_without_a_null_total(sandbox: Sandbox) -> None:
+def test_progress_without_a_total_is_in_per_cent(sandbox: Sandbox) -> None:
     sandbox.run("""mcp_progress 50 'half "way"'""")
     assert sandbox.notifications(sandbox.progress) == [
         {
             "jsonrpc": "2.0",
             "method": "notifications/progress",
-            "params": {"progressToken": "token", "progress": 50, "message": 'half "way"'},
+            "params": {
+                "progressToken": "token",
+                "progress": 50,
+                "total": 100,
+                "message": 'half "way"',
+            },
         }
     ]
+
+
+def test_progress_that_is_no_percentage_has_no_total(sandbox: Sandbox) -> None:
+    sandbox.run("mcp_progress 101 x; mcp_progress -1 x; mcp_progress 100.5 x; mcp_progress 99.5 x")
+    totals = [line["params"].get("total") for line in sandbox.notifications(sandbox.progress)]
+    assert totals == [None, None, None, 100]
 
 
 def test_progress_may_have_a_total(sandbox: Sandbox) -> None:

@@ -3,7 +3,7 @@
 #
 # A notification is one line, written at once, so that lines of several writers do not mix.
 
-# PROGRESS MESSAGE [TOTAL]
+# PROGRESS MESSAGE [TOTAL]: without a total, per cent.
 mcp_progress() {
 	eval "$__mcp_untraced"
 	[ -n "${MCP_PROGRESS_STREAM-}" ] || return 0
@@ -18,10 +18,19 @@ mcp_progress() {
 		return 0
 	fi
 	progress=$__mcp_json
-	! __mcp_to_number "${3-}" || total=",\"total\":$__mcp_json"
+	if __mcp_to_number "${3-}"; then
+		total=",\"total\":$__mcp_json"
+	elif __mcp_is_percent "$progress"; then
+		total=',"total":100'
+	fi
 	__mcp_quote "${2-}"
 	__mcp_notify "$MCP_PROGRESS_STREAM" notifications/progress \
 		"{\"progressToken\":$token,\"progress\":$progress$total,\"message\":$__mcp_quoted}"
+}
+
+# From 0 to 100: more than that counts something else.
+__mcp_is_percent() {
+	[[ $1 =~ ^([0-9]{1,2}(\.[0-9]+)?|100(\.0+)?)$ ]]
 }
 
 # Tells the client nothing, but shows the server that the tool is making progress.
