@@ -2,6 +2,8 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { adoptToken, hasToken, useToken } from "./api";
+import { Palette } from "./frame/palette";
+import { applyTheme, chooseTheme, theme, type Theme } from "./model/preferences";
 import { connection, overview, start } from "./live";
 import { href, useRoute, type Route } from "./router";
 import { Connect } from "./screens/connect";
@@ -9,8 +11,10 @@ import { Explore } from "./screens/explore";
 import { History } from "./screens/history";
 import { OverviewScreen } from "./screens/overview";
 import { Registry } from "./screens/registry";
+import { Settings } from "./screens/settings";
 import { Traffic } from "./screens/traffic";
 import { useStore } from "./store";
+import { IconButton } from "./ui/controls";
 import { Icon, type IconName } from "./ui/icon";
 import { Empty } from "./ui/states";
 import { Text } from "./ui/text";
@@ -39,9 +43,18 @@ const SECTIONS: Section[] = [
   { id: "history", label: "History", icon: "history", screen: () => <History /> },
   { id: "registry", label: "Registry", icon: "registry", screen: () => <Registry /> },
   { id: "connect", label: "Connect", icon: "connect", screen: () => <Connect /> },
+  { id: "settings", label: "Settings", icon: "settings", screen: () => <Settings /> },
 ];
 
+const SCREENS = SECTIONS.map(({ id, label, icon }) => ({
+  label,
+  icon,
+  aside: "screen",
+  to: href(id),
+}));
+
 adoptToken();
+applyTheme();
 
 export function App() {
   const link = useStore(connection);
@@ -74,6 +87,7 @@ function Frame() {
             <Text of={title} />
           </span>
         </a>
+        <Palette screens={SCREENS} />
         <nav aria-label="Sections">
           {SECTIONS.map((one) => (
             <a
@@ -89,6 +103,7 @@ function Frame() {
         <p class="link-state" role="status">
           <span class={`dot ${link === "open" ? "good" : "warn"}`} />
           {link === "open" ? "Live" : link === "lost" ? "Reconnecting…" : "Connecting…"}
+          <ThemeButton />
         </p>
       </header>
       <main id="main" tabIndex={-1}>
@@ -101,6 +116,20 @@ function Frame() {
         )}
       </main>
     </div>
+  );
+}
+
+const NEXT: Record<Theme, Theme> = { system: "light", light: "dark", dark: "system" };
+const THEME_ICONS: Record<Theme, IconName> = { system: "half", light: "sun", dark: "moon" };
+
+function ThemeButton() {
+  const chosen = useStore(theme);
+  return (
+    <IconButton
+      icon={THEME_ICONS[chosen]}
+      label={`Theme: ${chosen}. Change to ${NEXT[chosen]}`}
+      act={() => chooseTheme(NEXT[chosen])}
+    />
   );
 }
 

@@ -25,13 +25,16 @@ export class Store<T> {
   }
 }
 
+/** Always what the store holds now: never the value of another store, nor one from before. */
 export function useStore<T>(store: Store<T>): T {
-  const [value, setValue] = useState(store.value);
+  const [, setRound] = useState(0);
+  const shown = store.value;
   useEffect(() => {
-    setValue(store.value);
-    return store.subscribe(() => setValue(store.value));
+    const again = () => setRound((n) => n + 1);
+    if (store.value !== shown) again();
+    return store.subscribe(again);
   }, [store]);
-  return value;
+  return shown;
 }
 
 /** Something from the server: what is known stays while it is asked for again. */

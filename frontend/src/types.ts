@@ -122,6 +122,9 @@ export interface Detail {
   virtual?: string[];
 }
 
+/** Who failed: us before the tool, the way to it, the tool, or us with its answer. */
+export type Fault = "refused" | "unreached" | "tool" | "unusable";
+
 export type Outcome = "running" | "ok" | "error" | "cancelled";
 
 export interface TrafficLine {
@@ -150,6 +153,7 @@ export interface TrafficCall extends TrafficLine {
   params: Json;
   result: Json;
   error: { code?: number; message: string; data?: Json } | null;
+  fault: Fault | null;
   tokens: { in: number; out: number };
   hops: Hop[];
   messages: { at: number; kind: string; data: Json }[];
@@ -173,6 +177,7 @@ export interface LoginRow {
   server: string;
   url: string;
   pending: boolean;
+  link: string;
   loggedIn: boolean;
   error: string | null;
   issuer?: string;

@@ -104,7 +104,8 @@ async def test_the_catalog_has_a_line_for_everything_with_what_is_special(yard: 
 async def test_a_tool_shows_its_layers_and_who_says_what(yard: Opened) -> None:
     seen = await yard.api.get("entry?kind=tools&name=ahoy")
     labels = [layer["label"] for layer in seen["layers"]]
-    assert labels == ["registry entry ahoy", "metadata file"]
+    assert labels == ["registry entry ahoy", "metadata file", "the script"]
+    assert seen["layers"][-1]["definition"]["name"] == "greet"
     assert seen["layers"][0]["place"].endswith("registry.json#/tools/0")
     assert seen["parts"]["description"] == "registry entry ahoy"
     assert seen["parts"]["annotations"] == "metadata file"

@@ -89,7 +89,6 @@ async def test_resources_and_prompts_are_explored_and_tried(browser: Browser, ya
         await show(page, "#/explore")
         await page.get_by_role("tab", name=re.compile("Resources")).click()
         await page.get_by_role("treeitem").filter(has_text="welcome").click()
-        await run(page)
         assert "Welcome" in await result(page)
         await show(page, "#/explore/prompts/rewrite")
         fields = page.locator(".try-form input, .try-form textarea")

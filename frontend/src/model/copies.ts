@@ -71,23 +71,26 @@ export function command(wanted: Wanted): string {
 
 export function python({ url, params, needsToken }: Wanted): string {
   const name = JSON.stringify(params.name);
-  const token = needsToken
-    ? `, headers={"Authorization": f"Bearer {os.environ['TOOLYARD_TOKEN']}"}`
+  const more = needsToken
+    ? "from mcp.client.streamable_http import create_mcp_http_client, streamable_http_client\n"
     : "";
-  return `import asyncio
+  const headers = `{"Authorization": f"Bearer {os.environ['TOOLYARD_TOKEN']}"}`;
+  const place = needsToken
+    ? `streamable_http_client(URL, http_client=create_mcp_http_client(headers=${headers}))`
+    : "URL";
+  return `# pip install "mcp>=2"
+import asyncio
 import json
 ${needsToken ? "import os\n" : ""}
-from mcp import ClientSession
-from mcp.client.streamable_http import streamablehttp_client
-
+from mcp import Client
+${more}
+URL = ${JSON.stringify(url)}
 ARGUMENTS = json.loads(${JSON.stringify(compact(params.arguments ?? {}))})
 
 
 async def main() -> None:
-    async with streamablehttp_client(${JSON.stringify(url)}${token}) as (read, write, _):
-        async with ClientSession(read, write) as session:
-            await session.initialize()
-            print(await session.call_tool(${name}, ARGUMENTS))
+    async with Client(${place}) as client:
+        print(await client.call_tool(${name}, ARGUMENTS))
 
 
 asyncio.run(main())

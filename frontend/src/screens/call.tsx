@@ -76,7 +76,7 @@ function Body({ call }: { call: TrafficCall }) {
           <>
             <ValueView value={call.params} title="Asked" />
             {isObject(call.result) ? (
-              <ResultView result={call.result} />
+              <ResultView result={call.result} fault={call.fault} />
             ) : (
               call.result !== null && <ValueView value={call.result} title="Answered" />
             )}
@@ -93,7 +93,7 @@ function Body({ call }: { call: TrafficCall }) {
             <>
               <ValueView value={hop.arguments} title="Sent" />
               {hop.error && (
-                <p class="banner bad">
+                <p class={`banner ${call.outcome === "cancelled" ? "warn" : "bad"}`}>
                   <Text of={hop.error} />
                 </p>
               )}

@@ -45,11 +45,19 @@ function Body({ listing, route }: { listing: Listing; route: Route }) {
     () => search(everything, words, KINDS[choice], owner),
     [everything, words, choice, owner],
   );
+  const list = useOutline(found, chosen ? `${chosen.kind}:${chosen.id}` : "", words);
   return (
     <div class={`explore ${chosen ? "has-choice" : ""} ${graph && !chosen ? "as-graph" : ""}`}>
       <section class="explore-list" aria-label="Entries">
         <div class="explore-tools">
-          <SearchField value={words} change={setWords} label="Search" hotkey />
+          <SearchField
+            value={words}
+            change={setWords}
+            label="Search"
+            hotkey
+            keys={(event) => TYPING.has(event.key) || list.move(event)}
+            points={list.at >= 0 ? `row-${list.at}` : undefined}
+          />
           <IconButton
             icon="graph"
             label={graph ? "Show as a tree" : "Show as a graph"}
@@ -85,11 +93,7 @@ function Body({ listing, route }: { listing: Listing; route: Route }) {
             found={found.filter((one) => one.kind === "tools").map((one) => one.entry as ToolRow)}
           />
         ) : (
-          <Outline
-            found={found}
-            chosen={chosen ? `${chosen.kind}:${chosen.id}` : ""}
-            words={words}
-          />
+          <Outline list={list} words={words} />
         )}
       </section>
       {chosen ? (
@@ -107,19 +111,36 @@ function Body({ listing, route }: { listing: Listing; route: Route }) {
   );
 }
 
-function Outline({
-  found,
-  chosen,
-  words,
-}: {
-  found: Parameters<typeof outline>[0];
-  chosen: string;
-  words: string;
-}) {
+/** Keys that belong to what is typed, where something is. */
+const TYPING = new Set(["Home", "End"]);
+
+interface List {
+  rows: Row[];
+  at: number;
+  setAt: (at: number) => void;
+  folded: ReadonlySet<string>;
+  open: (row: Row) => void;
+  move: (event: KeyboardEvent) => void;
+}
+
+/** Among what was found, servers are not what anyone looks for. */
+function next(rows: Row[], at: number, step: number, searching: boolean): number {
+  let place = at + step;
+  while (searching && rows[place]?.kind === "owner") place += step;
+  return rows[place] ? place : Math.max(0, at);
+}
+
+/** The rows, the one that the keys are at, and what the keys do. */
+function useOutline(found: Parameters<typeof outline>[0], chosen: string, words: string): List {
   const [folded, setFolded] = useState<ReadonlySet<string>>(new Set());
   const rows = useMemo(() => outline(found, folded), [found, folded]);
   const [at, setAt] = useState(-1);
-  useEffect(() => setAt(rows.findIndex((row) => row.key === chosen)), [chosen, rows]);
+  useEffect(() => {
+    const current = rows.findIndex((row) => row.key === chosen);
+    // While something is searched, the first that was found is the one that Enter opens.
+    const first = words ? rows.findIndex((row) => row.kind !== "owner") : -1;
+    setAt(current < 0 ? first : current);
+  }, [chosen, rows, words]);
   const toggle = (key: string) => {
     const next = new Set(folded);
     if (!next.delete(key)) next.add(key);
@@ -130,13 +151,18 @@ function Outline({
   const move = (event: KeyboardEvent) => {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
     const row = rows[at];
-    if (step) setAt(Math.max(0, Math.min(rows.length - 1, at + step)));
+    if (step) setAt(next(rows, at, step, words !== ""));
     else if (event.key === "Home") setAt(0);
     else if (event.key === "End") setAt(rows.length - 1);
     else if (event.key === "Enter" && row) open(row);
     else return;
     event.preventDefault();
   };
+  return { rows, at, setAt, folded, open, move };
+}
+
+function Outline({ list, words }: { list: List; words: string }) {
+  const { rows, at, setAt, folded, open, move } = list;
   if (!rows.length)
     return words ? (
       <Empty icon="search" title="Nothing is called that">

@@ -37,22 +37,32 @@ export function Logins() {
 }
 
 function Login({ row, reload }: { row: LoginRow; reload: () => void }) {
-  const [link, setLink] = useState("");
   const [failed, setFailed] = useState<Error | null>(null);
   const [busy, setBusy] = useState(false);
-  const act = async (method: "POST" | "DELETE") => {
+  const path = `logins/${encodeURIComponent(row.server)}`;
+  const act = async (work: () => Promise<void>) => {
     setFailed(null);
     setBusy(true);
-    try {
-      const path = `logins/${encodeURIComponent(row.server)}`;
-      const told = await send<{ link?: string }>(method, path);
-      setLink(told.link ?? "");
-    } catch (error) {
-      setFailed(error as Error);
-    }
+    await work().catch(setFailed);
     setBusy(false);
     reload();
   };
+  const logIn = () => {
+    // Only a click may open a window: it is opened now, and led to the login page when we know it.
+    const tab = open("about:blank", "_blank");
+    return act(async () => {
+      try {
+        const { link } = await send<{ link: string }>("POST", path);
+        if (tab && isWebUrl(link)) lead(tab, link);
+        else tab?.close();
+      } catch (error) {
+        tab?.close();
+        throw error;
+      }
+    });
+  };
+  const logOut = () => act(() => send("DELETE", path));
+  const state = stateOf(row);
   return (
     <li class="login" aria-label={row.server}>
       <div class="login-head">
@@ -64,31 +74,24 @@ function Login({ row, reload }: { row: LoginRow; reload: () => void }) {
             <Text of={row.url} />
           </code>
         </span>
-        <Badge tone={row.loggedIn ? "good" : row.pending ? "accent" : "warn"}>
-          {row.loggedIn ? "logged in" : row.pending ? "waiting for you" : "not logged in"}
-        </Badge>
-        <button type="button" class="button small" disabled={busy} onClick={() => void act("POST")}>
-          {row.loggedIn ? "Log in anew" : "Log in"}
+        <Badge tone={STATES[state]}>{state}</Badge>
+        <button type="button" class="button small" disabled={busy} onClick={() => void logIn()}>
+          {busy ? "One moment…" : row.loggedIn ? "Log in again" : "Log in"}
         </button>
         {row.loggedIn && (
-          <button
-            type="button"
-            class="button small"
-            disabled={busy}
-            onClick={() => void act("DELETE")}
-          >
+          <button type="button" class="button small" disabled={busy} onClick={() => void logOut()}>
             Log out
           </button>
         )}
       </div>
       {row.loggedIn && <p class="hint">{details(row)}</p>}
-      {row.pending && isWebUrl(link) && (
+      {row.pending && isWebUrl(row.link) && (
         <p>
-          <a href={link} target="_blank" rel="noopener noreferrer">
+          <a href={row.link} target="_blank" rel="noopener noreferrer">
             Open the login page
           </a>{" "}
           <span class="hint">
-            at <Text of={new URL(link).host} />; this line changes when you are back.
+            at <Text of={new URL(row.link).host} />; this line changes when you are back.
           </span>
         </p>
       )}
@@ -101,10 +104,36 @@ function Login({ row, reload }: { row: LoginRow; reload: () => void }) {
   );
 }
 
+const STATES = {
+  "logged in": "good",
+  "waiting for you": "accent",
+  expired: "warn",
+  "not logged in": "warn",
+} as const;
+
+function stateOf(row: LoginRow): keyof typeof STATES {
+  if (row.pending) return "waiting for you";
+  if (!row.loggedIn) return "not logged in";
+  return isOver(row) ? "expired" : "logged in";
+}
+
+/** A login that renews itself is not over when its token is. */
+const isOver = (row: LoginRow): boolean =>
+  Boolean(row.expires && !row.renews && row.expires * 1000 < Date.now());
+
+/** The login page must not reach back to this one. */
+function lead(tab: Window, link: string): void {
+  tab.opener = null;
+  tab.location.replace(link);
+}
+
 function details(row: LoginRow): string {
   const parts = [row.issuer ? `at ${row.issuer}` : "a token was given"];
   if (row.scopes?.length) parts.push(`for ${row.scopes.join(" ")}`);
-  if (row.expires) parts.push(`until ${new Date(row.expires * 1000).toLocaleString()}`);
+  if (row.expires) {
+    const until = new Date(row.expires * 1000).toLocaleString();
+    parts.push(isOver(row) ? `it ended ${until}: log in again` : `until ${until}`);
+  }
   if (row.renews) parts.push("renewed by itself");
   return parts.join(", ");
 }

@@ -196,12 +196,14 @@ function Servers({ data }: { data: Overview }) {
 const TONES: Record<string, "good" | "bad" | "warn" | "plain"> = {
   ready: "good",
   failed: "bad",
-  disabled: "bad",
   starting: "warn",
   "needs login": "warn",
 };
 
-const MEANING: Record<string, string> = { idle: "starts with the first call" };
+const MEANING: Record<string, string> = {
+  idle: "starts with the first call",
+  disabled: "the registry says so",
+};
 
 function Server({ row }: { row: ServerRow }) {
   return (
@@ -216,13 +218,14 @@ function Server({ row }: { row: ServerRow }) {
           </small>
         )}
       </div>
-      <div data-label="State">
+      <div data-label="State" class="server-state">
         <Badge
           tone={TONES[row.state] ?? "plain"}
           {...(MEANING[row.state] ? { title: MEANING[row.state]! } : {})}
         >
           {row.state}
         </Badge>
+        {row.state === "needs login" && <a href={href("connect")}>Log in</a>}
       </div>
       <div data-label="Speaks">
         {[row.transport, row.revision].filter(Boolean).join(" · ") || "–"}

@@ -1,5 +1,6 @@
 /** What a running call asks: a form, a link to open, a message to write, folders to name. */
-import { useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
+import { keepRoots, linesOf, rootsAnswer } from "../model/preferences";
 import { compact } from "../json";
 import { wrongFields } from "../model/answers";
 import { initial, resolved } from "../model/schema";
@@ -22,6 +23,7 @@ export function Questions({
   questions: Record<string, Question>;
   answer: (answers: JsonObject) => Promise<void>;
 }) {
+  const box = useRef<HTMLDivElement>(null);
   const [answers, setAnswers] = useState<JsonObject>({});
   const [failed, setFailed] = useState<Error | null>(null);
   const open = Object.entries(questions).filter(([key]) => !(key in answers));
@@ -32,16 +34,27 @@ export function Questions({
     setFailed(null);
     answer(all).then(() => setAnswers(all), setFailed);
   };
+  const current = open[0];
+  useEffect(() => {
+    box.current?.querySelector<HTMLElement>(FIRST)?.focus();
+  }, [current?.[0]]);
   return (
-    <div class="questions" role="alert">
+    <div class="questions" role="alert" ref={box}>
       {failed && <Failure error={failed} />}
-      {open.slice(0, 1).map(([key, question]) => (
-        <Asked key={key} question={question} answer={(result) => put(key, result)} />
-      ))}
+      {current && (
+        <Asked
+          key={current[0]}
+          question={current[1]}
+          answer={(result) => put(current[0], result)}
+        />
+      )}
       {open.length > 1 && <p class="hint">{open.length - 1} more after this.</p>}
     </div>
   );
 }
+
+// What a person answers with: a field, the link to open, or else the first button.
+const FIRST = ":is(.fields, .question) :is(input, select, textarea, a[href], button)";
 
 function Asked({ question, answer }: Answering) {
   if (question.method === "sampling/createMessage")
@@ -177,10 +190,11 @@ function textOf(message: JsonObject): string {
 
 function Roots({ answer }: Answering) {
   const [text, setText] = useState("");
+  const [keep, setKeep] = useState(true);
   const submit = (event: Event) => {
     event.preventDefault();
-    const uris = text.split(/\s*\n\s*/).filter(Boolean);
-    answer({ roots: uris.map((uri) => ({ uri: uri.startsWith("/") ? `file://${uri}` : uri })) });
+    if (keep) keepRoots(linesOf(text));
+    answer(rootsAnswer(linesOf(text)));
   };
   return (
     <form class="question" onSubmit={submit}>
@@ -194,6 +208,10 @@ function Roots({ answer }: Answering) {
         placeholder="/home/me/project"
         onInput={(event) => setText(event.currentTarget.value)}
       />
+      <label class="constant">
+        <input type="checkbox" checked={keep} onChange={() => setKeep(!keep)} />
+        <span>Answer so from now on (see Settings)</span>
+      </label>
       <p class="question-buttons">
         <button type="submit" class="button primary">
           Answer

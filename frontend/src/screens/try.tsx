@@ -2,11 +2,11 @@
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { ms } from "../format";
 import { compact } from "../json";
-import { find } from "../model/history";
+import { find, type Kept } from "../model/history";
 import { Run, type RunState } from "../model/run";
 import { initial, resolved } from "../model/schema";
 import { complete, subjectOf, type Subject } from "../model/subject";
-import { useStore } from "../store";
+import { Store, useStore } from "../store";
 import { isObject, type Detail, type JsonObject } from "../types";
 import { Badge } from "../ui/controls";
 import { ResultView } from "../ui/content";
@@ -14,7 +14,7 @@ import { ObjectFields } from "../ui/form/fields";
 import { RawInput } from "../ui/form/raw";
 import { Icon } from "../ui/icon";
 import { Empty } from "../ui/states";
-import { Text } from "../ui/text";
+import { isWebUrl, Text, WebLink } from "../ui/text";
 import { Choice, ValueView } from "../ui/value";
 import { Copies } from "./copies";
 import { Questions } from "./questions";
@@ -30,34 +30,46 @@ export function TryIt({ detail, rerun }: { detail: Detail; rerun: string | null 
   const [way, setWay] = useState<"form" | "json">("form");
   const [run, setRun] = useState<Run | null>(null);
   const [round, setRound] = useState(0);
+  const [wrong, setWrong] = useState("");
+  const fill = (kept: Kept) => {
+    setValues(subject.values(kept.params));
+    setWrong("");
+    setRound((n) => n + 1);
+  };
   useEffect(() => {
     if (!rerun) return;
-    void find(Number(rerun)).then((kept) => {
-      if (kept?.name !== detail.name) return;
-      setValues(subject.values(kept.params));
-      setRound((n) => n + 1);
-    });
+    void find(Number(rerun)).then((kept) => kept?.name === detail.name && fill(kept));
   }, [rerun]);
-  const start = () => {
+  useEffect(() => {
+    if (detail.kind === "resources") start(false);
+  }, []);
+  const start = (remembered = true) => {
+    if (wrong) return;
     run?.cancel();
-    setRun(new Run(subject.method, detail.name, subject.params(values)));
-  };
-  const submit = (event: Event) => {
-    event.preventDefault();
-    start();
+    setRun(new Run(subject.method, detail.name, subject.params(values), remembered));
   };
   return (
     <div class="try">
-      <form
+      {/* No form element: nothing but the button and Ctrl+Enter may run the tool. */}
+      <section
         class="try-form"
-        onSubmit={submit}
+        aria-label="Arguments"
         onKeyDown={(event) => {
-          if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) submit(event);
+          if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey)) return;
+          event.preventDefault();
+          start();
         }}
       >
         <div class="value-head">
           <h2>Arguments</h2>
-          <Choice ways={["form", "json"]} way={way} choose={setWay} />
+          <Choice
+            ways={["form", "json"]}
+            way={way}
+            choose={(next) => {
+              setWay(next);
+              setWrong("");
+            }}
+          />
         </div>
         <Arguments
           key={round}
@@ -66,12 +78,14 @@ export function TryIt({ detail, rerun }: { detail: Detail; rerun: string | null 
           values={values}
           change={setValues}
           completes={detail.completes}
+          judge={setWrong}
         />
         <div class="try-run">
-          <RunButton run={run} />
+          <RunButton run={run} start={start} wrong={wrong} again={detail.kind === "resources"} />
           <Copies params={subject.params(values)} method={subject.method} />
         </div>
-      </form>
+        {wrong && <p class="hint">Nothing is run or copied while the JSON is wrong.</p>}
+      </section>
       <div class="try-outcome">
         {run ? (
           <Outcome run={run} />
@@ -80,13 +94,7 @@ export function TryIt({ detail, rerun }: { detail: Detail; rerun: string | null 
             The result, its stages and what the call says meanwhile appear here.
           </Empty>
         )}
-        <Recent
-          name={detail.name}
-          choose={(kept) => {
-            setValues(subject.values(kept.params));
-            setRound((n) => n + 1);
-          }}
-        />
+        <Recent name={detail.name} choose={fill} />
       </div>
     </div>
   );
@@ -98,12 +106,14 @@ function Arguments({
   values,
   change,
   completes,
+  judge,
 }: {
   way: "form" | "json";
   subject: Subject;
   values: JsonObject;
   change: (values: JsonObject) => void;
   completes: boolean;
+  judge: (wrong: string) => void;
 }) {
   const schema = resolved(subject.schema, subject.schema);
   const { ref } = subject;
@@ -113,7 +123,11 @@ function Arguments({
         id="raw"
         label="Arguments as JSON"
         value={values}
-        change={(value) => change(isObject(value) ? value : {})}
+        judge={judge}
+        change={(value) => {
+          if (value !== undefined && !isObject(value)) throw new Error("must be an object");
+          change(value ?? {});
+        }}
       />
     );
   const none = !isObject(schema.properties) || !Object.keys(schema.properties).length;
@@ -142,19 +156,35 @@ function Arguments({
   );
 }
 
-function RunButton({ run }: { run: Run | null }) {
-  const [, setTick] = useState(0);
-  const running = run?.state.value.outcome === "running";
-  useEffect(() => run?.state.subscribe(() => setTick((n) => n + 1)), [run]);
-  if (running)
+const IDLE = new Store<{ outcome: RunState["outcome"] }>({ outcome: "ok" });
+
+function RunButton({
+  run,
+  start,
+  wrong,
+  again,
+}: {
+  run: Run | null;
+  start: () => void;
+  wrong: string;
+  again: boolean;
+}) {
+  const { outcome } = useStore<{ outcome: RunState["outcome"] }>(run?.state ?? IDLE);
+  if (outcome === "running")
     return (
-      <button type="button" class="button danger" onClick={() => run!.cancel()}>
+      <button type="button" class="button danger" onClick={() => run?.cancel()}>
         <Icon name="stop" /> Cancel
       </button>
     );
   return (
-    <button type="submit" class="button primary" title="Ctrl+Enter">
-      <Icon name="play" /> Run
+    <button
+      type="button"
+      class="button primary"
+      title="Ctrl+Enter"
+      disabled={wrong !== ""}
+      onClick={() => start()}
+    >
+      <Icon name={again ? "again" : "play"} /> {again ? "Read again" : "Run"}
     </button>
   );
 }
@@ -164,9 +194,10 @@ function Outcome({ run }: { run: Run }) {
   return (
     <div class="outcome">
       <StatusLine state={state} />
-      {state.questions && Object.keys(state.questions).length > 0 && (
+      {state.questions && (
         <Questions questions={state.questions} answer={(answers) => run.answer(answers)} />
       )}
+      {state.visiting !== undefined && <Visiting url={state.visiting} />}
       <Meanwhile state={state} />
       {state.error && (
         <div class="banner bad" role="alert">
@@ -179,7 +210,9 @@ function Outcome({ run }: { run: Run }) {
           </span>
         </div>
       )}
-      {state.result && <ResultView result={state.result} />}
+      {state.result && (
+        <ResultView result={state.result} {...(state.fault ? { fault: state.fault } : {})} />
+      )}
       {state.stages && <Stages stages={state.stages} result={state.result ?? {}} />}
       {state.result && (
         <details class="whole">
@@ -198,13 +231,31 @@ const WORDS: Record<RunState["outcome"], [string, "good" | "bad" | "warn" | "pla
   cancelled: ["cancelled", "warn"],
 };
 
+/** The call goes on when the page that was opened for it is done with. */
+function Visiting({ url }: { url: string }) {
+  return (
+    <p class="banner note" role="status">
+      <Icon name="lock" />
+      <span>
+        The call waits until you are done at{" "}
+        <WebLink to={url}>
+          <Text of={isWebUrl(url) ? new URL(url).host : url} />
+        </WebLink>
+        .
+      </span>
+    </p>
+  );
+}
+
 function StatusLine({ state }: { state: RunState }) {
   const [word, tone] = WORDS[state.outcome];
   const { progress } = state;
   const part = progress?.total ? Math.min(1, progress.progress / progress.total) : undefined;
   return (
     <div class="status-line" role="status">
-      <Badge tone={tone}>{state.questions ? "asks you" : word}</Badge>
+      <Badge tone={tone}>
+        {state.questions ? "asks you" : state.visiting !== undefined ? "waits for you" : word}
+      </Badge>
       {state.ms !== undefined && <span class="quiet">{ms(state.ms)}</span>}
       {state.outcome === "running" && !progress && <span class="working" aria-hidden="true" />}
       {progress && (

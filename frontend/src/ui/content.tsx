@@ -1,7 +1,7 @@
 /** What a tool, a prompt or a resource gave back, each kind of content in its own way. */
 import { useMemo, useState } from "preact/hooks";
 import { parse } from "../json";
-import { isObject, type Json, type JsonObject } from "../types";
+import { isObject, type Fault, type Json, type JsonObject } from "../types";
 import { Badge, CopyButton } from "./controls";
 import { LongText, Text, WebLink } from "./text";
 import { Choice, ValueView } from "./value";
@@ -10,14 +10,21 @@ const IMAGE = /^image\/(png|jpeg|gif|webp|avif|bmp|svg\+xml)$/;
 const AUDIO = /^audio\/[\w.+-]+$/;
 const BASE64 = /^[A-Za-z0-9+/=\s]*$/;
 
-export function ResultView({ result }: { result: JsonObject }) {
+const FAULTS: Record<Fault, string> = {
+  refused: "The call was refused: it did not get as far as the tool.",
+  unreached: "The tool was not reached.",
+  tool: "The tool says that the call failed.",
+  unusable: "The tool answered, and its answer cannot be used.",
+};
+
+export function ResultView({ result, fault }: { result: JsonObject; fault?: Fault | null }) {
   const blocks = blocksOf(result);
   const structured = result.structuredContent;
   return (
     <div class="result">
       {result.isError === true && (
         <p class="banner bad">
-          <Badge tone="bad">error</Badge> The tool says that the call failed.
+          <Badge tone="bad">error</Badge> {fault ? FAULTS[fault] : "The call failed."}
         </p>
       )}
       {structured !== undefined && <ValueView value={structured} title="Structured content" />}

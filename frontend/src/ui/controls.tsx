@@ -115,17 +115,24 @@ export function SearchField({
   change,
   label,
   hotkey = false,
+  keys,
+  points,
 }: {
   value: string;
   change: (text: string) => void;
   label: string;
   hotkey?: boolean;
+  /** What else keys do here: arrows and Enter, in a list of what was found. */
+  keys?: (event: KeyboardEvent) => void;
+  /** The id of the row that those keys are at. */
+  points?: string | undefined;
 }) {
   const field = useRef<HTMLInputElement>(null);
   useEffect(() => {
     if (!hotkey) return;
     const focus = (event: KeyboardEvent) => {
-      const typing = /^(INPUT|TEXTAREA|SELECT)$/.test((event.target as Element).tagName);
+      const target = event.target as HTMLElement;
+      const typing = /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName) || target.isContentEditable;
       if (event.key !== "/" || typing || event.ctrlKey || event.metaKey) return;
       event.preventDefault();
       field.current?.focus();
@@ -145,6 +152,11 @@ export function SearchField({
         autocomplete="off"
         spellcheck={false}
         onInput={(event) => change(event.currentTarget.value)}
+        onKeyDown={(event) => {
+          if (event.key === "Escape" && value) change("");
+          else keys?.(event);
+        }}
+        {...(points ? { "aria-activedescendant": points } : {})}
       />
       {hotkey && !value && <kbd>/</kbd>}
     </div>

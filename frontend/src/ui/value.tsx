@@ -37,13 +37,15 @@ export function Choice<T extends string>({
   ways,
   way,
   choose,
+  label = "Show as",
 }: {
   ways: T[];
   way: T;
   choose: (way: T) => void;
+  label?: string;
 }) {
   return (
-    <span class="choice" role="group" aria-label="Show as">
+    <span class="choice" role="group" aria-label={label}>
       {ways.map((one) => (
         <button type="button" key={one} aria-pressed={one === way} onClick={() => choose(one)}>
           {one}

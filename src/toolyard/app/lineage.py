@@ -86,12 +86,14 @@ def _as_layer(registry: Registry, entry: ToolDefinition) -> Iterator[Layer]:
 
 
 def _of_script(tool: Tool) -> Iterator[Layer]:
+    """Its metadata file, if it has one; last what is made of that, or of what it says itself."""
     path = tool.origin.place
     for place in (f"{path}.meta.json", f"{os.path.splitext(path)[0]}.meta.json"):
         definition = _read(place)
         if definition is not None:
             yield Layer("metadata file", definition, place)
-            return
+            break
+    yield Layer("the script", tool.definition, path)
 
 
 def _read(path: str) -> JsonObject | None:

@@ -12,11 +12,14 @@ export function RawInput({
   value,
   change,
   label,
+  judge,
 }: {
   id: string;
   value: Json | undefined;
   change: (value: Json | undefined) => void;
   label?: string;
+  /** Told what is wrong with the text, and "" when nothing is. */
+  judge?: (wrong: string) => void;
 }) {
   const [text, setText] = useState(() => pretty(value));
   const [wrong, setWrong] = useState("");
@@ -29,8 +32,10 @@ export function RawInput({
     try {
       change(entered.trim() ? parse(entered) : undefined);
       setWrong("");
+      judge?.("");
     } catch (error) {
       setWrong((error as Error).message);
+      judge?.((error as Error).message);
     }
   };
   return (

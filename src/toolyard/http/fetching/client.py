@@ -8,6 +8,7 @@ that is gone. Whoever waits longest gets the place.
 from __future__ import annotations
 
 import asyncio
+import os
 import socket
 import ssl
 from collections import deque
@@ -360,4 +361,7 @@ async def first_connected(places: Sequence[tuple[int, Any]]) -> socket.socket:
 
 
 def _why(error: OSError) -> str:
+    """In the system's words: event loops have their own for a connection that is refused."""
+    if error.errno and (error.strerror or "").startswith("Connect call failed"):
+        return os.strerror(error.errno)
     return error.strerror or str(error) or type(error).__name__

@@ -47,9 +47,13 @@ def sections(text: str) -> dict[str, Section]:
 
 
 def edited(text: str, parts: Mapping[str, str]) -> str:
-    """The file with these parts in place of its own; comments elsewhere stay as they are."""
+    """The file with these parts in place of its own; everything else stays as it is.
+
+    A part that has not changed is not written: an empty one that is not there stays away.
+    """
     for name, part in parts.items():
-        text = _with(text, name, _closed(part))
+        if part != sections(text)[name].text:
+            text = _with(text, name, _closed(part))
     return text
 
 

@@ -5,10 +5,12 @@ To see a call's hops, add a list to `observers` before it runs.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable
 from contextvars import ContextVar
 from time import perf_counter
 
+from toolyard.errors import UpstreamError
 from toolyard.protocol.call import Call, Channel, Json, JsonObject, Result, Target
 from toolyard.upstreams.target import UpstreamTargets
 
@@ -16,13 +18,14 @@ from toolyard.upstreams.target import UpstreamTargets
 class Hop:
     """One request to whoever does the work; filled in place, as it is on the hot path."""
 
-    __slots__ = ("arguments", "began", "ended", "error", "result", "to")
+    __slots__ = ("arguments", "began", "ended", "error", "result", "to", "unreached")
 
     def __init__(self, to: str, arguments: Json) -> None:
         self.to = to
         self.arguments = arguments
         self.result: Json = None
         self.error: str | None = None
+        self.unreached = False  # the error is that of the way there
         self.began = perf_counter()
         self.ended = 0.0
 
@@ -31,9 +34,18 @@ class Hop:
         if arguments is self.arguments and result is self.result:
             return self
         copy = Hop(self.to, arguments)
-        copy.result, copy.error = result, self.error
+        copy.result, copy.error, copy.unreached = result, self.error, self.unreached
         copy.began, copy.ended = self.began, self.ended
         return copy
+
+
+def in_words(error: BaseException) -> str:
+    """What happened, for people who do not know Python's names for it."""
+    if isinstance(error, asyncio.CancelledError):
+        return "cancelled"
+    if isinstance(error, TimeoutError):
+        return str(error) or "it took too long"
+    return str(error) or f"an internal error ({type(error).__name__})"
 
 
 observers: ContextVar[tuple[list[Hop], ...]] = ContextVar("observers", default=())
@@ -67,7 +79,8 @@ class Observed:
         try:
             result = await self._target.call(arguments, call, channel)
         except BaseException as error:
-            hop.error = str(error) or type(error).__name__
+            hop.error = in_words(error)
+            hop.unreached = isinstance(error, UpstreamError)
             raise
         finally:
             hop.ended = perf_counter()

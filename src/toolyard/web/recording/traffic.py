@@ -25,7 +25,7 @@ from toolyard.protocol.channel import PassingChannel
 from toolyard.protocol.kinds import NAMED_BY
 from toolyard.protocol.revisions import SERVER_METHODS
 from toolyard.web.recording.glimpse import glimpse, is_small
-from toolyard.web.recording.hops import Hop, observers
+from toolyard.web.recording.hops import Hop, in_words, observers
 
 KEPT = 1_000
 # Nobody reads more than that, and keeping more would slow down a busy gateway: beyond it, calls
@@ -135,7 +135,7 @@ class Traffic:
             key = key if len(self.counts) < MOST_NAMES else (method, "")
             count = self.counts.setdefault(key, Count())
         count.calls += 1
-        count.errors += outcome != "ok"
+        count.errors += outcome == "error"
 
     def find(self, number: int) -> CallRecord | None:
         return next((record for record in self._records if record.number == number), None)
@@ -206,10 +206,13 @@ def _outcome(result: Result) -> str:
     return "error" if not isinstance(result, Encoded) and result.get("isError") else "ok"
 
 
-def _error(error: BaseException) -> JsonObject:
+def _error(error: BaseException) -> JsonObject | None:
+    """None for a call that was cancelled: that is no failure."""
+    if not isinstance(error, Exception):
+        return None
     if isinstance(error, ProtocolError):
         return {"code": error.code, "message": error.message, "data": glimpse(error.data)}
-    return {"message": str(error)[:2_000] or type(error).__name__}
+    return {"message": in_words(error)[:2_000]}
 
 
 def _shrink(record: CallRecord, result: Result | None) -> None:

@@ -51,9 +51,10 @@ class PageChannel(Channel):
                 async with asyncio.timeout(timeout or PATIENCE):
                     return await self._answers
             except TimeoutError:
-                self._events.push("questions", {})
                 raise ToolError("nobody answered the question in the page in time") from None
             finally:
+                if not self._answers.done() or self._answers.cancelled():
+                    self._events.push("questions", {})  # nobody needs an answer any more
                 self._answers = None
 
     def answer(self, answers: JsonObject) -> bool:

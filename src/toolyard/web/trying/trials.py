@@ -15,6 +15,7 @@ from toolyard.web.recording.hops import Hop, observers
 from toolyard.web.stream import Events
 from toolyard.web.trying.channel import PageChannel
 from toolyard.web.trying.stages import Clocked, stages
+from toolyard.web.views.faults import fault_in
 from toolyard.web.views.privacy import without_secrets
 from toolyard.web.window import Window
 
@@ -88,7 +89,8 @@ class Trials:
                 stage["value"] = without_secrets(stage["value"], values, frozenset())
         del steps[-1]["value"]  # it is the result itself
         ms = round((times.ended - times.began) * 1000, 3)
-        return {"result": result, "stages": steps, "ms": ms}
+        fault = fault_in(result, trial.hops)
+        return {"result": result, "stages": steps, "fault": fault, "ms": ms}
 
     async def close(self) -> None:
         running = [trial.task for trial in self._running.values() if trial.task is not None]

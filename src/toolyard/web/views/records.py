@@ -9,6 +9,7 @@ from toolyard.context.sizes import tokens_in
 from toolyard.protocol.call import Json, JsonObject
 from toolyard.web.recording.hops import Hop
 from toolyard.web.recording.traffic import CallRecord
+from toolyard.web.views.faults import fault_in
 from toolyard.web.views.privacy import private_arguments, secret_values, without_secrets
 
 
@@ -42,6 +43,7 @@ def full(record: CallRecord, catalog: Catalog, secrets: frozenset[str]) -> JsonO
         "params": clean(record.call.params),
         "result": clean(record.result),
         "error": clean(record.error),
+        "fault": fault_in(record.result, record.hops),
         "tokens": {"in": tokens_in(record.call.params), "out": tokens_in(record.result)},
         "hops": [clean(_hop(hop, record.began)) for hop in record.hops],
         "messages": [
