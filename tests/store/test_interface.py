@@ -86,7 +86,7 @@ async def test_a_lease_has_one_holder(store: Store) -> None:
     leases = await asyncio.gather(*(store.take("a", f"p{i}", LONG) for i in range(20)))
     held = [lease for lease in leases if lease is not None]
     assert len(held) == 1
-    assert await store.holder("a") == held[0].holder
+    assert await store.held("a") == held[0]
     assert held[0].valid()
 
 
@@ -98,11 +98,20 @@ async def test_who_holds_a_lease_takes_it_again_as_the_same(store: Store) -> Non
 async def test_a_released_lease_is_free(store: Store) -> None:
     lease = await taken(store, "a", "p")
     assert await store.release(lease)
-    assert await store.holder("a") is None
+    assert await store.held("a") is None
     other = await taken(store, "a", "q")
     assert other.fence > lease.fence
     assert not await store.release(lease)
-    assert await store.holder("a") == "q"
+    assert await store.held("a") == other
+
+
+async def test_whoever_sees_a_lease_may_end_it_but_does_not_hold_it(store: Store) -> None:
+    await taken(store, "a", "p")
+    seen = await store.held("a")
+    assert seen is not None
+    assert not seen.valid()
+    assert await store.release(seen)
+    assert await store.held("a") is None
 
 
 async def test_a_lease_that_is_not_renewed_is_lost_and_its_holder_knows_first(

@@ -24,8 +24,6 @@ from toolyard.settings import Settings
 from toolyard.store.interface import Store, StoreError
 from toolyard.store.keys import ClusterKeys, read_cluster_keys
 from toolyard.store.opening import open_store
-from toolyard.transports.endpoint.elsewhere import Elsewhere
-from toolyard.transports.endpoint.session_ids import SealedIds
 
 
 @asynccontextmanager
@@ -121,11 +119,6 @@ def _own_host(store: str) -> str:
             return own
     except (OSError, ValueError):
         return "127.0.0.1"
-
-
-def elsewhere_of(cluster: Cluster) -> Elsewhere:
-    ids = SealedIds(cluster.keys.seal("session"), cluster.name)
-    return Elsewhere(cluster.name, ids, cluster.peers)
 
 
 def services_of(cluster: Cluster) -> Mapping[str, Service]:

@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from toolyard.app.membership import Membership
     from toolyard.cluster.cluster import Cluster
     from toolyard.cluster.door import Service
-    from toolyard.transports.endpoint.elsewhere import Elsewhere
 
 
 def serve(plan: Plan, address: Address, worker: Worker | None = None) -> int:
@@ -107,7 +106,7 @@ async def _serve(
         max_sessions_per_caller=plan.settings.max_sessions_per_caller,
     )
     private: dict[str, Responder] = {"/status": status_endpoint(plan, app)}
-    transport = HttpTransport(app.edge, settings, extra, private, _elsewhere(cluster))
+    transport = HttpTransport(app.edge, settings, extra, private, cluster)
     private |= metrics_endpoint(metrics, ServingVitals(app, transport))
     entrance = OwnSocket(sock) if member is None else member.begin()
     patience = _patience(plan.settings)
@@ -120,14 +119,7 @@ async def _serve(
             lambda: _wind_down(app, transport, site),
             plan.settings.shutdown_timeout,
         )
-
-
-def _elsewhere(cluster: Cluster | None) -> Elsewhere | None:
-    if cluster is None:
-        return None
-    from toolyard.app.clustering import elsewhere_of  # noqa: PLC0415 - as above
-
-    return elsewhere_of(cluster)
+        await transport.close()
 
 
 def _services(cluster: Cluster, transport: HttpTransport) -> Mapping[str, Service]:

@@ -29,7 +29,7 @@ from toolyard.store.keys import ClusterKeys
 
 CONNECT_WITHIN = 2.0
 # Whoever runs a call says nothing until it has ended: so it is asked whether it lives.
-LOOK_AFTER, ANSWER_WITHIN = 5.0, 5.0
+LOOK_EVERY, ANSWER_WITHIN = 2.0, 3.0
 _HEADERS = {"content-type": "application/octet-stream"}
 
 
@@ -65,8 +65,8 @@ class Peers:
             self._client.request("POST", url, _HEADERS, self._seal.close(visit))
         )
         try:
-            while not (await asyncio.wait([asking], timeout=LOOK_AFTER))[0]:
-                if not await self._lives(url):
+            while not (await asyncio.wait([asking], timeout=LOOK_EVERY))[0]:
+                if self._find(name) is None or not await self._lives(url):
                     raise PeerLost(f"the process {name} does not answer any more")
             return asking.result()
         except CannotReach as error:

@@ -51,6 +51,14 @@ class Tenure:
             return True
         return monotonic() < self._excused_until
 
+    async def in_office(self) -> None:
+        """Wait for the next term, if this one is over. Raises StoreError."""
+        until = monotonic() + FOR
+        while not self.holds():
+            if monotonic() > until:
+                raise StoreError("the store is away, and others may have taken what was ours")
+            await asyncio.sleep(0.05)
+
     async def begin(self) -> None:
         """Raises StoreError."""
         self._count += 1

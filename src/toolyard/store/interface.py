@@ -136,8 +136,8 @@ class Store(Protocol):
     async def release(self, lease: Lease) -> bool:
         """False where it was lost before."""
 
-    async def holder(self, name: str) -> str | None:
-        """Who holds it at this moment."""
+    async def held(self, name: str) -> Lease | None:
+        """The lease as whoever holds it at this moment has it; valid for nobody else."""
 
     # -- streams -----------------------------------------------------------------------
 

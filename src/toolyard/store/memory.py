@@ -7,7 +7,7 @@ import os
 import time
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from time import monotonic
 
 from toolyard.store.interface import (
@@ -123,9 +123,9 @@ class MemoryStore:
             del self._leases[lease.name]
         return held
 
-    async def holder(self, name: str) -> str | None:
+    async def held(self, name: str) -> Lease | None:
         current = self._current(name)
-        return current.holder if current is not None else None
+        return replace(current, until=0.0) if current is not None else None
 
     def _current(self, name: str) -> Lease | None:
         lease = self._leases.get(name)

@@ -128,9 +128,12 @@ class RedisStore:
     async def release(self, lease: Lease) -> bool:
         return bool(await self._run(scripts.RELEASE, [_key("lease", lease.name)], _held(lease)))
 
-    async def holder(self, name: str) -> str | None:
-        held = await self._trips.go("GET", _key("lease", name))
-        return None if held is None else str(held.partition(b" ")[2].decode())
+    async def held(self, name: str) -> Lease | None:
+        value = await self._trips.go("GET", _key("lease", name))
+        if value is None:
+            return None
+        fence, _, holder = value.decode().partition(" ")
+        return Lease(name, holder, int(fence), until=0.0)
 
     # -- streams -----------------------------------------------------------------------
 

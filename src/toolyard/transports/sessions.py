@@ -345,6 +345,10 @@ class HandshakeSession:
         finally:
             del self._pending[request_id]
 
+    def ask_from(self, count: int) -> None:
+        """Our questions have higher ids: another process may have used those up to there."""
+        self._next_id = count
+
     def on_close(self, callback: Callable[[], None]) -> None:
         self._closers.append(callback)
 

@@ -22,10 +22,12 @@ from toolyard.transports.endpoint.exchange import Exchange
 from toolyard.transports.endpoint.guard import OriginGuard
 from toolyard.transports.endpoint.modern import ModernEndpoint
 from toolyard.transports.endpoint.pair import PairEndpoint
+from toolyard.transports.endpoint.session_ids import SealedIds
 from toolyard.transports.endpoint.sessions import HttpSessions, Most
 from toolyard.transports.endpoint.streamable import LegacyEndpoint
 
 if TYPE_CHECKING:
+    from toolyard.cluster.cluster import Cluster
     from toolyard.cluster.visits import Visit
     from toolyard.transports.endpoint.elsewhere import Elsewhere
 
@@ -58,15 +60,18 @@ class HttpTransport:
         settings: HttpSettings,
         extra: Mapping[str, Responder] | None = None,
         private: Mapping[str, Responder] | None = None,
-        elsewhere: Elsewhere | None = None,
+        cluster: Cluster | None = None,
     ) -> None:
         self._edge = edge
         self._settings = settings
         self._extra = extra or {}
         self._private = private or {}
         most = Most(settings.max_sessions, settings.max_sessions_per_caller)
-        self.sessions = HttpSessions(edge, most, ids=elsewhere.ids if elsewhere else None)
+        ids = SealedIds(cluster.keys.seal("session"), cluster.name) if cluster else None
+        self.sessions = HttpSessions(edge, most, ids=ids)
+        elsewhere = self._elsewhere = _elsewhere(cluster, ids, self.sessions)
         self._tasks: set[asyncio.Task[None]] = set()
+        self._handing_over: asyncio.Task[None] | None = None
         self.refused_credentials = 0  # since the start
         self._legacy = LegacyEndpoint(edge, self.sessions, elsewhere)
         self._modern = ModernEndpoint(edge, elsewhere)
@@ -217,10 +222,27 @@ class HttpTransport:
     async def drain(self) -> None:
         """End streams that wait for news, so that open connections finish; calls go on."""
         self.sessions.end_idle()
+        if self._elsewhere is not None:
+            self._handing_over = asyncio.create_task(self._elsewhere.hand_over())
 
-    def close(self) -> None:
-        """End every session, with its calls."""
+    async def close(self) -> None:
+        """End every session, with its calls; with a store, others may go on with it."""
+        if self._handing_over is not None:
+            self._handing_over.cancel()
+        if self._elsewhere is not None:
+            await self._elsewhere.close()
         self.sessions.close()
+
+
+def _elsewhere(
+    cluster: Cluster | None, ids: SealedIds | None, sessions: HttpSessions
+) -> Elsewhere | None:
+    if cluster is None or ids is None:
+        return None
+    # A process on its own needs none of it.
+    from toolyard.transports.endpoint.elsewhere import Elsewhere  # noqa: PLC0415
+
+    return Elsewhere(cluster, ids, sessions)
 
 
 def _speaks_modern(exchange: Exchange, message: Message | list[Message]) -> bool:

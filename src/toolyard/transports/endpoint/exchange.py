@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from toolyard.errors import (
     HEADER_MISMATCH,
+    INTERNAL_ERROR,
     INVALID_PARAMS,
     INVALID_REQUEST,
     METHOD_NOT_FOUND,
@@ -57,3 +58,9 @@ class Exchange:
 
     async def accepted(self) -> None:
         await self.response.send(202)
+
+
+def may_have_run() -> ProtocolError:
+    """For whoever waits for something that another process did."""
+    why = "The process that ran this is gone: it may have run, and was not tried again"
+    return ProtocolError(INTERNAL_ERROR, why)

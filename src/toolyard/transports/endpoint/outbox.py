@@ -9,6 +9,7 @@ from collections.abc import AsyncGenerator, Callable
 MAX_UNREAD = 1024 * 1024
 _NOTIFICATION = b'{"jsonrpc":"2.0","method":'
 _MOST_DIGITS = 18
+GENERAL = "g"  # the stream of what belongs to no request
 
 
 def priming(event_id: str, retry_ms: int) -> bytes:
@@ -23,22 +24,30 @@ class Outbox:
     """
 
     def __init__(
-        self, stream: str = "", keep: int | None = None, keep_bytes: int | None = None
+        self,
+        stream: str = "",
+        keep: int | None = None,
+        keep_bytes: int | None = None,
+        start: int = 0,
     ) -> None:
+        """`start`: numbers up to there were given before, by another process."""
         self.stream = stream
+        self.start = start
         self.closed = False
         self.size = 0
         self.unsaid = 0  # the number of notifications dropped
         self.grew: Callable[[int], None] | None = None
+        # Called with each message that others may have to send again.
+        self.on_put: Callable[[Outbox, int, bytes], None] | None = None
         self._keep = keep
         self._keep_bytes = keep_bytes
         self._messages: list[bytes] = []
-        self._dropped = 0
-        self._read = 0  # the number of the last message somebody has taken
+        self._dropped = start
+        self._read = start  # the number of the last message somebody has taken
         self._unread = 0  # bytes of the messages nobody has taken
         self._wake: asyncio.Future[None] | None = None
         self._followers: list[object] = []
-        self.delivered = 0  # the number of the last message sent to anybody
+        self.delivered = start  # the number of the last message sent to anybody
 
     def put(self, message: bytes) -> None:
         if self._unread > MAX_UNREAD and message.startswith(_NOTIFICATION):
@@ -52,6 +61,16 @@ class Outbox:
         self.rouse()
         if self.grew is not None:
             self.grew(len(message))
+        if self.on_put is not None:
+            self.on_put(self, self._dropped + len(self._messages), message)
+
+    @property
+    def oldest(self) -> int:
+        """The number of the first message that is kept."""
+        return self._dropped + 1
+
+    def kept(self) -> list[tuple[int, bytes]]:
+        return list(enumerate(self._messages, self.oldest))
 
     def _too_many(self) -> bool:
         """The newest stays, however large it is."""

@@ -4,36 +4,53 @@ from __future__ import annotations
 
 import secrets
 from collections import OrderedDict
+from collections.abc import Iterator
 from itertools import takewhile
 from time import monotonic
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from toolyard.http.response import Response
 from toolyard.protocol.call import Caller
 from toolyard.protocol.jsonrpc import RequestId
 from toolyard.transports.answer import Edge
-from toolyard.transports.endpoint.outbox import Outbox, parse_event_id
+from toolyard.transports.endpoint.outbox import GENERAL, Outbox, parse_event_id
 from toolyard.transports.endpoint.replay import Ledger, Replay
 from toolyard.transports.endpoint.reply import Reply
 from toolyard.transports.endpoint.session_ids import PlainIds, SessionIds
 from toolyard.transports.sessions import HandshakeSession
 
+if TYPE_CHECKING:
+    from toolyard.transports.endpoint.keeping.session import KeptSession
+
 _KEPT_MESSAGES = 1000
-GENERAL = "g"
+
+
+class Past(NamedTuple):
+    """What is known of a session that another process had before."""
+
+    key: str = ""
+    requests: int = 0  # its own and ours: none of them had a higher number
+    general: int = 0  # the same of the messages of its general stream
+
+
+NONE = Past()
 
 
 class HttpSession:
     """A session and its streams: one per request, and a general one for everything else."""
 
-    def __init__(self, edge: Edge, caller: Caller, ledger: Ledger) -> None:
+    def __init__(self, edge: Edge, caller: Caller, ledger: Ledger, past: Past = NONE) -> None:
         self.id = ""  # what its client calls it, once it is known
-        self.handshake = HandshakeSession(edge, secrets.token_urlsafe(24), caller, self)
-        self.general = Outbox(GENERAL, _KEPT_MESSAGES, ledger.bounds.replay_session)
+        key = past.key or secrets.token_urlsafe(24)
+        self.handshake = HandshakeSession(edge, key, caller, self)
+        self.handshake.ask_from(past.requests)
+        self.general = Outbox(GENERAL, _KEPT_MESSAGES, ledger.bounds.replay_session, past.general)
         self._replies: dict[RequestId, Reply] = {}
         self._replay = Replay(ledger)
-        self._count = 0
+        self._count = past.requests
         self.last_used = 0.0
         self.followers = 0
+        self.kept: KeptSession | None = None  # in a store, for other processes
 
     def open_reply(self, request_id: RequestId, response: Response) -> Reply:
         self._count += 1
@@ -52,6 +69,8 @@ class HttpSession:
             self.general.put(message)
             return
         self._replay.keep(reply.outbox)
+        if self.kept is not None and related is not None:
+            self.kept.follow(reply.outbox, related)
         reply.put(message)
 
     def end(self, related: RequestId) -> None:
@@ -111,16 +130,19 @@ class HttpSessions:
     def __len__(self) -> int:
         return len(self._sessions)
 
-    def open(self, caller: Caller) -> HttpSession:
-        """A session that nobody finds yet."""
-        return HttpSession(self._edge, caller, self._ledger)
+    def __iter__(self) -> Iterator[HttpSession]:
+        return iter(tuple(self._sessions.values()))
 
-    def admit(self, session: HttpSession) -> None:
-        """Give it an id: from now on it is found."""
+    def open(self, caller: Caller, past: Past = NONE) -> HttpSession:
+        """A session that nobody finds yet."""
+        return HttpSession(self._edge, caller, self._ledger, past)
+
+    def admit(self, session: HttpSession, session_id: str = "") -> None:
+        """Give it an id, unless it has one: from now on it is found."""
         handshake = session.handshake
         self._make_room(handshake.caller)
         revision = handshake.revision if handshake.is_greeted else None
-        session.id = self._ids.issue(handshake.key, handshake.caller, revision)
+        session.id = session_id or self._ids.issue(handshake.key, handshake.caller, revision)
         session.last_used = monotonic()
         self._sessions[session.id] = session
         self._of.setdefault(handshake.caller.id, OrderedDict())[session.id] = session
@@ -129,11 +151,25 @@ class HttpSessions:
         session = self._sessions.get(session_id)
         if session is None or session.handshake.caller.id != caller.id:
             return None
+        if session.kept is not None and not session.kept.is_ours():
+            return None
         session.last_used = monotonic()
         self._of[caller.id].move_to_end(session_id)
         return session
 
+    def unconfirmed(self, session_id: str, caller: Caller) -> HttpSession | None:
+        """One that we had, and of which we are not sure that it is still ours."""
+        session = self._sessions.get(session_id)
+        return session if session and session.handshake.caller.id == caller.id else None
+
     def end(self, session: HttpSession) -> None:
+        """For good."""
+        if session.kept is not None:
+            session.kept.erase()
+        self.drop(session)
+
+    def drop(self, session: HttpSession) -> None:
+        """It is over here; another process may have it."""
         if self._sessions.pop(session.id, None) is not None:
             caller = session.handshake.caller.id
             del self._of[caller][session.id]
@@ -163,12 +199,12 @@ class HttpSessions:
 
     def end_idle(self) -> None:
         """Nothing new will come: end the streams that only wait for news."""
-        for session in tuple(self._sessions.values()):
+        for session in self:
             session.general.close()
 
     def close(self) -> None:
-        for session in tuple(self._sessions.values()):
-            self.end(session)
+        for session in self:
+            self.drop(session)
 
 
 def _unused(own: OrderedDict[str, HttpSession], oldest: float) -> list[HttpSession]:

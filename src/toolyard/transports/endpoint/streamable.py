@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, TypeAlias
 
-from toolyard.errors import INVALID_REQUEST, ProtocolError
+from toolyard.errors import INVALID_REQUEST, SHUTTING_DOWN, ProtocolError
 from toolyard.http.events import EVENT_HEADERS, KEEP_ALIVE, event
 from toolyard.http.headers import JSON_TYPE
 from toolyard.http.response import Response
@@ -86,6 +86,9 @@ class LegacyEndpoint:
         return self.elsewhere.reach(exchange, work, request_id)
 
     async def _initialize(self, exchange: Exchange, request: RpcRequest) -> None:
+        if self.elsewhere is not None and self.elsewhere.draining:
+            await exchange.refuse(503, ProtocolError(SHUTTING_DOWN, "Server shutting down"))
+            return
         try:
             await self.edge.count(opening(exchange, request.params))
         except ProtocolError as error:
@@ -98,6 +101,8 @@ class LegacyEndpoint:
             await exchange.response.send(200, answer or b"", (JSON_TYPE,))
             return
         self.sessions.admit(session)
+        if self.elsewhere is not None:
+            await self.elsewhere.opened(session, request.params)
         session_header = (b"mcp-session-id", session.id.encode())
         await exchange.response.send(200, answer or b"", (JSON_TYPE, session_header))
 
@@ -121,6 +126,8 @@ class LegacyEndpoint:
             await session.handshake.hear(message)
         else:
             session.handshake.settle(message)
+        if session.kept is not None:
+            session.kept.note(message)
         await exchange.accepted()
 
     async def _request(self, exchange: Exchange, session: HttpSession, request: RpcRequest) -> None:
@@ -130,6 +137,8 @@ class LegacyEndpoint:
             answer = await session.handshake.answer(request)
         finally:
             session.close_reply(request.id, reply)
+        if session.kept is not None:
+            session.kept.note(request, answer)
         if answer is None and session.handshake.is_closed and not reply.streaming:
             await exchange.refuse(404, ProtocolError(INVALID_REQUEST, "Session ended"), request.id)
             return
@@ -146,6 +155,9 @@ class LegacyEndpoint:
             await exchange.refuse(400, ProtocolError(INVALID_REQUEST, "Invalid Request", why))
             return
         answers = await answer_batch(session.handshake, messages)
+        if session.kept is not None:
+            for message in messages:
+                session.kept.note(message)
         if answers:
             await exchange.response.send(200, encode_batch(answers), (JSON_TYPE,))
         else:
@@ -166,16 +178,17 @@ class LegacyEndpoint:
         position = (
             session.resume(event_id) if event_id is not None else (general, general.delivered)
         )
+        history: list[bytes] = []
+        if session.kept is not None:
+            position, history = await session.kept.past(event_id, general, position)
         if position is None:
             why = "Last-Event-ID does not name a stream of this session"
             await exchange.refuse(404, ProtocolError(INVALID_REQUEST, why))
             return
-        outbox, after = position
         session.followers += 1
         try:
-            await stream(
-                exchange, outbox, after, primed=session.handshake.revision.resumable_priming
-            )
+            primed = session.handshake.revision.resumable_priming
+            await stream(exchange, *position, history, primed=primed)
         finally:
             session.followers -= 1
 
@@ -197,12 +210,18 @@ def opening(exchange: Exchange, params: JsonObject) -> Call:
     return Call("initialize", params, LATEST_HANDSHAKE, caller=exchange.caller)
 
 
-async def stream(exchange: Exchange, outbox: Outbox, after: int, *, primed: bool) -> None:
-    """Send the messages of a stream as events until it ends or the client leaves."""
+async def stream(
+    exchange: Exchange, outbox: Outbox, after: int, history: list[bytes], *, primed: bool
+) -> None:
+    """Send the messages of a stream as events until it ends or the client leaves.
+
+    `history`: events that come first, from another process.
+    """
     response = exchange.response
     response.start(EVENT_HEADERS)
     # At once: proxies may hold the head back until there is a byte of the body.
-    await response.write(priming(outbox.event_id(after), RETRY_MS) if primed else KEEP_ALIVE)
+    first = priming(outbox.event_id(after), RETRY_MS) if primed and not history else KEEP_ALIVE
+    await response.write(b"".join((first, *history)))
     await exchange.request.while_connected(_events(response, outbox, after))
     await response.end()
 

@@ -1,0 +1,87 @@
+"""A session is opened on one replica and used on all of them, and outlives the one it was on."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cluster.yard import YES, replicas, text, yard
+from tests.peers.nginx import needs_nginx
+from tests.peers.raw import EVERYTHING
+from tests.peers.raw_http import over_http
+from tests.peers.redis import needs_redis
+from tests.until import until_dead, until_exists
+
+pytestmark = [needs_redis, needs_nginx]
+HANDSHAKE = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
+NOW = "2025-11-25"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return yard(tmp_path / "yard")
+
+
+@pytest.mark.parametrize("revision", HANDSHAKE)
+async def test_requests_round_robin_are_all_answered_by_the_owner(
+    folder: Path, revision: str
+) -> None:
+    async with replicas(folder) as both, over_http(both.url, revision) as client:
+        assert len({text(await client.call("who")) for _ in range(6)}) == 1
+
+
+async def test_questions_progress_and_parked_calls_pass_between_replicas(folder: Path) -> None:
+    manner: dict[str, Any] = {"capabilities": EVERYTHING, "answers": YES}
+    async with replicas(folder) as both:
+        for revision in (NOW, "2026-07-28"):
+            async with over_http(both.url, revision, **manner) as client:
+                for number in range(3):
+                    assert '"accept"' in text(await client.call("ask"))
+                    await client.call("steps", meta={"progressToken": number})
+                said = [one for one in client.notifications if "progress" in one["method"]]
+                assert len(said) == 9
+
+
+async def test_a_session_goes_on_within_two_seconds_after_its_replica_was_killed(
+    folder: Path,
+) -> None:
+    async with replicas(folder) as both, over_http(both.url, NOW) as client:
+        home = int(text(await client.call("who")))
+        await client.result("logging/setLevel", {"level": "error"})
+        uri = (await client.result("resources/list"))["resources"][0]["uri"]
+        await client.result("resources/subscribe", {"uri": uri})
+        os.kill(home, signal.SIGKILL)
+        await until_dead(home)
+        began = time.monotonic()
+        other = int(text(await client.call("who")))
+        assert other != home
+        assert time.monotonic() - began < 2.0
+        await client.open_get()
+        await client.notification("notifications/tools/list_changed")
+        (folder / "resources" / "notes" / "notes.txt").write_text("two\n")
+        await client.notification("notifications/resources/updated")
+
+
+async def test_a_call_that_ran_on_a_killed_replica_fails_once_and_is_not_run_again(
+    folder: Path,
+) -> None:
+    async with replicas(folder) as both, over_http(both.url, NOW) as client:
+        home = int(text(await client.call("who")))
+        calling = asyncio.gather(
+            *(client.post(client.message("tools/call", {"name": "held"})) for _ in range(2)),
+            return_exceptions=True,
+        )
+        await until_exists(folder / "tools" / "held" / "began")
+        os.kill(home, signal.SIGKILL)
+        through_owner, through_other = await calling
+        outcomes = [
+            one for one in (through_owner, through_other) if not isinstance(one, BaseException)
+        ]
+        assert any("may have run" in str(one.messages) for one in outcomes)
+        assert text(await client.call("who")) != str(home)
