@@ -14,7 +14,7 @@ import os
 import re
 import tempfile
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
@@ -87,8 +87,33 @@ async def run(url: str, revision: str, within: float = WITHIN) -> Report:
     return Report(revision, tuple(judged(name, checks.get(name)) for name in names), log)
 
 
+async def run_scenarios(
+    url: str, names: Iterable[str], within: float = WITHIN
+) -> tuple[dict[str, int], list[str]]:
+    """By name: how many of a scenario's own checks succeeded, and what is to be said of others."""
+    await asyncio.to_thread(install)
+    passed: dict[str, int] = {}
+    remarks: list[str] = []
+    for name in names:
+        with tempfile.TemporaryDirectory(prefix="conformance-") as folder:
+            options = ("--url", url, "--scenario", name, "--output-dir", folder)
+            log = await run_node(options, within)
+            checks = dict(all_checks(Path(folder))).get(name)
+        if checks is None:
+            remarks.append(f"{name} left no checks: {log}")
+            continue
+        own = [check for check in checks if not is_schema_check(check)]
+        passed[name] = sum(check["status"] == "SUCCESS" for check in own)
+        remarks += [f"{name}: {remark(check)}" for check in checks if noteworthy(check)]
+    return passed, remarks
+
+
 async def run_suite(url: str, revision: str, folder: Path, within: float) -> str:
     options = ("--url", url, "--suite", "all", "--spec-version", revision, "--output-dir", folder)
+    return await run_node(options, within)
+
+
+async def run_node(options: Sequence[str | Path], within: float) -> str:
     process = await asyncio.create_subprocess_exec(
         BIN / "node",
         PROGRAM,

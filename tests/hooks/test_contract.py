@@ -78,7 +78,7 @@ async def test_the_server_says_who_it_is(client: RawClient) -> None:
     if at_least(client, "2025-11-25"):
         assert info["websiteUrl"] == "https://example.com/contract"
         assert info["icons"][0]["src"].startswith("data:image/svg+xml;base64,")
-    assert found["capabilities"]["extensions"] == {UI: {"mimeTypes": ["text/html;profile=mcp-app"]}}
+    assert found["capabilities"]["extensions"][UI] == {"mimeTypes": ["text/html;profile=mcp-app"]}
 
 
 async def test_all_is_listed(client: RawClient) -> None:

@@ -16,7 +16,12 @@ from tests.peers.raw import WITHIN, DuplexClient, JsonObject, RawClient
 
 BOTH = "application/json, text/event-stream"
 # Where the routing header `Mcp-Name` is taken from, in the modern era.
-NAMED_BY = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
+NAMED_BY = {
+    "tools/call": "name",
+    "prompts/get": "name",
+    "resources/read": "uri",
+    **dict.fromkeys(("tasks/get", "tasks/update", "tasks/cancel"), "taskId"),
+}
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,6 +18,8 @@ LISTS = {
     "resources": {"subscribe": True, "listChanged": True},
     "prompts": {"listChanged": True},
 }
+TASKS: dict[str, Any] = {"io.modelcontextprotocol/tasks": {}}
+CORE_TASKS: dict[str, Any] = {"tasks": {"cancel": {}, "requests": {"tools": {"call": {}}}}}
 STILL: dict[str, Any] = {"tools": {}, "resources": {"subscribe": True}, "prompts": {}}
 
 
@@ -42,10 +44,13 @@ def test_its_name_and_more(revision: Any, heard: set[str]) -> None:
     [
         (R24, {"logging": {}, **LISTS}),
         (R03, {"logging": {}, "completions": {}, **LISTS}),
-        (R26, {"logging": {}, "completions": {}, **LISTS}),
+        (R06, {"logging": {}, "completions": {}, **LISTS}),
+        (R11, {"logging": {}, "completions": {}, **LISTS, **CORE_TASKS}),
+        (R26, {"logging": {}, "completions": {}, **LISTS, "extensions": TASKS}),
         (LIKE_MCP_BASH["2024-11-05"], {"logging": {}, **STILL}),
         (LIKE_MCP_BASH["2025-03-26"], {"logging": {}, **STILL}),
         (LIKE_MCP_BASH["2025-06-18"], {"logging": {}, "completions": {}, **LISTS}),
+        (LIKE_MCP_BASH["2025-11-25"], {"logging": {}, "completions": {}, **LISTS}),
     ],
 )
 def test_what_it_can_do(revision: Any, heard: Any) -> None:
@@ -68,6 +73,13 @@ PAGES = {UI_EXTENSION: {"mimeTypes": ["text/html;profile=mcp-app"]}}
     ],
 )
 def test_an_extension_is_told_to_whoever_declares_the_same(declared: Any, shared: Any) -> None:
-    for revision in ALL.values():
+    for revision in (R24, R03, R06, R11):
         told = EVERYTHING.capabilities_for(revision, {"extensions": declared})
         assert told.get("extensions") == shared
+    told = EVERYTHING.capabilities_for(R26, {"extensions": declared})
+    assert told["extensions"] == {**(shared or {}), **TASKS}
+
+
+def test_tasks_are_an_extension_only_where_they_are_one() -> None:
+    for revision in (R24, R03, R06, R11):
+        assert "extensions" not in EVERYTHING.capabilities_for(revision, {"extensions": TASKS})

@@ -93,7 +93,7 @@ def test_what_the_server_says_of_itself() -> None:
     server = Identity({"name": "s", "icons": []}, "Be kind.", {"tools": {}})
     said = {
         "supportedVersions": ["2026-07-28"],
-        "capabilities": {"tools": {}},
+        "capabilities": {"tools": {}, "extensions": {"io.modelcontextprotocol/tasks": {}}},
         "ttlMs": 0,
         "cacheScope": "private",
         "instructions": "Be kind.",

@@ -9,7 +9,7 @@ import pytest
 from tests.transports.test_answer_rules import accepted, asking
 from toolyard.errors import ToolError
 from toolyard.protocol.asking.answers import MOST_ASKS
-from toolyard.transports.asked import MOST_REMEMBERED, Asked, fitting_answer, remembered
+from toolyard.protocol.asking.asked import MOST_REMEMBERED, Asked, fitting_answer, remembered
 
 GOOD = accepted({"name": "Ann", "people": 3})
 BAD = accepted({"name": "Ann", "people": 99})

@@ -26,6 +26,7 @@ from toolyard.app.federation import Federation, federation_of, upstream_setup
 from toolyard.app.plan import Plan
 from toolyard.app.scripts import Scripts, scripts_of
 from toolyard.app.taps import NoTaps, Taps
+from toolyard.app.tasks import LaterTasks
 from toolyard.catalog.announcer import Announcer
 from toolyard.catalog.keeper import Keeper
 from toolyard.catalog.snapshot import Catalog, View
@@ -33,6 +34,7 @@ from toolyard.context.instructions import merged
 from toolyard.methods.offer import Offer, PageSizes
 from toolyard.methods.subscriptions import Room
 from toolyard.methods.table import Methods, methods_of, minimal_methods_of
+from toolyard.methods.tools import ToolMethods
 from toolyard.processes.ending.guard import Guard
 from toolyard.protocol.call import LOCAL, Caller
 from toolyard.protocol.client import UNKNOWN, Client
@@ -67,6 +69,7 @@ class App:
     refusals: Recorded
     cluster: Cluster | None  # None: nobody serves the same
     limits: CallLimits | None
+    tasks: LaterTasks
 
     def settle_in(self, plan: Plan) -> None:
         """Work from the project's folder: a script starts faster from where we already are."""
@@ -87,6 +90,7 @@ class App:
         """End everything that runs or waits; nothing is left behind."""
         await self.methods.close()
         await self.edge.parking.close()
+        await self.tasks.close()
         await self.federation.close()
         await self.logins.close()
         await self.scripts.close()
@@ -106,7 +110,8 @@ def build(plan: Plan, taps: Taps | None = None, cluster: Cluster | None = None) 
     federation = federation_of(plan, scripts, taps, logins, setup, announcer)
     keeper = Keeper([federation.full_source], announcer)
     narrow = view_of(plan.settings)
-    methods = _methods(plan, keeper, scripts, federation, narrow)
+    tasks = LaterTasks(plan)
+    methods = _methods(plan, keeper, scripts, federation, narrow, tasks)
     limits = limits_of(plan.settings, cluster)
     handler = taps.handler(guarded(federation.asking(methods), plan.settings, limits))
     refusals = refusals_of(plan.settings)
@@ -123,7 +128,19 @@ def build(plan: Plan, taps: Taps | None = None, cluster: Cluster | None = None) 
         count=limits.count if limits is not None else uncounted,
         observe=taps.request,
     )
-    return App(keeper, methods, edge, guard, scripts, federation, logins, refusals, cluster, limits)
+    return App(
+        keeper=keeper,
+        methods=methods,
+        edge=edge,
+        guard=guard,
+        scripts=scripts,
+        federation=federation,
+        logins=logins,
+        refusals=refusals,
+        cluster=cluster,
+        limits=limits,
+        tasks=tasks,
+    )
 
 
 def _parking(cluster: Cluster | None) -> Parking:
@@ -142,16 +159,22 @@ def _bounds(plan: Plan) -> Bounds:
 
 
 def _methods(
-    plan: Plan, keeper: Keeper, scripts: Scripts, federation: Federation, narrow: View
+    plan: Plan,
+    keeper: Keeper,
+    scripts: Scripts,
+    federation: Federation,
+    narrow: View,
+    tasks: LaterTasks,
 ) -> Methods:
     size = page_size(plan.settings.page_size, small=plan.like_mcp_bash)
     sizes = PageSizes(size.default, size.most)
     offer = federation.offer(Offer(keeper, stamp(plan.identity), sizes, narrow))
     if plan.settings.force_minimal:
         return minimal_methods_of(offer)
+    permit = permit_of(plan.settings, scripts.policy, deny_unnamed=plan.like_mcp_bash)
     return methods_of(
         offer,
-        permit_of(plan.settings, scripts.policy, deny_unnamed=plan.like_mcp_bash),
+        ToolMethods(offer, permit, tasks),
         scripts.roots,
         news=scripts.news(keeper),
         on_roots_changed=federation.on_roots_changed,

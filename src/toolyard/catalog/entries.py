@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from toolyard.protocol.call import JsonObject, Target
 from toolyard.protocol.kinds import Kind
+from toolyard.protocol.tasks.words import FORBIDDEN, Support
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +39,9 @@ class Tool:
     check_input: bool = True
     # Whether we check its results (a script's), or its target does (an upstream's).
     check_output: bool = False
+    # Whether calls may become tasks; and whether what it asks by its result is asked before that.
+    tasks: Support = FORBIDDEN
+    asks_first: bool = False
     # What else its file says: version, tags, path; never sent to clients.
     extra: Mapping[str, object] = field(default_factory=dict)
 

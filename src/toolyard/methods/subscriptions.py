@@ -22,6 +22,7 @@ from toolyard.errors import (
 )
 from toolyard.methods.offer import Offer
 from toolyard.methods.resources import find, is_known, uri_of
+from toolyard.methods.tools import TaskHost
 from toolyard.protocol.call import Call, Caller, Channel, Json, JsonObject, Result, Session
 from toolyard.protocol.eras.keys import SUBSCRIPTION_ID
 from toolyard.protocol.guise import guise_of
@@ -30,6 +31,7 @@ from toolyard.telemetry import logger
 
 log = logger("subscriptions")
 MOST_SUBSCRIPTIONS = 1000
+TASK_CHANGED = "notifications/tasks"
 _FILTERS = {spelling.filter: spelling.changed for spelling in SPELLED.values()}
 
 
@@ -52,7 +54,8 @@ class _ListenStream:
         if self._early is not None:
             self._early.append((method, params))
             return
-        self._channel.notify(method, {"_meta": self._tag, **params})
+        meta = {**params.get("_meta", {}), **self._tag}
+        self._channel.notify(method, {**params, "_meta": meta})
 
 
 @runtime_checkable
@@ -127,6 +130,7 @@ class SubscriptionMethods:
 
     offer: Offer
     room: Room = field(default_factory=Room)
+    tasks: TaskHost | None = None
     watches: dict[tuple[str, str], UriWatch] = field(default_factory=dict)
     sessions: dict[str, dict[str, Callable[[], None]]] = field(default_factory=dict)
     closing: asyncio.Event = field(default_factory=asyncio.Event)
@@ -185,6 +189,11 @@ class SubscriptionMethods:
         try:
             for topic in uris.values():
                 leave.append(await self._hold(topic, call, channel, hear, hears_all=True))
+            if "taskIds" in filters and self.tasks is not None:
+                tell = partial(stream.say, TASK_CHANGED)
+                watching = await self.tasks.watch(call, filters["taskIds"], tell)
+                leave.append(watching.leave)
+                granted_filters["taskIds"] = watching.ids
             stream.open(granted_filters)
             await self.closing.wait()
         finally:

@@ -14,9 +14,10 @@ from toolyard.methods.prompts import PromptMethods
 from toolyard.methods.resources import ResourceMethods
 from toolyard.methods.roots import RootsMethods
 from toolyard.methods.subscriptions import Room, SubscriptionMethods
-from toolyard.methods.tools import Permit, ToolMethods
+from toolyard.methods.tools import ToolMethods
 from toolyard.protocol.call import Call, Channel, Handler, Result
 from toolyard.protocol.kinds import KINDS, NAMED_BY, SPELLED
+from toolyard.protocol.revisions import ALL
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +45,7 @@ def minimal_methods_of(offer: Offer) -> Methods:
 
 def methods_of(
     offer: Offer,
-    permit: Permit | None = None,
+    tools: ToolMethods | None = None,
     roots: RootsMethods | None = None,
     *,
     news: News | None = None,
@@ -52,10 +53,12 @@ def methods_of(
     room: Room | None = None,
 ) -> Methods:
     """`on_roots_changed` is called with the key of a session whose roots have changed."""
-    subscriptions = SubscriptionMethods(offer, room or Room())
+    tools = tools or ToolMethods(offer)
+    tasks = tools.tasks
+    subscriptions = SubscriptionMethods(offer, room or Room(), tasks)
     table: dict[str, Handler] = {
         **{SPELLED[kind].method: list_method(offer, kind) for kind in KINDS},
-        "tools/call": ToolMethods(offer, permit).call,
+        "tools/call": tools.call,
         "resources/read": ResourceMethods(offer).read,
         "resources/subscribe": subscriptions.subscribe,
         "resources/unsubscribe": subscriptions.unsubscribe,
@@ -64,6 +67,8 @@ def methods_of(
         "subscriptions/listen": subscriptions.listen,
         "notifications/initialized": subscriptions.initialized,
     }
+    if tasks is not None:
+        table |= dict.fromkeys(TASK_METHODS, tasks.answer)
     if news is not None:
         table["notifications/initialized"] = _both(subscriptions.initialized, news.initialized)
     if on_roots_changed is not None:
@@ -73,6 +78,12 @@ def methods_of(
     return Methods(table, subscriptions)
 
 
+TASK_METHODS = frozenset[str]().union(
+    *(
+        {method for method in revision.methods if method.startswith("tasks/")}
+        for revision in ALL.values()
+    )
+)
 _RUN_SCRIPTS = (*NAMED_BY, "completion/complete")
 
 

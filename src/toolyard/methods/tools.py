@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import TypeAlias
+from typing import Protocol, TypeAlias
 
 from toolyard.catalog.entries import Tool
 from toolyard.catalog.snapshot import Catalog
@@ -13,6 +13,7 @@ from toolyard.errors import INVALID_PARAMS, MISSING_CAPABILITY, ProtocolError, T
 from toolyard.methods.offer import Offer
 from toolyard.protocol.call import Call, Channel, Encoded, Json, JsonObject, Result
 from toolyard.protocol.eras.headers import check_parameters
+from toolyard.protocol.tasks.words import FORBIDDEN, becomes_task
 
 # In a tool's `_meta`: clients of 2025-11-25 poll for its answer instead of holding a stream.
 # It travels with the definition, so it works through any number of gateways.
@@ -22,23 +23,38 @@ POLLED = "toolyard/poll"
 Permit: TypeAlias = Callable[[Call, Tool], Awaitable[None] | None]
 
 
+Work: TypeAlias = Callable[[Call, Channel], Awaitable[Result]]
+
+
+class TaskHost(Protocol):
+    """Makes tasks of calls, and answers for them."""
+
+    async def begin(self, call: Call, channel: Channel, tool: Tool, work: Work) -> Result:
+        """Let the work go on by itself; the handle for it."""
+
+    def answer(self, call: Call, channel: Channel) -> Awaitable[Result]:
+        """The methods tasks/*."""
+
+    async def watch(self, call: Call, ids: Json, tell: Callable[[JsonObject], None]) -> Watching:
+        """Tell of every state of the caller's own among these tasks."""
+
+
+class Watching(Protocol):
+    @property
+    def ids(self) -> list[str]: ...
+
+    def leave(self) -> None: ...
+
+
 @dataclass(frozen=True, slots=True)
 class ToolMethods:
     offer: Offer
     permit: Permit | None = None
+    tasks: TaskHost | None = None
 
     async def call(self, call: Call, channel: Channel) -> Result:
-        name, arguments = call.params.get("name"), call.params.get("arguments")
-        if not isinstance(name, str):
-            raise ProtocolError(INVALID_PARAMS, "Tool name is required")
-        catalog = self.offer.at_hand(call)
-        tool = catalog.tools.get(name) if catalog is not None else None
-        if catalog is None or tool is None or tool.unavailable is not None:
-            catalog = await self.offer.having(partial(_is_ready, name), call, channel)
-            tool = catalog.tools.get(name)
-        if tool is None:
-            name = shown(name)
-            raise ProtocolError(INVALID_PARAMS, f"Tool '{name}' not found", {"name": name})
+        catalog, tool = await self._find(call, channel)
+        arguments = call.params.get("arguments")
         if not isinstance(arguments, dict):
             arguments = _no_object(arguments)
         if call.headers is not None and call.revision.modern:
@@ -49,12 +65,45 @@ class ToolMethods:
         if decision is not None:
             await decision
         check_arguments(catalog, tool, arguments)
+        if tool.tasks is not FORBIDDEN or "task" in call.params:
+            host = self._host(call, tool)
+            if host is not None:
+                return await host.begin(
+                    call, channel, tool, partial(_use, catalog, tool, arguments)
+                )
         if "_meta" in tool.definition and _wants_polling(tool):
             channel.close_stream()
-        result = await tool.target.call(arguments, call, channel)
-        if tool.check_output and "outputSchema" in tool.definition:
-            return _with_valid_output(catalog, tool, result)
-        return result
+        return await _use(catalog, tool, arguments, call, channel)
+
+    async def _find(self, call: Call, channel: Channel) -> tuple[Catalog, Tool]:
+        name = call.params.get("name")
+        if not isinstance(name, str):
+            raise ProtocolError(INVALID_PARAMS, "Tool name is required")
+        catalog = self.offer.at_hand(call)
+        tool = catalog.tools.get(name) if catalog is not None else None
+        if catalog is None or tool is None or tool.unavailable is not None:
+            catalog = await self.offer.having(partial(_is_ready, name), call, channel)
+            tool = catalog.tools.get(name)
+        if tool is None:
+            name = shown(name)
+            raise ProtocolError(INVALID_PARAMS, f"Tool '{name}' not found", {"name": name})
+        return catalog, tool
+
+    def _host(self, call: Call, tool: Tool) -> TaskHost | None:
+        """Who makes a task of this call, if it is to become one. Raises ProtocolError."""
+        if not becomes_task(call.revision, call.params, call.client.capabilities, tool.tasks):
+            return None
+        answers_at_once = tool.asks_first and call.input_responses is None
+        return None if answers_at_once else self.tasks
+
+
+async def _use(
+    catalog: Catalog, tool: Tool, arguments: JsonObject, call: Call, channel: Channel
+) -> Result:
+    result = await tool.target.call(arguments, call, channel)
+    if tool.check_output and "outputSchema" in tool.definition:
+        return _with_valid_output(catalog, tool, result)
+    return result
 
 
 def _check_headers(

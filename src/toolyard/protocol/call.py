@@ -77,6 +77,8 @@ class Call:
     id: str | int | None = None
     # The lowest level of log messages that the client asked for; None if it asked for none.
     log_level: str | None = None
+    # The task that this call runs as: it goes on when its request is answered, or its client gone.
+    task: str | None = None
 
 
 class Session(Protocol):

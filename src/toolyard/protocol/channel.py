@@ -1,8 +1,22 @@
-"""A channel in front of another: subclasses only say what they do differently."""
+"""Channels in front of others, and those that go on when the request of their call is answered."""
 
 from __future__ import annotations
 
+from typing import Protocol, runtime_checkable
+
 from toolyard.protocol.call import Channel, Json, JsonObject, Questions, Session
+
+
+@runtime_checkable
+class Outlasting(Protocol):
+    """A channel that has somewhere to report to once the call is a task."""
+
+    def of_task(self, task_id: str) -> Channel | None: ...
+
+
+def of_task(channel: Channel, task_id: str) -> Channel | None:
+    """How a call reports once it is a task and its request is answered; None: not at all."""
+    return channel.of_task(task_id) if isinstance(channel, Outlasting) else None
 
 
 class PassingChannel:
@@ -33,3 +47,6 @@ class PassingChannel:
 
     def close_stream(self) -> None:
         self.channel.close_stream()
+
+    def of_task(self, task_id: str) -> Channel | None:
+        return of_task(self.channel, task_id)

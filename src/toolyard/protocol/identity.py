@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from toolyard.protocol.client import TASKS_EXTENSION
 from toolyard.protocol.revisions import Revision
-from toolyard.protocol.values import JsonObject
+from toolyard.protocol.values import Json, JsonObject
 
 UI_EXTENSION = "io.modelcontextprotocol/ui"
 FULL_CAPABILITIES: JsonObject = {
@@ -14,8 +15,12 @@ FULL_CAPABILITIES: JsonObject = {
     "resources": {"subscribe": True, "listChanged": True},
     "prompts": {"listChanged": True},
     "completions": {},
+    "tasks": {"cancel": {}, "requests": {"tools": {"call": {}}}},
 }
-OWN_EXTENSIONS: JsonObject = {UI_EXTENSION: {"mimeTypes": ["text/html;profile=mcp-app"]}}
+OWN_EXTENSIONS: JsonObject = {
+    UI_EXTENSION: {"mimeTypes": ["text/html;profile=mcp-app"]},
+    TASKS_EXTENSION: {},
+}
 MINIMAL_CAPABILITIES: JsonObject = {"logging": {}}
 
 
@@ -25,7 +30,8 @@ class Identity(NamedTuple):
     info: JsonObject  # name, version, title, description, websiteUrl, icons
     instructions: str | None = None
     capabilities: JsonObject = FULL_CAPABILITIES
-    # Our extensions; a client is told of those that it declares too.
+    # Our extensions. A client is told of those that it declares too; of tasks in any case, as
+    # it may declare them with each request anew, and never in a revision that lacks them.
     extensions: JsonObject = OWN_EXTENSIONS
 
     def info_for(self, revision: Revision) -> JsonObject:
@@ -37,13 +43,16 @@ class Identity(NamedTuple):
             capabilities = {
                 name: _without_list_changed(value) for name, value in capabilities.items()
             }
-        client_extensions = client_capabilities.get("extensions")
-        extensions = {
+        extensions = self._extensions_for(revision, client_capabilities.get("extensions"))
+        return {**capabilities, "extensions": extensions} if extensions else capabilities
+
+    def _extensions_for(self, revision: Revision, client_extensions: Json) -> JsonObject:
+        names = client_extensions if isinstance(client_extensions, dict) else {}
+        return {
             name: value
             for name, value in self.extensions.items()
-            if isinstance(client_extensions, dict) and name in client_extensions
+            if (revision.tasks == "extension" if name == TASKS_EXTENSION else name in names)
         }
-        return {**capabilities, "extensions": extensions} if extensions else capabilities
 
 
 def _without_list_changed(capability: JsonObject) -> JsonObject:

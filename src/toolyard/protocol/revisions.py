@@ -11,6 +11,8 @@ StructuredContent = Literal["none", "object", "any"]
 
 # What a server is for, in every revision; other methods open, keep and end the conversation.
 SERVER_METHODS = frozenset({*LISTS, *USES, "completion/complete"})
+_EXTENSION_TASKS = {"tasks/get", "tasks/update", "tasks/cancel"}
+_CORE_TASKS = {"tasks/get", "tasks/result", "tasks/list", "tasks/cancel"}
 _SESSION_METHODS = {
     "initialize",
     "ping",
@@ -55,6 +57,8 @@ class Revision(NamedTuple):
     sampling_lists: bool
     version_header: bool
     resumable_priming: bool
+    # Which form of tasks it has; see protocol/tasks.
+    tasks: Literal["none", "core", "extension"]
 
     def __str__(self) -> str:
         return self.date
@@ -66,7 +70,9 @@ class Revision(NamedTuple):
 R2026_07_28 = Revision(
     date="2026-07-28",
     modern=True,
-    methods=frozenset(SERVER_METHODS | {"server/discover", "subscriptions/listen"}),
+    methods=frozenset(
+        SERVER_METHODS | {"server/discover", "subscriptions/listen"} | _EXTENSION_TASKS
+    ),
     batches=False,
     later_tool_fields=frozenset({"execution"}),
     later_entry_fields=frozenset(),
@@ -94,11 +100,12 @@ R2026_07_28 = Revision(
     sampling_lists=True,
     version_header=True,
     resumable_priming=False,
+    tasks="extension",
 )
 R2025_11_25 = R2026_07_28._replace(
     date="2025-11-25",
     modern=False,
-    methods=frozenset(SERVER_METHODS | _SESSION_METHODS),
+    methods=frozenset(SERVER_METHODS | _SESSION_METHODS | _CORE_TASKS),
     later_tool_fields=frozenset(),
     structured_content="object",
     capabilities=(R2026_07_28.capabilities - {"extensions"}) | {"tasks"},
@@ -109,9 +116,12 @@ R2025_11_25 = R2026_07_28._replace(
         "roots": frozenset({"listChanged"}),
     },
     resumable_priming=True,
+    tasks="core",
 )
 R2025_06_18 = R2025_11_25._replace(
     date="2025-06-18",
+    methods=frozenset(SERVER_METHODS | _SESSION_METHODS),
+    tasks="none",
     later_tool_fields=frozenset({"icons", "execution"}),
     later_entry_fields=frozenset({"icons"}),
     later_info_fields=frozenset({"description", "icons", "websiteUrl"}),
@@ -170,9 +180,15 @@ LATEST = R2026_07_28
 
 
 # The handshake revisions as the command `mcp-bash` speaks them: its oldest clients are not told
-# of changed lists, and get structured content although their revision does not have it.
+# of changed lists, and get structured content although their revision does not have it. It has
+# no tasks.
 LIKE_MCP_BASH = {
     **HANDSHAKE,
+    R2025_11_25.date: R2025_11_25._replace(
+        methods=R2025_06_18.methods,
+        capabilities=R2025_11_25.capabilities - {"tasks"},
+        tasks="none",
+    ),
     R2025_03_26.date: R2025_03_26._replace(
         structured_content="object",
         capabilities=R2025_03_26.capabilities - {"completions"},

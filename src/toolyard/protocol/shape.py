@@ -19,6 +19,7 @@ from toolyard.protocol.codec import dumps
 from toolyard.protocol.eras.keys import SERVER_INFO
 from toolyard.protocol.kinds import LISTS
 from toolyard.protocol.revisions import ALL, Revision
+from toolyard.protocol.tasks.words import is_handle
 from toolyard.protocol.values import Json, JsonObject
 
 CACHEABLE = LISTS | {"resources/read", "server/discover"}
@@ -38,7 +39,7 @@ def shape_result(
     if "_meta" in fit_result:
         _drop_server_info(fit_result)
     fit = _FITTERS.get(method)
-    if fit is not None:
+    if fit is not None and not is_handle(result):
         fit(fit_result, revision)
     return fit_result
 
@@ -98,6 +99,7 @@ def _fit_message(message: Json, revision: Revision) -> Json:
 
 _FITTERS: Mapping[str, Callable[[JsonObject, Revision], None]] = {
     "tools/call": _fit_tool_result,
+    "tasks/result": _fit_tool_result,
     "prompts/get": _fit_prompt_result,
 }
 

@@ -19,6 +19,8 @@ class RunnerSettings:
     max_asking: int = 64  # MCPBASH_MAX_ASKING_SCRIPTS
     default_timeout: float = 30.0  # MCPBASH_DEFAULT_TOOL_TIMEOUT
     max_timeout: float = 600.0  # MCPBASH_MAX_TIMEOUT_SECS
+    max_tasks: int = 256  # MCPBASH_MAX_RUNNING_TASKS
+    task_timeout: float = 3600.0  # MCPBASH_TASK_TIMEOUT
     progress_extends_timeout: bool = False  # MCPBASH_PROGRESS_EXTENDS_TIMEOUT
     max_output: int = 10 * MEBIBYTE  # MCPBASH_MAX_TOOL_OUTPUT_SIZE
     stderr_capture: bool = True  # MCPBASH_TOOL_STDERR_CAPTURE

@@ -24,7 +24,8 @@ class ScriptTarget:
     """A tool that is a script. Cheap to make: what it needs is computed with its first call.
 
     `path` is the script's real path; `metadata` is its registry item, with the fields
-    `timeoutSecs`, `timeoutHint`, `progressExtendsTimeout`, `maxTimeoutSecs` and `stdin`.
+    `timeoutSecs`, `timeoutHint`, `progressExtendsTimeout`, `maxTimeoutSecs`, `taskTimeoutSecs`
+    and `stdin`.
     """
 
     def __init__(self, name: str, path: str, metadata: JsonObject, runner: Runner) -> None:
@@ -67,7 +68,16 @@ class ScriptTarget:
             maximum=seconds(self.metadata.get("maxTimeoutSecs")) or settings.max_timeout,
         )
 
+    @cached_property
+    def _task_limit(self) -> TimeLimit:
+        """A task has its own: what suits a caller that waits would end every long one."""
+        return TimeLimit(
+            seconds(self.metadata.get("taskTimeoutSecs")) or self._runner.settings.task_timeout
+        )
+
     def _limit(self, call: Call) -> TimeLimit:
+        if call.task is not None:
+            return self._task_limit
         requested_time = seconds(call.params.get("timeoutSecs"))
         if requested_time is None:
             return self._own_limit

@@ -89,6 +89,16 @@ class Settings:
     tool_stderr_capture = Knob(SWITCH, True, "Put the end of a tool's stderr into `_meta.stderr`.")
     tool_stderr_tail_limit = Knob(WHOLE, 4096, "How much of it, in bytes.")
     tool_stream_stderr = Knob(SWITCH, False, "Copy a tool's error output to our own while it runs.")
+    # Tasks: calls that go on when their request is answered
+    task_timeout = Knob(SECONDS, 3600, "Seconds a task may take unless its tool says otherwise.")
+    task_keep = Knob(SECONDS, 3600, "Seconds that its outcome is kept beyond that.")
+    max_task_ttl = Knob(SECONDS, 86400, "No task is kept longer, whatever a client wishes.")
+    max_tasks = Knob(WHOLE, 64, "Tasks of one caller that run at the same time.")
+    max_running_tasks = Knob(WHOLE, 256, "Scripts that run as tasks at the same time; others wait.")
+    max_kept_tasks = Knob(WHOLE, 10000, "Tasks of one caller, with those that are over.")
+    max_kept_task_bytes = Knob(WHOLE, 268435456, "What the tasks of one caller may hold, in bytes.")
+    max_task_result_bytes = Knob(WHOLE, 16777216, "Largest result of a task.")
+    tasks_dir = Knob(PATH, "", "Where tasks are kept; unset: the user's state folder.")
     # What may run, and with which environment
     tool_allowlist = Knob(WORDS, (), "Tools that may be called; `*` for all. Others stay listed.")
     tool_allow_default = Knob(choice("deny", "allow", "all"), "deny", "For tools not on that list.")

@@ -14,6 +14,7 @@ def announced(catalog: Catalog, listings: Iterable[Listing | None]) -> JsonObjec
     """Tools always: the registry may define some at any time."""
     there = {
         "tools": True,
+        "tasks": True,
         "resources": bool(catalog.resources or catalog.templates),
         "prompts": bool(catalog.prompts),
         "completions": bool(catalog.completions),

@@ -16,20 +16,22 @@ from toolyard.errors import (
     ToolError,
     shown,
 )
+from toolyard.protocol.asking.asked import Asked, remembered
+from toolyard.protocol.asking.putting import fit_all, refuse_unaskable
 from toolyard.protocol.asking.questions import asked_by, urls_of
 from toolyard.protocol.asking.rounds import RESPONSES, STATE, answered, asking, asks
 from toolyard.protocol.call import Call, Caller, Channel, Handler, JsonObject, Result, Session
 from toolyard.protocol.client import ASKED
 from toolyard.protocol.eras.manner import PLAIN, Manner
 from toolyard.protocol.eras.modern import MAY_ASK, Envelope, discover, stamp
+from toolyard.protocol.failures import failure
 from toolyard.protocol.identity import Identity
 from toolyard.protocol.jsonrpc import Message, RpcRequest, decode, encode_result
 from toolyard.protocol.revisions import Revision
 from toolyard.protocol.shape import shape_result
 from toolyard.telemetry import logger
-from toolyard.transports.asked import Asked, remembered
 from toolyard.transports.bounds import Bounds
-from toolyard.transports.channels import ModernChannel, Wire, fit_all, refuse_unaskable
+from toolyard.transports.channels import ModernChannel, Wire
 from toolyard.transports.parking import Parking
 from toolyard.transports.seal import Sealer
 
@@ -98,16 +100,6 @@ def bug(method: str) -> ProtocolError:
     """What the client is told of an error nobody foresaw; the log has the rest."""
     log.exception("%s failed", method)
     return ProtocolError(INTERNAL_ERROR, "Internal error")
-
-
-def failure(error: ToolError) -> JsonObject:
-    """A failure that the model should read."""
-    result: JsonObject = {"content": [{"type": "text", "text": error.message}], "isError": True}
-    if error.structured is not None:
-        result["structuredContent"] = error.structured
-    if error.meta:
-        result["_meta"] = error.meta
-    return result
 
 
 def in_rounds(edge: Edge, call: Call, channel: Channel) -> Awaitable[Result]:

@@ -3,34 +3,28 @@
 from __future__ import annotations
 
 import asyncio
-import secrets
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Protocol, TypeAlias
 
-from toolyard.errors import (
-    INTERNAL_ERROR,
-    MISSING_CAPABILITY,
-    ProtocolError,
-    ToolError,
-    Unaskable,
-)
-from toolyard.protocol.asking.fitting import Fitted, fit_question
+from toolyard.errors import ToolError, Unaskable
+from toolyard.protocol.asking.asked import Asked, fitting_answer
+from toolyard.protocol.asking.fitting import Fitted
+from toolyard.protocol.asking.putting import fit_all, refuse_unaskable
 from toolyard.protocol.call import (
     LOG_LEVELS,
     Call,
-    Client,
+    Channel,
     Json,
     JsonObject,
     Questions,
     Session,
 )
-from toolyard.protocol.client import CAPABILITY, ELICIT, SAMPLE
 from toolyard.protocol.eras.modern import MAY_ASK
 from toolyard.protocol.jsonrpc import encode_notification
 from toolyard.protocol.revisions import Revision
-from toolyard.transports.asked import Asked, fitting_answer
+from toolyard.protocol.tasks.words import related
 
 Send: TypeAlias = Callable[[bytes], None]
 _RANK = {level: rank for rank, level in enumerate(LOG_LEVELS)}
@@ -46,8 +40,12 @@ class Wire:
     # None: this client wants no log messages for this call.
     level: Callable[[], str | None] = lambda: None
     end: Callable[[], None] = lambda: None
+    # What everything that is said here carries in its `_meta`.
+    meta: JsonObject | None = None
 
     def notify(self, method: str, params: JsonObject) -> None:
+        if self.meta is not None:
+            params = {**params, "_meta": {**params.get("_meta", {}), **self.meta}}
         if self.revision.may_hear(method):
             self.send(encode_notification(method, params))
 
@@ -80,6 +78,9 @@ class Conversation(Session, Protocol):
 
     def wire(self, call: Call) -> Wire: ...
 
+    def send(self, message: bytes) -> None:
+        """Something that belongs to no request; nothing, once the session is over."""
+
     async def request(
         self, method: str, params: JsonObject | None, related: str | int | None, timeout: float
     ) -> Json: ...
@@ -108,9 +109,11 @@ class WiredChannel:
 class SessionChannel(WiredChannel):
     """The channel of a call on a handshake session: questions are requests to its client."""
 
-    def __init__(self, call: Call, session: Conversation) -> None:
+    def __init__(self, call: Call, session: Conversation, wire: Wire | None = None) -> None:
         self._call = call
         self.session = session
+        if wire is not None:
+            self.wire = wire
 
     @cached_property
     def wire(self) -> Wire:
@@ -118,6 +121,12 @@ class SessionChannel(WiredChannel):
 
     def close_stream(self) -> None:
         self.wire.end()
+
+    def of_task(self, task_id: str) -> Channel:
+        """What belongs to no request goes out on the session, for as long as there is one."""
+        session = self.session
+        wire = replace(self.wire, send=session.send, end=lambda: None, meta=related(task_id))
+        return SessionChannel(self._call, session, wire)
 
     async def ask(self, questions: Questions, timeout: float | None = None) -> JsonObject:
         refuse_unaskable(questions, self._call.client, self._call.revision)
@@ -140,43 +149,6 @@ class SessionChannel(WiredChannel):
             return rendition.answer(answer)
 
         return await fitting_answer(question, put)
-
-
-def fit_all(questions: Questions, revision: Revision) -> dict[str, Fitted]:
-    return {key: fit_question(question, revision, _new_id) for key, question in questions.items()}
-
-
-def _new_id() -> str:
-    return secrets.token_urlsafe(16)
-
-
-def refuse_unaskable(questions: Questions, client: Client, revision: Revision) -> None:
-    """Refuse what the client has not declared that it can be asked."""
-    missing: JsonObject = {}
-    for question in questions.values():
-        method, params = question.get("method", ""), question.get("params") or {}
-        mode = str(params.get("mode", "form"))
-        if method not in CAPABILITY:
-            raise ProtocolError(INTERNAL_ERROR, f"{method!r} is not a question for a client")
-        in_revision = method != ELICIT or mode in revision.elicitation
-        if not in_revision or not client.supports(method, mode):
-            missing[CAPABILITY[method]] = {} if mode == "form" else {mode: {}}
-        elif method == SAMPLE and params.get("tools"):
-            able = client.capabilities[CAPABILITY[SAMPLE]]
-            if not isinstance(able, dict) or "tools" not in able:
-                missing[CAPABILITY[SAMPLE]] = {"tools": {}}
-    if not missing:
-        return
-    names = ", ".join(missing)
-    if not revision.modern:
-        raise Unaskable(
-            f"this call needs to ask its client ({names}), and the client cannot answer"
-        )
-    raise ProtocolError(
-        MISSING_CAPABILITY,
-        f"Server requires the {names} capability for this request",
-        {"requiredCapabilities": missing},
-    )
 
 
 class ModernChannel(WiredChannel):

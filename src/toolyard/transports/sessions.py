@@ -40,6 +40,8 @@ from toolyard.errors import (
     ToolError,
     shown,
 )
+from toolyard.protocol.asking.asked import fitting_answer
+from toolyard.protocol.asking.putting import fit_all, refuse_unaskable
 from toolyard.protocol.call import Call, Caller, Client, Json, JsonObject, Result
 from toolyard.protocol.cancelling import reason_in, reason_of
 from toolyard.protocol.client import UNKNOWN
@@ -59,8 +61,7 @@ from toolyard.protocol.revisions import LATEST_HANDSHAKE, Revision
 from toolyard.protocol.shape import shape_error
 from toolyard.telemetry import logger
 from toolyard.transports.answer import Edge, bug, encode, handle, in_rounds
-from toolyard.transports.asked import fitting_answer
-from toolyard.transports.channels import SessionChannel, Wire, fit_all, refuse_unaskable
+from toolyard.transports.channels import SessionChannel, Wire
 
 log = logger("transports")
 _ENDS_PROCESS = frozenset({"shutdown", "exit"})
@@ -307,11 +308,12 @@ class HandshakeSession:
         if self._state not in _BEFORE_READY and self.revision.may_hear(method):
             self._outlet.send(encode_notification(method, params), None)
 
-    def log(self, level: str, data: Json, logger: str) -> None:
-        def send(message: bytes) -> None:
+    def send(self, message: bytes) -> None:
+        if not self.is_closed:
             self._outlet.send(message, None)
 
-        Wire(send, self.revision, level=lambda: self.level).log(level, data, logger)
+    def log(self, level: str, data: Json, logger: str) -> None:
+        Wire(self.send, self.revision, level=lambda: self.level).log(level, data, logger)
 
     async def ask(self, method: str, params: JsonObject, timeout: float) -> Json:
         question: JsonObject = {"method": method, "params": params}

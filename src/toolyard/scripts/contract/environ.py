@@ -148,6 +148,7 @@ ARGUMENTS, METADATA, META = b"MCP_TOOL_ARGS", b"MCP_TOOL_METADATA", b"MCP_TOOL_M
 # As text, and as JSON: "7" is not 7.
 PROGRESS_TOKEN, PROGRESS_TOKEN_JSON = b"MCP_PROGRESS_TOKEN", b"MCP_PROGRESS_TOKEN_JSON"
 WORKER_KEY = b"MCPBASH_WORKER_KEY"  # the request's id, as a file name would have it
+TASK_ID = b"MCP_TASK_ID"  # of a call that runs as a task
 TOOL_NAME, TOOL_PATH = b"MCP_TOOL_NAME", b"MCP_TOOL_PATH"
 # A second round of a question asked with `input_required`.
 INPUT_RESPONSES, REQUEST_STATE = b"MCP_INPUT_RESPONSES", b"MCP_REQUEST_STATE"
@@ -155,7 +156,7 @@ INPUT_RESPONSES, REQUEST_STATE = b"MCP_INPUT_RESPONSES", b"MCP_REQUEST_STATE"
 # Set by us or not at all: what the server was itself started with would mislead.
 NEVER_KEPT = frozenset(
     {*PER_CLIENT, *EXCHANGE_VARIABLES, RUN_ROOT, TOOL_NAME, TOOL_PATH}
-    | {PROGRESS_TOKEN, PROGRESS_TOKEN_JSON, REQUEST_STATE, WORKER_KEY}
+    | {PROGRESS_TOKEN, PROGRESS_TOKEN_JSON, REQUEST_STATE, WORKER_KEY, TASK_ID}
     | {
         name + form
         for name in (ARGUMENTS, METADATA, META, INPUT_RESPONSES)
@@ -227,7 +228,8 @@ def client_environ(facts: Told) -> Environ:
 
 
 def call_environ(call: Call) -> Environ:
-    token = call.meta.get("progressToken")
+    # A script reports only where somebody listens, and the state of a task is always shown.
+    token = call.meta.get("progressToken", call.task)
     environ = {
         PROGRESS_TOKEN: b"" if token is None else plain(token),
         WORKER_KEY: base64.urlsafe_b64encode(compact(call.id)).rstrip(b"="),
@@ -236,6 +238,8 @@ def call_environ(call: Call) -> Environ:
         environ[PROGRESS_TOKEN_JSON] = compact(token)
     if call.request_state is not None:
         environ[REQUEST_STATE] = plain(call.request_state)
+    if call.task is not None:
+        environ[TASK_ID] = plain(call.task)
     return environ
 
 

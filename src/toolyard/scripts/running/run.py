@@ -95,6 +95,7 @@ class Shared:
     loop: asyncio.AbstractEventLoop
     settings: RunnerSettings
     gate: Gate
+    task_gate: Gate  # long work must not keep calls that somebody waits for from running
     pool: ExchangePool
     exits: Exits
     mark: bytes  # what tells our children from others, should we be gone
@@ -155,6 +156,7 @@ class Run:
         "_channel",
         "_deadline",
         "_exchange",
+        "_gate",
         "_give_up_at",
         "_has_place",
         "_laid_down",
@@ -171,9 +173,10 @@ class Run:
 
     process: Process
 
-    def __init__(self, shared: Shared, limit: TimeLimit) -> None:
+    def __init__(self, shared: Shared, gate: Gate, limit: TimeLimit) -> None:
         """The caller has a place at the gate; it passes to the run."""
         self._shared = shared
+        self._gate = gate
         self._state = State.STARTING
         self.number = next(shared.numbers)
         self._exchange: ExchangeFolder | None = None
@@ -283,7 +286,7 @@ class Run:
         self._state = State.RETIRED
         if self._has_place:
             self._has_place = False
-            self._shared.gate.leave()
+            self._gate.leave()
 
     def _give_back(self, exchange: ExchangeFolder) -> None:
         """Others may use the folder only if nobody of the group can still have it open."""
@@ -299,14 +302,14 @@ class Run:
         self._deadline.pause(self._shared.loop.time())
         if self._shared.may_wait_outside():
             self._has_place = False
-            self._shared.gate.leave()
+            self._gate.leave()
 
     async def take_up(self) -> None:
         self._laid_down -= 1
         if self._laid_down:
             return
         if not self._has_place:
-            await self._shared.gate.enter()
+            await self._gate.enter()
             self._has_place = True
         self._deadline.resume(self._shared.loop.time())
 

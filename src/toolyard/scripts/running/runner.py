@@ -134,6 +134,7 @@ class Runner:
             loop=loop,
             settings=self.settings,
             gate=Gate(self.settings.max_concurrent),
+            task_gate=Gate(self.settings.max_tasks),
             pool=ExchangePool(resources.root, loop),
             exits=resources.exits,
             mark=os.fsencode(resources.root),
@@ -150,22 +151,19 @@ class Runner:
             raise ToolError(f"no script is run: {self._server_env.problem}")
         mode = check_script(spec.path, spec.folder).st_mode
         shared = self.open()
-        await shared.gate.enter()
+        gate = shared.gate if call is None or call.task is None else shared.task_gate
+        await gate.enter()
         if self._closed:
-            shared.gate.leave()
+            gate.leave()
             raise ToolError("the server is shutting down")
-        run = self._start(shared, spec, mode, call, channel)
+        run = Run(shared, gate, spec.timeout or TimeLimit(self.settings.default_timeout))
+        self._start(run, spec, mode, call, channel)
         return await run.finished()
 
     def _start(
-        self,
-        shared: Shared,
-        spec: ScriptSpec,
-        mode: int,
-        call: Call | None,
-        channel: Channel | None,
-    ) -> Run:
-        run = Run(shared, spec.timeout or TimeLimit(self.settings.default_timeout))
+        self, run: Run, spec: ScriptSpec, mode: int, call: Call | None, channel: Channel | None
+    ) -> None:
+        shared = self.open()
         try:
             exchange = run.take_exchange() if channel is not None or spec.payloads else None
             env = self._environ(run.mark, spec, exchange, call, channel)
@@ -186,7 +184,6 @@ class Runner:
             raise
         if self._pulse is None:
             self._pulse = shared.loop.call_later(PULSE, self._beat, shared)
-        return run
 
     def _command(self, spec: ScriptSpec, argv: list[str], env: Environ) -> Command:
         settings = self.settings

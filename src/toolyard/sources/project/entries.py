@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, TypeAlias, TypeVar
 from toolyard.catalog.choices import lists_values
 from toolyard.catalog.entries import Completion, Entries, Origin, Prompt, Resource, Template, Tool
 from toolyard.protocol.call import Call, Channel, JsonObject, Result, Target
+from toolyard.protocol.tasks.words import support_in
 from toolyard.scripts.resources.changes import FileChanges
 from toolyard.scripts.running.runner import Runner
 from toolyard.settings import Settings
@@ -207,5 +208,7 @@ def tool_entry(item: JsonObject, root: str, make_target: MakeToolTarget) -> Tool
         requires=tuple(item.get("requires", ())),
         unavailable=item.get("unavailable"),
         check_output=True,
+        tasks=support_in(definition),
+        asks_first=item.get("asksFirst") is True,
         extra=extra,
     )

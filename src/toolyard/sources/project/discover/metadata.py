@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from toolyard.files.objects import object_in
 from toolyard.protocol.codec import exact
+from toolyard.protocol.tasks.words import SUPPORTS
 from toolyard.protocol.values import JsonObject
 from toolyard.sources.project.discover.icons import inline_icons
 from toolyard.sources.project.discover.walk import File, Remembered, is_plain
@@ -132,6 +133,14 @@ def _is_texts(value: Any) -> bool:
     return isinstance(value, list) and all(isinstance(part, str) for part in value)
 
 
+def _is_switch(value: Any) -> bool:
+    return isinstance(value, bool)
+
+
+def _is_support(value: Any) -> bool:
+    return value in SUPPORTS
+
+
 def is_seconds(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and value >= 0
 
@@ -146,6 +155,9 @@ SHAPES: Mapping[str, tuple[Check, str]] = {
     "_meta": (_is_object, "an object"),
     "metadata": (_is_object, "an object"),
     "execution": (_is_object, "an object"),
+    "taskSupport": (_is_support, f"one of {', '.join(SUPPORTS)}"),
+    "asksFirst": (_is_switch, "true or false"),
+    "taskTimeoutSecs": (is_seconds, "a number"),
     "timeoutSecs": (is_seconds, "a number"),
     "maxTimeoutSecs": (is_seconds, "a number"),
     "timeoutHint": (_is_text, "text"),
@@ -171,7 +183,7 @@ def checked(meta: JsonObject, place: str, warnings: list[str]) -> JsonObject:
     return sound
 
 
-_SECONDS = ("timeoutSecs", "maxTimeoutSecs")
+_SECONDS = ("timeoutSecs", "maxTimeoutSecs", "taskTimeoutSecs")
 
 
 def name_of(meta: JsonObject, default: str, place: str) -> str:

@@ -134,10 +134,12 @@ def _item(walk: Walk, file: File, meta_file: File | None, metadata: Metadata) ->
     for field, value in meta.items():
         if field not in _SET_ABOVE:
             item[field] = value
+    if "taskSupport" in meta:
+        item["execution"] = {**item.get("execution", {}), "taskSupport": meta["taskSupport"]}
     return item
 
 
-_SET_ABOVE = frozenset({"name", "description", "path", "inputSchema", "arguments"})
+_SET_ABOVE = frozenset({"name", "description", "path", "inputSchema", "arguments", "taskSupport"})
 
 
 def _with_page(item: JsonObject, folders: set[str], server: str) -> JsonObject:

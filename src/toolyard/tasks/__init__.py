@@ -1,0 +1,1 @@
+"""Work that outlives its request: running tasks, and the records of all of them."""

@@ -1,0 +1,271 @@
+"""Where tasks are begun, asked about, fed and ended.
+
+The order of a beginning: the record is written, then the work starts, then the handle is given
+away. A task that ends is written before it is forgotten here: what is over is only in the
+records, and this process holds what runs.
+
+A record whose process has ended speaks of work that nobody does any more. Whoever comes across
+it says so: the task has failed, and is not run again. Where the work goes on at an upstream,
+`resume` is asked to go on waiting for it.
+
+Every id is refused alike that this caller was not given: see identifiers.py.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from dataclasses import replace
+from typing import NamedTuple, TypeAlias
+
+from toolyard.errors import INTERNAL_ERROR, RATE_LIMITED, ProtocolError, ToolError
+from toolyard.protocol.asking.rounds import answered
+from toolyard.protocol.call import Call, Caller, Channel, Encoded, JsonObject, Result
+from toolyard.protocol.channel import of_task
+from toolyard.protocol.codec import dumps, exact
+from toolyard.protocol.failures import failure
+from toolyard.protocol.tasks.record import TaskRecord
+from toolyard.protocol.tasks.words import unknown_task
+from toolyard.tasks.identifiers import belongs, new_id
+from toolyard.tasks.records import Note, TaskLimits, TaskRecords
+from toolyard.tasks.running import RunningTask, TaskChannel, now
+from toolyard.telemetry import logger
+
+log = logger("tasks")
+LOOK_EVERY = 0.5  # seconds, for notes of other processes
+# Why work is cancelled that goes on elsewhere: nothing there is to be cancelled.
+LEAVING = "the server ends, the task does not"
+
+Work: TypeAlias = Callable[[Call, Channel], Awaitable[Result]]
+
+
+class Undertaking(NamedTuple):
+    """What is to become a task."""
+
+    tool: str
+    work: Work
+    ttl: int  # milliseconds
+    upstream: JsonObject | None = None
+
+
+class TaskDesk:
+    """The tasks of one process, and the records that it may share with others."""
+
+    def __init__(self, records: TaskRecords, key: bytes, limits: TaskLimits) -> None:
+        self._records = records
+        self._key = key
+        self._limits = limits
+        self._running: dict[str, RunningTask] = {}
+        self._notes: asyncio.Task[None] | None = None
+
+    # -- beginning ---------------------------------------------------------------------
+
+    async def begin(self, call: Call, channel: Channel, undertaking: Undertaking) -> TaskRecord:
+        """Raises ProtocolError if the caller has too many, ToolError if it cannot be kept."""
+        caller, moment = call.caller.id, now()
+        record = TaskRecord(
+            id=new_id(self._key, caller),
+            caller=caller,
+            tool=undertaking.tool,
+            created=moment,
+            updated=moment,
+            ttl=undertaking.ttl,
+            poll=self._limits.poll,
+            owner=self._records.owner,
+            upstream=undertaking.upstream,
+            revision=call.revision.date,
+            client=call.client.capabilities,
+        )
+        try:
+            await self._refuse_too_many(caller)
+            await self._records.write(record)
+        except OSError as error:
+            log.error("a task was refused: %s", error)
+            raise ToolError("the task could not be written down, and was not begun") from None
+        except asyncio.CancelledError:
+            await self._records.write(record.cancelled(now(), "its client left before it began"))
+            raise
+        task = RunningTask(record, replace(call, task=record.id), self._records.write)
+        self._start(
+            task, TaskChannel(task, channel.session, of_task(channel, record.id)), undertaking
+        )
+        return record
+
+    async def _refuse_too_many(self, caller: str) -> None:
+        holdings, limits = await self._records.holdings(caller), self._limits
+        if holdings.running >= limits.running:
+            raise _full(f"{limits.running} tasks are running already; cancel one, or wait")
+        if holdings.kept >= limits.kept:
+            raise _full(f"{limits.kept} tasks are kept already; they are forgotten with time")
+        if holdings.size >= limits.size:
+            raise _full(f"tasks hold {limits.size} bytes already; they are forgotten with time")
+
+    def _start(self, task: RunningTask, channel: Channel, undertaking: Undertaking) -> None:
+        self._running[task.record.id] = task
+        loop = asyncio.get_running_loop()
+        task.work = loop.create_task(self._carry_out(task, channel, undertaking.work))
+        if self._notes is None or self._notes.done():
+            self._notes = loop.create_task(self._heed_notes())
+
+    async def _carry_out(self, task: RunningTask, channel: Channel, work: Work) -> None:
+        try:
+            left = max(0.0, (task.record.expires - now()) / 1000)
+            async with asyncio.timeout(left):
+                record = await self._outcome(task, channel, work)
+        except TimeoutError:
+            over = ProtocolError(INTERNAL_ERROR, "The task took longer than it is kept for")
+            record = task.record.failed(over, now())
+        await self._end(task, record)
+
+    async def _outcome(self, task: RunningTask, channel: Channel, work: Work) -> TaskRecord:
+        try:
+            result = await work(task.call, channel)
+            result = await answered(
+                result, task.call, lambda again: work(again, channel), channel.ask
+            )
+            return self._completed(task, result)
+        except ProtocolError as error:
+            return task.record.failed(error, now())
+        except ToolError as error:
+            return task.record.completed(failure(error), now())
+        except Exception:
+            log.exception("the task of %s failed", task.record.tool)
+            return task.record.failed(ProtocolError(INTERNAL_ERROR, "Internal error"), now())
+
+    def _completed(self, task: RunningTask, result: Result) -> TaskRecord:
+        value: JsonObject = exact(result.body) if isinstance(result, Encoded) else result
+        if len(dumps(value)) > self._limits.one:
+            raise ToolError(f"the result is larger than {self._limits.one} bytes: it was not kept")
+        return task.record.completed(value, now())
+
+    async def _end(self, task: RunningTask, record: TaskRecord) -> None:
+        try:
+            await task.end(record)
+        except OSError as error:
+            # Kept here, then: the result is not lost as long as this process lives.
+            log.error("the outcome of a task of %s was not written: %s", record.tool, error)
+            left = (record.expires - now()) / 1000
+            asyncio.get_running_loop().call_later(left, self._running.pop, record.id, None)
+            return
+        self._running.pop(record.id, None)
+
+    # -- asking about one --------------------------------------------------------------
+
+    async def get(self, task_id: str, caller: Caller) -> TaskRecord:
+        """Raises ProtocolError for an id that this caller was not given, or no longer has."""
+        if not belongs(self._key, task_id, caller.id):
+            raise unknown_task()
+        record = await self.find(task_id)
+        if record is None:
+            raise unknown_task()
+        return record
+
+    async def find(self, task_id: str) -> TaskRecord | None:
+        """Anybody's: for whoever owns this server."""
+        task = self._running.get(task_id)
+        if task is not None:
+            return task.record if task.record.expires > now() else None
+        record = await self._records.read(task_id)
+        return None if record is None else await self._accounted_for(record)
+
+    async def summaries(self, caller: str | None = None) -> list[TaskRecord]:
+        """The newest first; what runs here as it is now."""
+        records = await self._records.summaries(caller)
+        return [
+            task.record
+            if (task := self._running.get(record.id))
+            else await self._accounted_for(record)
+            for record in records
+        ]
+
+    async def _accounted_for(self, record: TaskRecord) -> TaskRecord:
+        if record.over or self._records.is_alive(record.owner):
+            return record
+        whole = await self._records.read(record.id) or record
+        why = "The server that ran this task was stopped or died; the task was not run again"
+        failed = whole.failed(ProtocolError(INTERNAL_ERROR, why), now())
+        await self._records.write(failed)
+        return failed
+
+    async def follow(self, task_id: str, caller: Caller) -> AsyncGenerator[TaskRecord, None]:
+        """Its state now, and each one after that, to its end. Raises ProtocolError."""
+        while True:
+            record = await self.get(task_id, caller)
+            yield record
+            if record.over:
+                return
+            await self._change(record)
+
+    async def _change(self, record: TaskRecord) -> None:
+        task = self._running.get(record.id)
+        if task is None:  # another process has it
+            await asyncio.sleep(LOOK_EVERY)
+        elif task.record is record:
+            await task.changes()
+
+    def running(self, task_id: str) -> RunningTask | None:
+        return self._running.get(task_id)
+
+    # -- acting on one -----------------------------------------------------------------
+
+    async def answer(self, record: TaskRecord, answers: JsonObject) -> None:
+        await self._tell(record, {"answers": answers})
+
+    async def cancel(self, record: TaskRecord, why: str = "") -> TaskRecord:
+        """The record as it is then: cancelled here at once, elsewhere soon."""
+        await self._tell(record, {"cancel": why})
+        return await self.find(record.id) or record
+
+    async def _tell(self, record: TaskRecord, message: JsonObject) -> None:
+        task = self._running.get(record.id)
+        if task is not None:
+            await self._heed(task, message)
+        elif not record.over:
+            await self._records.leave(Note(record.id, message))
+
+    async def _heed(self, task: RunningTask, message: JsonObject) -> None:
+        if "answers" in message:
+            task.questions.answer(message["answers"])
+        if "cancel" in message and not task.record.over:
+            await self._end(task, task.record.cancelled(now(), message["cancel"]))
+            if task.work is not None:
+                task.work.cancel(message["cancel"] or "the task was cancelled")
+
+    async def _heed_notes(self) -> None:
+        while self._running:
+            await asyncio.sleep(LOOK_EVERY)
+            try:
+                notes = await self._records.collect(tuple(self._running))
+            except OSError as error:
+                log.warning("notes for tasks cannot be read: %s", error)
+                continue
+            for note in notes:
+                await self._heed_note(note)
+
+    async def _heed_note(self, note: Note) -> None:
+        task = self._running.get(note.task)
+        try:
+            if task is not None:
+                await self._heed(task, note.message)
+        except ProtocolError as error:
+            log.info("a note for a task of %s is wrong: %s", note.task, error)
+
+    # -- the end -----------------------------------------------------------------------
+
+    async def close(self) -> None:
+        """End what runs here. What runs elsewhere goes on, for the next process to wait for."""
+        works = [task.work for task in self._running.values() if task.work is not None]
+        for task in tuple(self._running.values()):
+            if task.record.upstream is None:
+                stopped = ProtocolError(INTERNAL_ERROR, "The server was stopped")
+                await self._end(task, task.record.failed(stopped, now()))
+        for work in works:
+            work.cancel(LEAVING)
+        await asyncio.gather(*works, return_exceptions=True)
+        if self._notes is not None:
+            self._notes.cancel()
+        await self._records.close()
+
+
+def _full(why: str) -> ProtocolError:
+    return ProtocolError(RATE_LIMITED, f"No more tasks for this caller: {why}")

@@ -1,0 +1,51 @@
+"""The official suite's scenarios for tasks: a project of scripts, and gateways before it."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+
+from tests.conformance.suite import run_scenarios
+from tests.peers.sdk_fixtures import PROJECT
+from tests.peers.serving import Listening, copied, serving
+
+pytestmark = [pytest.mark.long, pytest.mark.asyncio(loop_scope="module")]
+# How many checks of its own each has, beside that its messages fit the schema.
+CHECKS = {
+    "tasks-lifecycle": 8,
+    "tasks-capability-negotiation": 4,
+    "tasks-wire-fields": 3,
+    "tasks-request-state-removal": 2,
+    "tasks-mrtr-input": 3,
+    "tasks-request-headers": 4,
+    "tasks-dispatch-and-envelope": 8,
+    "tasks-required-task-error": 2,
+    "tasks-mrtr-composition": 1,
+    "tasks-status-notifications": 0,  # the suite skips it whatever the server does
+}
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def scripts(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Listening]:
+    state = {"XDG_STATE_HOME": str(tmp_path_factory.mktemp("state"))}
+    with copied(PROJECT) as project:
+        async with serving(project, env=state) as server:
+            yield server
+
+
+async def test_the_script_server_passes_every_scenario_for_tasks(
+    scripts: Listening, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    await passes_every_scenario("scripts", scripts, capsys)
+
+
+async def passes_every_scenario(
+    who: str, server: Listening, capsys: pytest.CaptureFixture[str]
+) -> None:
+    passed, remarks = await run_scenarios(server.url, CHECKS)
+    with capsys.disabled():
+        print(f"\n[tasks, {who}] {sum(passed.values())} checks of {sum(CHECKS.values())}", *remarks)
+    assert (passed, remarks) == (CHECKS, [])
