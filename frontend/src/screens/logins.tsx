@@ -20,6 +20,7 @@ export function Logins() {
     const again = setInterval(state.reload, LOOK_EVERY);
     return () => clearInterval(again);
   }, [pending]);
+  useLookWhenOver(rows);
   if (!state.data)
     return state.error ? (
       <Failure error={state.error} retry={state.reload} />
@@ -34,6 +35,21 @@ export function Logins() {
       ))}
     </ul>
   );
+}
+
+const LONGEST_TIMER = 2 ** 31 - 1;
+
+/** A login ends without a word from the server: look again when the next one does. */
+function useLookWhenOver(rows: LoginRow[]): void {
+  const [, setRound] = useState(0);
+  const ends = rows.map((row) => (row.expires ?? 0) * 1000).filter((at) => at > Date.now());
+  const next = ends.length ? Math.min(...ends) : 0;
+  useEffect(() => {
+    if (!next) return;
+    const wait = Math.min(next - Date.now() + 50, LONGEST_TIMER);
+    const timer = setTimeout(() => setRound((n) => n + 1), wait);
+    return () => clearTimeout(timer);
+  }, [next]);
 }
 
 function Login({ row, reload }: { row: LoginRow; reload: () => void }) {
