@@ -81,8 +81,8 @@ def resolved(root: dict[str, Any], part: str, *, follow: bool = True) -> dict[st
         target = target[key]
     while follow and "$ref" in target:
         target = resolved(root, target["$ref"].removeprefix("#"))
-    found: dict[str, Any] = target
-    return found
+    schema_part: dict[str, Any] = target
+    return schema_part
 
 
 if __name__ == "__main__":

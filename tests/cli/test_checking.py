@@ -46,6 +46,22 @@ def test_a_schema_that_is_none_is_an_error(yard: Yard) -> None:
     assert "tools/odd/tool.sh - inputSchema is not a JSON Schema" in message
 
 
+def test_what_metadata_says_wrong_has_its_place_and_line(yard: Yard) -> None:
+    yard.tool("odd", "true")
+    meta = '{"name": "odd",\n "descripton": "x",\n "timeoutSecs": [5], "own": 1}'
+    yard.write("tools/odd/tool.meta.json", meta)
+    yard.write("server.d/server.meta.json", '{"name": "yard",\n "version": 1.2,\n "titel": "x"}')
+    messages, place = levels(yard), "tools/odd/tool.meta.json - "
+    near = 'unknown key, ignored (did you mean "description"?)'
+    assert messages[f"{place}#/timeoutSecs: must be a number (line 3)"] == "warning"
+    assert messages[f"{place}#/descripton: {near}"] == "warning"
+    assert not [message for message in messages if "#/own" in message]
+    server = "server.d/server.meta.json - "
+    assert messages[f"{server}#/version: must be text (line 2)"] == "error"
+    near = 'unknown key, ignored (did you mean "title"?)'
+    assert messages[f"{server}#/titel: {near}"] == "warning"
+
+
 def test_a_missing_description_is_a_warning_that_strict_fails(yard: Yard) -> None:
     yard.tool("terse", "true")
     assert toolyard("validate", cwd=yard.root).code == 0

@@ -20,6 +20,12 @@ class Published(NamedTuple):
 
 PUBLISHED = {
     "registry": Published("registry.json, and any other registry file", "registry"),
+    "settings": Published("toolyard.json", "settings"),
+    "server": Published("server.d/server.meta.json", "project", "/$defs/server"),
+    "tool": Published("NAME.meta.json in tools/", "project", "/$defs/tool"),
+    "prompt": Published("NAME.meta.json in prompts/", "project", "/$defs/prompt"),
+    "resource": Published("NAME.meta.json in resources/", "project", "/$defs/resource"),
+    "register": Published("server.d/register.json", "project", "/$defs/register"),
 }
 
 

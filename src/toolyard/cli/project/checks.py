@@ -76,12 +76,12 @@ class _Examination:
         path = os.path.join(self._project.server, "server.meta.json")
         place = self._place(path)
         identity = read_identity(self._project, self._settings)
-        problems = list(examine_metadata(path)) if os.path.exists(path) else []
+        problems = list(examine_metadata(path, "server")) if os.path.exists(path) else []
         for level, text in problems:
             yield Finding(level, "server", place, text)
         if not os.path.exists(path):
             yield Finding("warning", "server", place, "is missing; the folder's name is used")
-        elif not problems:
+        elif all(level != "error" for level, _ in problems):
             yield from self._identity_findings(identity.warnings, place)
             info = identity.info
             yield Finding("info", "server", place, f"{info['name']} {info['version']}")
@@ -101,7 +101,8 @@ class _Examination:
                 is_tool = section == "tools" and not folder.relative.endswith("/ui")
                 for name in meta_files:
                     path = folder.files[name].path
-                    for level, text in examine_metadata(path, needs_name=is_tool):
+                    kind = "" if section == "tools" and not is_tool else section[:-1]
+                    for level, text in examine_metadata(path, kind, needs_name=is_tool):
                         yield Finding(level, section, self._place(path), text)
                 if is_tool and folder.relative and len(meta_files) == 1:
                     yield from self._misnamed(folder.path, meta_files[0])

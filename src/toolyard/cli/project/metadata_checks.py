@@ -1,4 +1,4 @@
-"""What can be wrong with one metadata file by itself: its JSON, its name, its icons."""
+"""What can be wrong with one metadata file by itself: its JSON, its fields, its icons."""
 
 from __future__ import annotations
 
@@ -6,16 +6,21 @@ import os
 from collections.abc import Iterator
 from typing import Any, Literal, TypeAlias
 
+from toolyard.configuration.check import Findings, check
+from toolyard.configuration.objects import shape
 from toolyard.files.objects import value_in
+from toolyard.protocol.call import JsonObject
 
 Problem: TypeAlias = tuple[Literal["warning", "error"], str]
 _ELSEWHERE = ("data:", "https://", "http://")
 
 
-def examine_metadata(path: str, *, needs_name: bool = False) -> Iterator[Problem]:
+def examine_metadata(path: str, kind: str = "", *, needs_name: bool = False) -> Iterator[Problem]:
+    """`kind` is one that has a schema: tool, prompt, resource, server."""
     try:
         with open(path, "rb") as stream:
-            content = value_in(stream.read())
+            data = stream.read()
+        content = value_in(data)
     except OSError as error:
         yield "error", f"cannot be read: {error.strerror}"
         return
@@ -29,6 +34,20 @@ def examine_metadata(path: str, *, needs_name: bool = False) -> Iterator[Problem
         yield "error", 'missing required "name"'
     if content.get("icons") is not None:
         yield from _icons(content["icons"], os.path.dirname(path))
+    if kind:
+        yield from _against_schema(content, kind, Findings(path, data))
+
+
+def _against_schema(content: JsonObject, kind: str, findings: Findings) -> Iterator[Problem]:
+    """What is left out, and keys that are probably misspelt; any other key is kept as it is."""
+    check(content, shape("project", f"/$defs/{kind}"), findings)
+    level: Literal["warning", "error"] = "error" if kind == "server" else "warning"
+    for problem in findings.problems:
+        if problem.pointer.split("/")[1] != "icons":
+            yield level, str(problem).removeprefix(findings.file)
+    for note in findings.notes:
+        if "did you mean" in note:
+            yield "warning", note.removeprefix(findings.file)
 
 
 def _icons(icons: Any, folder: str) -> Iterator[Problem]:

@@ -1,17 +1,19 @@
 """Metadata of an entry: NAME.meta.json, else an inline `# mcp:` line, else nothing.
 
-Knows JSON and the shapes of fields; does not know what kind of entry it reads for.
+Knows JSON, and by their schema the shapes of fields; does not know what kind of entry it reads for.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from collections.abc import Mapping
+from functools import cache
+from typing import NamedTuple
 
+from toolyard.configuration.objects import shape
+from toolyard.configuration.shapes import Shape
 from toolyard.files.objects import object_in
 from toolyard.protocol.codec import exact
-from toolyard.protocol.tasks.words import SUPPORTS
 from toolyard.protocol.values import JsonObject
 from toolyard.sources.project.discover.icons import inline_icons
 from toolyard.sources.project.discover.walk import File, Remembered, is_plain
@@ -118,64 +120,35 @@ def inline(content: bytes, path: str) -> JsonObject:
     return {}
 
 
-Check = Callable[[Any], bool]
+# Without these there is no entry: whoever makes it says what is wrong.
+_DECIDED_ELSEWHERE = frozenset(
+    {"name", "inputSchema", "arguments", "icons", "uri", "uriTemplate", "path", "provider", "role"}
+    | {"stdin", "progressExtendsTimeout"}
+)
 
 
-def _is_text(value: Any) -> bool:
-    return isinstance(value, str)
-
-
-def _is_object(value: Any) -> bool:
-    return isinstance(value, dict)
-
-
-def _is_texts(value: Any) -> bool:
-    return isinstance(value, list) and all(isinstance(part, str) for part in value)
-
-
-def _is_switch(value: Any) -> bool:
-    return isinstance(value, bool)
-
-
-def _is_support(value: Any) -> bool:
-    return value in SUPPORTS
-
-
-def is_seconds(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and value >= 0
-
-
-# Fields that are left out with a warning where they have another shape.
-SHAPES: Mapping[str, tuple[Check, str]] = {
-    "title": (_is_text, "text"),
-    "description": (_is_text, "text"),
-    "mimeType": (_is_text, "text"),
-    "outputSchema": (_is_object, "an object"),
-    "annotations": (_is_object, "an object"),
-    "_meta": (_is_object, "an object"),
-    "metadata": (_is_object, "an object"),
-    "execution": (_is_object, "an object"),
-    "taskSupport": (_is_support, f"one of {', '.join(SUPPORTS)}"),
-    "asksFirst": (_is_switch, "true or false"),
-    "taskTimeoutSecs": (is_seconds, "a number"),
-    "timeoutSecs": (is_seconds, "a number"),
-    "maxTimeoutSecs": (is_seconds, "a number"),
-    "timeoutHint": (_is_text, "text"),
-    "requires": (_is_texts, "a list of texts"),
-}
+@cache
+def _shapes() -> Mapping[str, Shape]:
+    """Of the fields that are left out with a warning where they have another shape."""
+    kinds = (shape("project", f"/$defs/{kind}") for kind in ("tool", "prompt", "resource"))
+    members = {field: member for kind in kinds for field, member in kind.members.items()}
+    return {field: member for field, member in members.items() if field not in _DECIDED_ELSEWHERE}
 
 
 def checked(meta: JsonObject, place: str, warnings: list[str]) -> JsonObject:
     """The metadata without the fields that have the wrong shape, icons inlined."""
     sound: JsonObject = {}
+    shapes = _shapes()
     for field, value in meta.items():
-        shape = SHAPES.get(field)
-        if shape is None or shape[0](value):
+        member = shapes.get(field)
+        if member is None:
             sound[field] = value
-        elif field in _SECONDS and isinstance(value, str) and value.isdigit():
-            sound[field] = int(value)
-        elif value is not None:
-            warnings.append(f"{place}: {field} must be {shape[1]}; left out")
+        elif value is None:
+            continue
+        elif member.fits(value):
+            sound[field] = int(value) if field in _SECONDS and isinstance(value, str) else value
+        else:
+            warnings.append(f"{place}: {field} {member.message}; left out")
     if "icons" in sound:
         sound["icons"] = inline_icons(sound["icons"], os.path.dirname(place), warnings, place)
         if sound["icons"] is None:

@@ -8,23 +8,19 @@ from __future__ import annotations
 import os
 from typing import NamedTuple
 
+from toolyard.configuration.check import Findings, check
+from toolyard.configuration.objects import shape
 from toolyard.files.beneath import is_below
 from toolyard.files.objects import object_in
 from toolyard.files.safety import why_unsafe
 from toolyard.protocol.codec import exact
 from toolyard.protocol.kinds import SPELLED
-from toolyard.protocol.values import Json, JsonObject
+from toolyard.protocol.values import JsonObject
 from toolyard.settings import Settings
-from toolyard.sources.project.items import NEEDS
 from toolyard.sources.project.layout import Project
 from toolyard.sources.shortage import raise_if_short
 
-_NEEDS = {
-    **{SPELLED[kind].key: needs for kind, needs in NEEDS.items()},
-    "completions": ("name", "path"),
-}
-LISTS = tuple(_NEEDS)
-_KEYS = frozenset((*LISTS, "version", "_meta"))
+LISTS = (*(spelling.key for spelling in SPELLED.values()), "completions")
 
 
 class RegistrationError(Exception):
@@ -62,17 +58,15 @@ def read_register_json(project: Project, max_bytes: int) -> Registration | None:
     unsafe = why_unsafe(path, project.server, project.root)
     if unsafe is not None:
         raise RegistrationError(unsafe)
-    content = _content(path, max_bytes)
-    version = content.get("version")
-    if isinstance(version, bool) or version != 1:
-        raise RegistrationError(f"{path}#/version: must be 1")
-    unknown = sorted(content.keys() - _KEYS)
-    if unknown:
-        raise RegistrationError(f"{path}#/{unknown[0]}: there is no such key")
-    return Registration(path, checked_lists(content, path, project))
+    data = _content(path, max_bytes)
+    try:
+        content = object_in(data, exact)
+    except ValueError as error:
+        raise RegistrationError(f"{path}: {error}") from None
+    return Registration(path, checked_lists(content, Findings(path, data), project))
 
 
-def _content(path: str, max_bytes: int) -> JsonObject:
+def _content(path: str, max_bytes: int) -> bytes:
     try:
         with open(path, "rb") as stream:
             raw = stream.read(max_bytes + 1)
@@ -83,35 +77,19 @@ def _content(path: str, max_bytes: int) -> JsonObject:
         raise RegistrationError(f"{path}: exceeds {max_bytes} bytes")
     if raw.startswith(b"\xef\xbb\xbf"):
         raise RegistrationError(f"{path}: begins with a byte order mark; save it without")
-    try:
-        return object_in(raw, exact)
-    except ValueError as error:
-        raise RegistrationError(f"{path}: {error}") from None
+    return raw
 
 
-def checked_lists(content: JsonObject, place: str, project: Project) -> dict[str, list[JsonObject]]:
-    lists: dict[str, list[JsonObject]] = {}
-    for key in LISTS:
-        entries = content.get(key)
-        if entries is None:
-            continue
-        if not isinstance(entries, list):
-            raise RegistrationError(f"{place}#/{key}: must be an array")
-        for index, item in enumerate(entries):
-            _check_item(key, item, f"{place}#/{key}/{index}")
-        lists[key] = entries
+def checked_lists(
+    content: JsonObject, findings: Findings, project: Project
+) -> dict[str, list[JsonObject]]:
+    check(content, shape("project", "/$defs/register"), findings)
+    if findings.problems:
+        raise RegistrationError(str(findings.problems[0]))
+    lists = {key: content[key] for key in LISTS if content.get(key) is not None}
     if "completions" in lists:
-        lists["completions"] = _completions(lists["completions"], place, project)
+        lists["completions"] = _completions(lists["completions"], findings.file, project)
     return lists
-
-
-def _check_item(key: str, item: Json, place: str) -> None:
-    if not isinstance(item, dict):
-        raise RegistrationError(f"{place}: must be an object")
-    for name in _NEEDS[key]:
-        value = item.get(name)
-        if not isinstance(value, str) or not value.strip() or "\0" in value:
-            raise RegistrationError(f"{place}/{name}: must be text")
 
 
 def _completions(items: list[JsonObject], place: str, project: Project) -> list[JsonObject]:

@@ -12,6 +12,7 @@ import tempfile
 
 import orjson
 
+from toolyard.configuration.check import Findings
 from toolyard.files.safety import why_unsafe
 from toolyard.processes.shell import TookTooLong, run_to_end
 from toolyard.protocol.call import JsonObject
@@ -132,7 +133,8 @@ def _registration(
             f"{path}: registers more than {settings.manual_buffer_max_bytes} bytes"
         )
     lists = {**_printed_lists(output, path), **_called_lists(calls, path)}
-    return Registration(path, checked_lists(lists, path, project))
+    said = Findings(path, b"")  # what a script says has no line in its file
+    return Registration(path, checked_lists({"version": 1, **lists}, said, project))
 
 
 def _called_lists(calls: bytes, path: str) -> dict[str, list[JsonObject]]:
