@@ -19,12 +19,15 @@ class LineWriter:
         self._fd = fd
         self._broken = broken
         self.queued = 0  # bytes that nobody has read yet
-        # Called when some of them were read.
-        self.on_relief: Callable[[], None] = lambda: None
+        self._relieved: Callable[[], None] = lambda: None
         self._waiting: deque[memoryview] = deque()
         self._drained: asyncio.Future[None] | None = None
         if can_poll(fd):
             os.set_blocking(fd, False)
+
+    def when_relieved(self, callback: Callable[[], None]) -> None:
+        """Have this called whenever some of what is queued was read."""
+        self._relieved = callback
 
     def write(self, line: bytes) -> None:
         view = memoryview(line + b"\n")
@@ -57,10 +60,10 @@ class LineWriter:
             self.queued -= len(before) - len(remainder)
             if remainder:
                 self._waiting[0] = remainder
-                self.on_relief()
+                self._relieved()
                 return
             self._waiting.popleft()
-        self.on_relief()
+        self._relieved()
         asyncio.get_running_loop().remove_writer(self._fd)
         if self._drained is not None and not self._drained.done():
             self._drained.set_result(None)

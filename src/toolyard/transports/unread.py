@@ -41,7 +41,7 @@ class Unread(Generic[Line]):
         self.hold = self._lines.append  # a line that has been read
         self.room = asyncio.Event()
         self.room.set()
-        writer.on_relief = self._relieved
+        writer.when_relieved(self._relieved)
 
     def write(self, message: bytes) -> None:
         if not self.room.is_set() and message.startswith(_REPORTS):
