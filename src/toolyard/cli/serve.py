@@ -47,7 +47,7 @@ def add(parser: ArgumentParser) -> None:
         type=_number_of_workers,
         default=1,
         metavar="N|auto",
-        help="serve HTTP with so many processes (auto: one a core; default: 1)",
+        help="serve HTTP with this many processes (auto: one per core; default: 1)",
     )
     parser.add_argument(
         "--store",

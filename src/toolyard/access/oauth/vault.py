@@ -184,5 +184,5 @@ def _private_bytes(path: Path) -> bytes:
         raise ConfigError.at(str(path), "must be a file of yours that only you can read (0600)")
     key = path.read_bytes()
     if len(key) not in (0, 32):
-        raise ConfigError.at(str(path), "is not a key; remove its folder to log in anew")
+        raise ConfigError.at(str(path), "is not a key; remove its folder to log in again")
     return key

@@ -72,7 +72,7 @@ def _check_transport(entry: JsonObject, pointer: str, report: Report) -> None:
         mean = did_you_mean(entry["transport"], transports)
         report.problem(at, f'must be "sse" or "streamablehttp"{mean}')
     elif transport == "stdio":
-        report.problem(at, f'"{entry["transport"]}" does not go with what else is stated')
+        report.problem(at, f'"{entry["transport"]}" does not fit the rest of the entry')
 
 
 def _is_http(url: str) -> bool:

@@ -227,7 +227,7 @@ class LockedUpstream:
         definition = self.listed.in_listing(listing)
         if definition is None or _hash_of(kind, definition) != approved_hash:
             raise ToolError(
-                f"This {KINDS[kind]} is disabled by the lock: {server} describes it otherwise now"
+                f"This {KINDS[kind]} is disabled by the lock: {server} now describes it differently"
             )
         return await self.source.call(arguments, call, channel)
 
