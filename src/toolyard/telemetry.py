@@ -8,7 +8,7 @@ from __future__ import annotations
 import logging
 import os
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
 from typing import Any, Literal
 
@@ -84,7 +84,15 @@ class TextFormatter(logging.Formatter):
         return line + _traceback(self, record, "\n")
 
 
+def _no_fields() -> Mapping[str, str]:
+    return {}
+
+
 class JsonFormatter(logging.Formatter):
+    def __init__(self) -> None:
+        super().__init__()
+        self.more_fields: Callable[[], Mapping[str, str]] = _no_fields
+
     def format(self, record: logging.LogRecord) -> str:
         # json, not orjson: a logger must work before anything heavy is imported.
         import json  # noqa: PLC0415
@@ -94,6 +102,7 @@ class JsonFormatter(logging.Formatter):
             "level": record.levelname.lower(),
             "logger": record.name,
             "message": record.getMessage(),
+            **self.more_fields(),
         }
         trace = _traceback(self, record, "")
         if trace:
@@ -117,6 +126,13 @@ def set_up(level: str = "info", log_format: LogFormat = "text", folder: str = ""
     root.handlers[:] = handlers
     root.propagate = False
     root.setLevel(_PYTHON_LEVELS.get(level, logging.INFO))
+
+
+def add_fields(fields: Callable[[], Mapping[str, str]]) -> None:
+    """What JSON lines say beside their message from now on: what it belongs to."""
+    for handler in logging.getLogger("toolyard").handlers:
+        if isinstance(handler.formatter, JsonFormatter):
+            handler.formatter.more_fields = fields
 
 
 # MCP's levels (syslog's) in Python's terms.

@@ -111,7 +111,8 @@ def build(plan: Plan, taps: Taps | None = None, cluster: Cluster | None = None) 
     keeper = Keeper([federation.full_source], announcer)
     narrow = view_of(plan.settings)
     tasks = LaterTasks(plan)
-    methods = _methods(plan, keeper, scripts, federation, narrow, tasks)
+    offer = _offer(plan, keeper, federation, narrow)
+    methods = _methods(plan, offer, scripts, federation, tasks, taps)
     limits = limits_of(plan.settings, cluster)
     handler = taps.handler(guarded(federation.asking(methods), plan.settings, limits))
     refusals = refusals_of(plan.settings)
@@ -158,25 +159,28 @@ def _bounds(plan: Plan) -> Bounds:
     )
 
 
-def _methods(
-    plan: Plan,
-    keeper: Keeper,
-    scripts: Scripts,
-    federation: Federation,
-    narrow: View,
-    tasks: LaterTasks,
-) -> Methods:
+def _offer(plan: Plan, keeper: Keeper, federation: Federation, narrow: View) -> Offer:
     size = page_size(plan.settings.page_size, small=plan.like_mcp_bash)
     sizes = PageSizes(size.default, size.most)
-    offer = federation.offer(Offer(keeper, stamp(plan.identity), sizes, narrow))
+    return federation.offer(Offer(keeper, stamp(plan.identity), sizes, narrow))
+
+
+def _methods(
+    plan: Plan,
+    offer: Offer,
+    scripts: Scripts,
+    federation: Federation,
+    tasks: LaterTasks,
+    taps: Taps,
+) -> Methods:
     if plan.settings.force_minimal:
         return minimal_methods_of(offer)
     permit = permit_of(plan.settings, scripts.policy, deny_unnamed=plan.like_mcp_bash)
     return methods_of(
         offer,
-        ToolMethods(offer, permit, tasks),
+        ToolMethods(offer, taps.permit(permit), tasks),
         scripts.roots,
-        news=scripts.news(keeper),
+        news=scripts.news(offer.keeper),
         on_roots_changed=federation.on_roots_changed,
         room=Room(plan.settings.max_subscriptions),
     )

@@ -52,11 +52,11 @@ class AppVitals:
 class ServingVitals(AppVitals):
     """The same, and what is only known where clients connect."""
 
-    transport: HttpTransport
+    transport: HttpTransport | None = None  # over stdio
 
     @property
     def sessions(self) -> int:
-        return len(self.transport.sessions)
+        return len(self.transport.sessions) if self.transport is not None else 0
 
     @property
     def parked_calls(self) -> int:
@@ -72,7 +72,7 @@ class ServingVitals(AppVitals):
 
     @property
     def refused_credentials(self) -> int:
-        return self.transport.refused_credentials
+        return self.transport.refused_credentials if self.transport is not None else 0
 
     @property
     def limits_hit(self) -> int:

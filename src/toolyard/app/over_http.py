@@ -16,7 +16,7 @@ from toolyard.app.access import authenticator_of, routes_of
 from toolyard.app.address import Address
 from toolyard.app.build import App, build
 from toolyard.app.endpoints import ServingVitals, registry_endpoint, status_endpoint
-from toolyard.app.metering import metered, metrics_endpoint, metrics_of
+from toolyard.app.observing import observation_of
 from toolyard.app.page.page import Page
 from toolyard.app.payloads import payload_log
 from toolyard.app.plan import Plan
@@ -89,8 +89,8 @@ async def _serve(
     cluster: Cluster | None,
 ) -> None:
     page = _page(plan, address, authenticator) if address.page else None
-    metrics = metrics_of(plan.settings)
-    app = build(plan, metered(page.taps if page else NoTaps(), metrics), cluster)
+    observation = observation_of(plan, "tcp")
+    app = build(plan, observation.over(page.taps if page else NoTaps()), cluster)
     app.settle_in(plan)
     hosts = LOOPBACK | {address.host, *address.allow_hosts}
     guard = OriginGuard(hosts, frozenset(address.allow_origins))
@@ -107,26 +107,28 @@ async def _serve(
     )
     private: dict[str, Responder] = {"/status": status_endpoint(plan, app)}
     transport = HttpTransport(app.edge, settings, extra, private, cluster)
-    private |= metrics_endpoint(metrics, ServingVitals(app, transport))
+    private |= observation.endpoint(ServingVitals(app, transport))
     entrance = OwnSocket(sock) if member is None else member.begin()
     patience = _patience(plan.settings)
-    async with kept_running(app):
+    async with observation.running(), kept_running(app):
         if member is None or member.worker.place.first:
             _announce(plan, sock, app, page)
-        front = Door(_with_payload_log(plan, app.refusals.over(transport)), entrance, patience)
+        responder = observation.around(app.refusals.over(transport))
+        visit = observation.around_visits(transport.visit)
+        front = Door(_with_payload_log(plan, responder), entrance, patience)
         await serve_at(
-            [front, cluster.door(_services(cluster, transport))] if cluster else [front],
+            [front, cluster.door(_services(cluster, visit))] if cluster else [front],
             lambda: _wind_down(app, transport, site),
             plan.settings.shutdown_timeout,
         )
         await transport.close()
 
 
-def _services(cluster: Cluster, transport: HttpTransport) -> Mapping[str, Service]:
+def _services(cluster: Cluster, visit: Service) -> Mapping[str, Service]:
     """What the other processes may ask of this one."""
     from toolyard.app.clustering import services_of  # noqa: PLC0415 - as above
 
-    return {"mcp": transport.visit, **services_of(cluster)}
+    return {"mcp": visit, **services_of(cluster)}
 
 
 def _patience(settings: Settings) -> Patience:

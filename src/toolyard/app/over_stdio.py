@@ -8,9 +8,11 @@ import signal
 
 from toolyard.app.build import App, build
 from toolyard.app.kept_instructions import keep
+from toolyard.app.observing import observation_of
 from toolyard.app.payloads import payload_log
 from toolyard.app.plan import Plan
 from toolyard.app.running import kept_running
+from toolyard.app.taps import NoTaps
 from toolyard.protocol.call import LOCAL
 from toolyard.protocol.eras.handshake import Answered
 from toolyard.settings import Settings
@@ -26,7 +28,9 @@ def serve(plan: Plan, early: Answered, stdout: int) -> int:
 
 
 async def _serve(plan: Plan, early: Answered, stdout: int) -> None:
-    app = build(plan)
+    observation = observation_of(plan, "pipe")
+    app = build(plan, observation.over(NoTaps()))
+    observation.attach_to(app)
     app.settle_in(plan)
     transport = StdioTransport(
         app.edge, _settings(plan.settings, stdout), early, payload_log(plan.settings)
@@ -36,7 +40,7 @@ async def _serve(plan: Plan, early: Answered, stdout: int) -> None:
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         loop.add_signal_handler(number, transport.stop)
-    async with kept_running(app):
+    async with observation.running(), kept_running(app):
         await transport.serve()
         _keep_instructions(plan, app)  # before it closes, and forgets what servers have said
 

@@ -152,7 +152,7 @@ def scripts_of(plan: Plan, taps: Taps, guard: Guard, announcer: Announcer) -> Sc
             settings.roots_debounce_interval, settings.roots_request_timeout, plan.own_client
         ),
     )
-    runner = _runner(plan, project, root_settings, in_force, guard, announcer)
+    runner = _runner(plan, taps, root_settings, in_force, guard, announcer)
     entries = _entries(plan, project, runner, taps)
     source = under_lock(plan, entries, held_scripts)
     return ProjectScripts(plan, project, runner, roots, policy_of(project, runner), entries, source)
@@ -164,14 +164,16 @@ def under_lock(plan: Plan, source: Source, hold: Hold) -> Source:
 
 def _runner(
     plan: Plan,
-    project: Project,
+    taps: Taps,
     root_settings: ConfiguredRoots,
     in_force: RootsInForce,
     guard: Guard,
     announcer: Announcer,
 ) -> Runner:
+    project = plan.project
+    assert project is not None
     version = MCP_BASH_VERSION if plan.like_mcp_bash else __version__
-    return Runner(
+    return taps.runner_type(
         runner_settings(plan.settings, like_mcp_bash=plan.like_mcp_bash),
         project_paths(project, plan.settings, plan.identity, root_settings, version),
         in_force,

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Protocol
 
-from toolyard.protocol.call import Handler, Target
+from toolyard.catalog.entries import Tool
+from toolyard.methods.tools import Permit
+from toolyard.protocol.call import Call, Handler, Target
+from toolyard.scripts.running.runner import Runner
 from toolyard.transports.answer import Observe
 from toolyard.upstreams.conversation.observing import ObserveExchange
 from toolyard.upstreams.target import UpstreamTargets
@@ -23,6 +26,12 @@ class Taps(Protocol):
     def exchange(self) -> ObserveExchange | None:
         """Sees each request to an upstream until its answer is here."""
 
+    @property
+    def runner_type(self) -> type[Runner]:
+        """What runs scripts."""
+
+    def permit(self, permit: Permit | None) -> Permit | None: ...
+
     def handler(self, handler: Handler) -> Handler: ...
 
     def script(self, target: Target) -> Target: ...
@@ -35,6 +44,10 @@ class NoTaps:
 
     request: Observe | None = None
     exchange: ObserveExchange | None = None
+    runner_type = Runner
+
+    def permit(self, permit: Permit | None) -> Permit | None:
+        return permit
 
     def handler(self, handler: Handler) -> Handler:
         return handler
@@ -46,14 +59,32 @@ class NoTaps:
         return targets
 
 
+def _same(target: Target) -> Target:
+    return target
+
+
 @dataclass(frozen=True, slots=True)
 class MoreTaps:
-    """These taps, and others who look on at requests and at what scripts answer."""
+    """These taps, and others who look on."""
 
     taps: Taps
     request: Observe | None
     exchange: ObserveExchange | None
-    around_script: Callable[[Target], Target]
+    around_script: Callable[[Target], Target] = _same
+    runner_type: type[Runner] = Runner
+    # A decision that takes time, as a policy's does.
+    around_decision: Callable[[Awaitable[None], Tool], Awaitable[None]] | None = None
+
+    def permit(self, permit: Permit | None) -> Permit | None:
+        permit, around = self.taps.permit(permit), self.around_decision
+        if permit is None or around is None:
+            return permit
+
+        def observed_permit(call: Call, tool: Tool) -> Awaitable[None] | None:
+            decision = permit(call, tool)
+            return None if decision is None else around(decision, tool)
+
+        return observed_permit
 
     def handler(self, handler: Handler) -> Handler:
         return self.taps.handler(handler)
@@ -63,3 +94,17 @@ class MoreTaps:
 
     def upstreams(self, targets: UpstreamTargets) -> UpstreamTargets:
         return self.taps.upstreams(targets)
+
+
+def both_requests(outer: Observe, inner: Observe | None) -> Observe:
+    if inner is None:
+        return outer
+    return lambda call, session, work: outer(call, session, lambda: inner(call, session, work))
+
+
+def both_exchanges(outer: ObserveExchange, inner: ObserveExchange | None) -> ObserveExchange:
+    if inner is None:
+        return outer
+    return lambda addressee, out, send: outer(
+        addressee, out, lambda out: inner(addressee, out, send)
+    )

@@ -12,6 +12,7 @@ from collections.abc import Awaitable, Callable, Iterator
 from contextvars import ContextVar
 from time import perf_counter
 
+from toolyard.context.sizes import CHARACTERS_PER_TOKEN
 from toolyard.errors import (
     INTERNAL_ERROR,
     INVALID_PARAMS,
@@ -34,11 +35,7 @@ from toolyard.observation.series import (
     Series,
     labelled,
 )
-from toolyard.observation.sizes import (
-    CHARACTERS_PER_TOKEN,
-    argument_characters,
-    result_characters,
-)
+from toolyard.observation.sizes import argument_characters, result_characters
 from toolyard.protocol.call import Call, Channel, Json, JsonObject, Result, Session, Target
 from toolyard.protocol.revisions import ALL
 from toolyard.upstreams.conversation.observing import Addressee

@@ -5,8 +5,6 @@ from __future__ import annotations
 from toolyard.protocol.call import Encoded, Json, JsonObject, Result
 from toolyard.protocol.codec import dumps
 
-CHARACTERS_PER_TOKEN = 4
-
 
 def argument_characters(arguments: Json) -> int:
     return len(dumps(arguments)) if arguments else 0

@@ -191,6 +191,9 @@ class Settings:
     # Metrics
     metrics = Knob(SWITCH, True, "Count what is served over HTTP, for `/metrics` and the page.")
     metrics_series = Knob(WHOLE, 2000, "Label sets of a metric; more are counted as `other`.")
+    # Traces, where OTEL_* asks for them
+    trace_context = Knob(choice("parent", "link"), "parent", "What a client's span is to ours.")
+    trace_payloads = Knob(SWITCH, False, "Arguments and results of tools in spans as well.")
     # Logs
     log_level = Knob(LEVEL, "info", "What we log to the error output (`true` means debug).")
     log_level_default = Knob(LEVEL, "info", "What a client is sent before it asks for a level.")

@@ -11,7 +11,7 @@ from toolyard.app.build import App
 from toolyard.app.page.other_gateway import Other
 from toolyard.app.page.window import AppWindow, OtherWindow
 from toolyard.app.plan import Plan
-from toolyard.app.taps import Taps
+from toolyard.app.taps import NoTaps, Taps
 from toolyard.context.owners import PROJECT
 from toolyard.protocol.call import Handler, Target
 from toolyard.upstreams.target import UpstreamTargets
@@ -53,11 +53,8 @@ class Page:
         return Site(view, self._token, self._files)
 
 
-class PageTaps:
+class PageTaps(NoTaps):
     """Records every call, and notes which part of it each script and upstream took."""
-
-    request = None
-    exchange = None
 
     def __init__(self, traffic: Traffic | None) -> None:
         self._traffic = traffic

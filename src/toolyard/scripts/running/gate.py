@@ -19,6 +19,11 @@ class Gate:
     def waiting(self) -> int:
         return len(self._waiting)
 
+    @property
+    def is_open(self) -> bool:
+        """Could somebody enter without waiting?"""
+        return self._free > 0 and not self._waiting
+
     async def enter(self) -> None:
         if self._free > 0 and not self._waiting:
             self._free -= 1

@@ -133,14 +133,17 @@ class Runner:
         return Shared(
             loop=loop,
             settings=self.settings,
-            gate=Gate(self.settings.max_concurrent),
-            task_gate=Gate(self.settings.max_tasks),
+            gate=self._new_gate(self.settings.max_concurrent),
+            task_gate=self._new_gate(self.settings.max_tasks),
             pool=ExchangePool(resources.root, loop),
             exits=resources.exits,
             mark=os.fsencode(resources.root),
             watcher=resources.watcher,
             announce=self._announce,
         )
+
+    def _new_gate(self, size: int) -> Gate:
+        return Gate(size)
 
     async def run(
         self, spec: ScriptSpec, call: Call | None = None, channel: Channel | None = None

@@ -62,6 +62,10 @@ class StreamableLink(Link):
         self._headers: dict[tuple[str | None, ...], dict[str, str]] = {}
         self._listening: asyncio.Task[None] | None = None
 
+    @property
+    def address(self) -> str:
+        return self._http.url.host
+
     async def _open(self) -> None:
         """Nothing to do: the first message opens the connection."""
 

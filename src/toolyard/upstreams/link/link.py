@@ -112,6 +112,11 @@ class Link(ABC):
         self.pace = pace
         self._hearer: Hearer = Unheard()
 
+    @property
+    def address(self) -> str:
+        """The host at the other end, where there is one."""
+        return ""
+
     async def pause(self, size: int) -> None:
         """After a message of this size that nobody asked for."""
         seconds = self.pace.take(units_of(size))

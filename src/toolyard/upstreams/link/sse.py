@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 
 from toolyard.http.events import ServerSentEvent
 from toolyard.http.fetching.client import ClientResponse, Url
@@ -11,6 +11,7 @@ from toolyard.processes.pacing import Pace
 from toolyard.protocol.call import JsonObject
 from toolyard.protocol.codec import dumps
 from toolyard.upstreams.link.link import (
+    NO_HEADERS,
     Link,
     LinkError,
     Lost,
@@ -35,6 +36,10 @@ class SseLink(Link):
         self._endpoint: Url | None = None
         self._response: ClientResponse | None = None
         self._reading: asyncio.Task[None] | None = None
+
+    @property
+    def address(self) -> str:
+        return self._http.url.host
 
     async def _open(self) -> None:
         self._response = response = await self._http.send("GET", {"Accept": ACCEPT_EVENTS})
@@ -79,7 +84,7 @@ class SseLink(Link):
     async def exchange(self, out: Outgoing) -> JsonObject:
         answer = self._pending.add(out.id)
         try:
-            await self._post(out.encode())
+            await self._post(out.encode(), out.headers)
             return await answer
         finally:
             self._pending.drop(out.id)
@@ -87,10 +92,10 @@ class SseLink(Link):
     async def send(self, message: JsonObject, version: str | None) -> None:
         await self._post(dumps(message))
 
-    async def _post(self, body: bytes) -> None:
+    async def _post(self, body: bytes, extra: Mapping[str, str] = NO_HEADERS) -> None:
         if self.lost is not None:
             raise SessionGone(str(self.lost))
-        headers = {"Content-Type": "application/json"}
+        headers = {"Content-Type": "application/json", **extra}
         response = await self._http.send("POST", headers, body, url=self._endpoint)
         try:
             if response.status == 404:

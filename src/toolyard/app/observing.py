@@ -1,0 +1,177 @@
+"""Who looks on while we serve: metrics where settings ask for them, OTLP where `OTEL_*` does.
+
+What nobody asks for is not imported, and stands in no call's way.
+"""
+
+# ruff: noqa: PLC0415 - see above
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from toolyard.app.plan import Plan
+from toolyard.app.taps import MoreTaps, Taps, both_exchanges, both_requests
+from toolyard.errors import ConfigError
+from toolyard.telemetry import add_fields, logger
+
+if TYPE_CHECKING:
+    from toolyard.app.build import App
+    from toolyard.cluster.door import Service
+    from toolyard.http.response import Responder
+    from toolyard.observation.metrics import Metrics
+    from toolyard.observation.otel import MetricSender
+    from toolyard.observation.tracing.traces import Traces
+    from toolyard.observation.vitals import ServerVitals
+
+log = logger("observing")
+Transport = Literal["tcp", "pipe"]
+Signal = Literal["TRACES", "METRICS"]
+_ENDPOINT = "OTEL_EXPORTER_OTLP_ENDPOINT"
+_INTERVAL = "OTEL_METRIC_EXPORT_INTERVAL"
+MISSING = "OTEL_* asks for OpenTelemetry, which is not installed: pip install 'toolyard[otel]'"
+
+
+@dataclass(frozen=True, slots=True)
+class Observation:
+    """What is observed; None where it is not."""
+
+    metrics: Metrics | None = None
+    traces: Traces | None = None
+    metric_sender: MetricSender | None = None
+
+    def over(self, taps: Taps) -> Taps:
+        """The taps, with ours beside them."""
+        if self.metrics is not None:
+            from toolyard.observation.operations import MeasuredScript
+
+            server, client = self.metrics.server.observe, self.metrics.client.observe
+            taps = MoreTaps(taps, server, client, around_script=MeasuredScript)
+        if self.traces is not None:
+            traces = self.traces
+            taps = MoreTaps(
+                taps,
+                both_requests(traces.server.observe, taps.request),
+                both_exchanges(traces.client.observe, taps.exchange),
+                runner_type=traces.runner_type,
+                around_decision=traces.decision,
+            )
+        return taps
+
+    def around(self, responder: Responder) -> Responder:
+        return responder if self.traces is None else self.traces.over(responder)
+
+    def around_visits(self, service: Service) -> Service:
+        """What other processes pass on."""
+        return service if self.traces is None else self.traces.over_visits(service)
+
+    def endpoint(self, vitals: ServerVitals) -> Mapping[str, Responder]:
+        if self.metrics is None:
+            return {}
+        from toolyard.observation.endpoint import MetricsEndpoint
+
+        self.metrics.attach(vitals)
+        return {"/metrics": MetricsEndpoint(self.metrics.read)}
+
+    def attach_to(self, app: App) -> None:
+        """Over stdio: there is nothing to scrape, but metrics may be sent."""
+        if self.metrics is not None:
+            from toolyard.app.endpoints import ServingVitals
+
+            self.metrics.attach(ServingVitals(app))
+
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator[None]:
+        """While we serve: what is observed goes out, and at the end the last of it."""
+        task = asyncio.create_task(self._send_metrics()) if self.metric_sender else None
+        try:
+            yield
+        finally:
+            if task is not None:
+                task.cancel()
+                await asyncio.gather(task, return_exceptions=True)
+            await asyncio.to_thread(self._close)
+
+    def _close(self) -> None:
+        if self.traces is not None:
+            self.traces.close()
+        if self.metric_sender is not None and self.metrics is not None:
+            self.metric_sender(self.metrics.read())
+            self.metric_sender.close()
+
+    async def _send_metrics(self) -> None:
+        assert self.metrics is not None and self.metric_sender is not None
+        text = os.environ.get(_INTERVAL, "")
+        interval = int(text) / 1000 if text.isdecimal() and int(text) else 60.0
+        while True:
+            await asyncio.sleep(interval)
+            await asyncio.to_thread(self.metric_sender, self.metrics.read())
+
+
+def observation_of(plan: Plan, transport: Transport) -> Observation:
+    """Raises ConfigError where an `OTEL_*` variable makes no sense."""
+    settings = plan.settings
+    sends_metrics, sends_traces = _is_on("METRICS"), _is_on("TRACES")
+    if (sends_metrics or sends_traces) and not _is_installed():
+        log.warning(MISSING)
+        sends_metrics = sends_traces = False
+    metrics, sender, traces = None, None, None
+    if sends_metrics or (settings.metrics and transport == "tcp"):
+        from toolyard.observation.metrics import Metrics
+
+        metrics = Metrics(transport, settings.metrics_series)
+    if sends_metrics:
+        from toolyard.observation.otel import MetricSender
+
+        sender = MetricSender(_service(plan))
+    if sends_traces:
+        traces = _traces(plan, transport)
+    return Observation(metrics, traces, sender)
+
+
+def _traces(plan: Plan, transport: Transport) -> Traces:
+    from toolyard.observation.tracing.traces import Traces, log_fields
+
+    settings = plan.settings
+    try:
+        traces = Traces(
+            _service(plan),
+            transport,
+            takes_parents=settings.trace_context == "parent",
+            payloads=settings.trace_payloads,
+        )
+    except ValueError as error:
+        name, _, why = str(error).partition(": ")
+        raise ConfigError.at(name, why) from None
+    add_fields(log_fields)
+    return traces
+
+
+def _service(plan: Plan) -> str:
+    return str(plan.identity.info["name"])
+
+
+def _is_on(signal: Signal, environ: Mapping[str, str] = os.environ) -> bool:
+    """Is there somewhere to send these, or an exporter chosen for them?"""
+    if environ.get("OTEL_SDK_DISABLED", "").lower() == "true":
+        return False
+    exporter = environ.get(f"OTEL_{signal}_EXPORTER", "")
+    if exporter not in ("", "none", "otlp"):
+        log.warning("OTEL_%s_EXPORTER: only otlp and none are known, not %r", signal, exporter)
+        return False
+    if exporter:
+        return exporter == "otlp"
+    return bool(environ.get(_ENDPOINT) or environ.get(f"OTEL_EXPORTER_OTLP_{signal}_ENDPOINT"))
+
+
+def _is_installed() -> bool:
+    from importlib.util import find_spec
+
+    try:
+        return find_spec("opentelemetry.exporter.otlp.proto.http") is not None
+    except ModuleNotFoundError:
+        return False

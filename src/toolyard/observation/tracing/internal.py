@@ -1,0 +1,86 @@
+"""INTERNAL spans for what we do ourselves within a request: scripts, queues, policies, projections.
+
+Only within a request that is traced: outside of one they would tell nobody anything.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Awaitable, Iterator
+from contextlib import contextmanager
+
+from toolyard.catalog.entries import Tool
+from toolyard.errors import ProtocolError, ToolError
+from toolyard.observation.failures import failure_of
+from toolyard.observation.tracing.spans import TraceSpan, current
+from toolyard.protocol.call import Call, Channel
+from toolyard.scripts.running.gate import Gate
+from toolyard.scripts.running.run import Finished, ScriptSpec
+from toolyard.scripts.running.runner import Runner
+
+
+@contextmanager
+def internal(name: str) -> Iterator[TraceSpan | None]:
+    """A span within the current one, which it takes the place of meanwhile."""
+    parent = current.get()
+    if parent is None:
+        yield None
+        return
+    span = parent.child(name, "INTERNAL")
+    current.set(span)
+    try:
+        yield span
+    except (ToolError, ProtocolError) as error:
+        span.fail(failure_of(error), error.message)
+        raise
+    except BaseException as error:
+        span.fail(failure_of(error), str(error))
+        raise
+    finally:
+        current.set(parent)
+        span.end()
+
+
+class TracedRunner(Runner):
+    """Runs scripts within a span, and tells them of it: `TRACEPARENT` and what goes with it."""
+
+    async def run(
+        self, spec: ScriptSpec, call: Call | None = None, channel: Channel | None = None
+    ) -> Finished:
+        with internal(f"script {os.path.basename(spec.path)}") as span:
+            if span is None:
+                return await super().run(spec, call, channel)
+            variables = {name.upper(): value for name, value in span.fields.items()}
+            spec = spec._replace(extra_env={**variables, **spec.extra_env})
+            outcome = await super().run(spec, call, channel)
+            span.attributes["process.exit.code"] = outcome.exit_code
+            span.attributes["process.executable.path"] = spec.path
+            if outcome.timed_out is not None:
+                span.fail("timeout")
+            return outcome
+
+    def _new_gate(self, size: int) -> Gate:
+        return TracedGate(size)
+
+
+class TracedGate(Gate):
+    """Waiting for a turn is part of the trace; entering at once is not worth a span."""
+
+    __slots__ = ()
+
+    async def enter(self) -> None:
+        if self.is_open:
+            await super().enter()
+            return
+        with internal("queue"):
+            await super().enter()
+
+
+def traced_decision(decision: Awaitable[None], tool: Tool) -> Awaitable[None]:
+    """A policy's decision on a call of this tool, within a span."""
+
+    async def decide() -> None:
+        with internal(f"policy {tool.name}"):
+            await decision
+
+    return decide()

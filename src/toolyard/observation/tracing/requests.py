@@ -1,0 +1,163 @@
+"""A SERVER span for each request of a client, and a CLIENT span for each request to an upstream.
+
+They are apart: one call may lead to many requests. What goes out names the CLIENT span as its
+parent, in `_meta` and, over HTTP, in the headers as well.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from contextvars import ContextVar
+from typing import NamedTuple
+
+from toolyard.cluster.door import Service
+from toolyard.cluster.visits import Visit
+from toolyard.errors import ProtocolError
+from toolyard.http.request import Request
+from toolyard.http.response import Responder, Response
+from toolyard.observation.failures import failure_in, failure_of
+from toolyard.observation.operations import network_transport
+from toolyard.observation.tracing import attributes as names
+from toolyard.observation.tracing.context import arrival
+from toolyard.observation.tracing.spans import Tracer, TraceSpan, current
+from toolyard.protocol.call import Call, JsonObject, Result, Session
+from toolyard.upstreams.conversation.observing import Addressee
+from toolyard.upstreams.link.link import Outgoing
+
+
+class Whence(NamedTuple):
+    """What HTTP says of the request that is being answered."""
+
+    headers: Mapping[str, str]
+    address: str = ""
+
+
+# None over stdio.
+_whence: ContextVar[Whence | None] = ContextVar("_whence", default=None)
+
+
+def over(responder: Responder) -> Responder:
+    """The responder, whose requests can be looked at while they are answered."""
+
+    def answering(request: Request, response: Response) -> Awaitable[None]:
+        _whence.set(Whence(request.head.headers, request.address or ""))
+        return responder(request, response)
+
+    return answering
+
+
+def over_visits(service: Service) -> Service:
+    """The same for what another process passes on: the headers are those of the client."""
+
+    def answering(visit: Visit, request: Request, response: Response) -> Awaitable[None]:
+        _whence.set(Whence(visit.headers))
+        return service(visit, request, response)
+
+    return answering
+
+
+class ServerSpans:
+    """Observes the requests of clients."""
+
+    def __init__(self, tracer: Tracer, transport: str, *, payloads: bool = False) -> None:
+        self._tracer = tracer
+        self._transport = transport
+        self._payloads = payloads
+
+    async def observe(
+        self, call: Call, session: Session | None, work: Callable[[], Awaitable[Result]]
+    ) -> Result:
+        span = self._begin(call, session)
+        current.set(span)
+        try:
+            result = await work()
+        except BaseException as error:
+            _fail(span, error)
+            raise
+        else:
+            failure = failure_in(result)
+            if failure:
+                span.fail(failure)
+            if self._payloads and call.method == "tools/call":
+                span.attributes[names.ARGUMENTS] = names.payload(call.params.get("arguments"))
+                span.attributes[names.RESULT] = names.payload(result)
+            return result
+        finally:
+            span.end()
+            # The next request on this connection is not part of it.
+            current.set(None)
+
+    def _begin(self, call: Call, session: Session | None) -> TraceSpan:
+        whence = _whence.get()
+        name, attributes = names.described(call.method, call.params)
+        headers = whence.headers if whence is not None else None
+        span = self._tracer.begin(name, "SERVER", arrival(call.meta, headers))
+        attributes[names.VERSION] = call.revision.date
+        attributes[names.TRANSPORT] = self._transport
+        if call.id is not None:
+            attributes[names.REQUEST] = str(call.id)
+        if session is not None and self._transport == "tcp":
+            attributes[names.SESSION] = session.key
+        if whence is not None and whence.address:
+            attributes[names.CLIENT_ADDRESS] = whence.address
+        span.attributes = attributes
+        return span
+
+
+class ClientSpans:
+    """Observes the requests to upstreams, and adds our trace context to them."""
+
+    def __init__(self, tracer: Tracer) -> None:
+        self._tracer = tracer
+
+    async def observe(
+        self,
+        addressee: Addressee,
+        out: Outgoing,
+        send: Callable[[Outgoing], Awaitable[JsonObject]],
+    ) -> JsonObject:
+        span = self._begin(addressee, out)
+        try:
+            result = await send(_with_context(out, span))
+        except BaseException as error:
+            _fail(span, error)
+            raise
+        else:
+            failure = failure_in(result)
+            if failure:
+                span.fail(failure)
+            return result
+        finally:
+            span.end()
+
+    def _begin(self, addressee: Addressee, out: Outgoing) -> TraceSpan:
+        name, attributes = names.described(out.method, out.params)
+        parent = current.get()
+        if parent is not None:
+            span = parent.child(name, "CLIENT")
+        else:
+            span = self._tracer.begin(name, "CLIENT")
+        attributes[names.REQUEST] = str(out.id)
+        attributes[names.TRANSPORT] = network_transport(addressee)
+        attributes[names.UPSTREAM] = addressee.server
+        attributes[names.SERVER_ADDRESS] = addressee.link.address or addressee.server
+        if out.version is not None:
+            attributes[names.VERSION] = out.version
+        span.attributes = attributes
+        return span
+
+
+def _with_context(out: Outgoing, span: TraceSpan) -> Outgoing:
+    fields = span.fields
+    meta = out.params.get("_meta")
+    params = {**out.params, "_meta": {**meta, **fields} if isinstance(meta, dict) else fields}
+    headers = {**out.headers, **fields} if out.headers else fields
+    return out._replace(params=params, headers=headers)
+
+
+def _fail(span: TraceSpan, error: BaseException) -> None:
+    if isinstance(error, ProtocolError):
+        span.attributes[names.STATUS] = str(error.code)
+        span.fail(str(error.code), error.message)
+    else:
+        span.fail(failure_of(error), str(error))
