@@ -204,6 +204,8 @@ def _seen_by(
     capabilities = federation.capabilities(seen)
     if capabilities is not None:
         identity = identity._replace(capabilities=capabilities)
+    if caller.id != LOCAL.id:
+        identity = identity.listing_tasks()
     parts = federation.instructions(seen)
     if not parts:
         return identity

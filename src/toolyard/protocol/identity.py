@@ -34,6 +34,11 @@ class Identity(NamedTuple):
     # it may declare them with each request anew, and never in a revision that lacks them.
     extensions: JsonObject = OWN_EXTENSIONS
 
+    def listing_tasks(self) -> Identity:
+        """For a caller that a credential tells from others: it may list its tasks."""
+        tasks = {"list": {}, **self.capabilities.get("tasks", {})}
+        return self._replace(capabilities={**self.capabilities, "tasks": tasks})
+
     def info_for(self, revision: Revision) -> JsonObject:
         return {k: v for k, v in self.info.items() if k not in revision.later_info_fields}
 
