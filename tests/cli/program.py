@@ -68,6 +68,28 @@ def _run(
     return Done(done.returncode, done.stdout, done.stderr)
 
 
+def shown_at_a_terminal(
+    *arguments: str | Path, cwd: Path, env: Mapping[str, str] | None = None
+) -> Done:
+    """Run with a terminal for everything; what it shows is in `out`."""
+    ours, theirs = pty.openpty()
+    process = subprocess.Popen(
+        [sys.executable, "-m", "toolyard", *map(str, arguments)],
+        cwd=cwd,
+        env=environment({"TERM": "xterm", **(env or {})}),
+        stdin=theirs,
+        stdout=theirs,
+        stderr=theirs,
+        start_new_session=True,
+    )
+    os.close(theirs)
+    try:
+        return Done(out=_rest(ours), code=process.wait(WITHIN), err="")
+    finally:
+        process.kill()
+        os.close(ours)
+
+
 def at_a_terminal(*arguments: str | Path, typed: Sequence[tuple[str, str]], cwd: Path) -> Done:
     """Run with a terminal as stdin and stderr; each line is typed once its prompt is there."""
     ours, theirs = pty.openpty()

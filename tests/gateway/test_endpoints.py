@@ -145,4 +145,4 @@ async def test_the_first_line_says_that_there_is_more_to_come(yard: Yard) -> Non
         async with over_http(server.url, MODERN) as client:
             assert (await client.request("tools/list", {}))["result"]["tools"]
     async with serving(yard.file) as server:
-        assert "1 tools, 0 resources, 0 prompts at http" in server.errors.splitlines()[0]
+        assert "1 tool, 0 resources, 0 prompts at http" in server.errors.splitlines()[0]

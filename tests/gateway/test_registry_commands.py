@@ -52,7 +52,7 @@ def test_every_mistake_is_said_at_once_and_disables_one_entry(yard: Yard) -> Non
     )
     done = toolyard("registry", "check", "--registry", yard.file)
     assert done.code == 1
-    assert done.out.endswith("3 servers, 4 tools; 3 tools disabled\n")
+    assert done.out.endswith("3 servers, 4 tools; 2 servers cannot be used, 3 tools disabled\n")
     assert "#/servers/1: server v is disabled: server v needs stdio (a command) or url" in done.err
     assert not any(line.startswith("server v:") for line in done.err.splitlines())
     assert f"{yard.file}#/tools/4: it is left out: a tool needs a name" in done.err

@@ -165,8 +165,10 @@ def _announce(plan: Plan, sock: socket.socket, app: App, page: Page | None) -> N
     catalog = app.keeper.current
     name = plan.identity.info.get("title") or plan.identity.info["name"]
     summary = (
-        f"{name}: {len(catalog.tools)} tools, {len(catalog.resources)} resources, "
-        f"{len(catalog.prompts)} prompts{_more_to_come(app)} at http://{shown_host}:{port}/mcp "
+        f"{name}: {counted(len(catalog.tools), 'tool')}, "
+        f"{counted(len(catalog.resources), 'resource')}, "
+        f"{counted(len(catalog.prompts), 'prompt')}{_more_to_come(app)} "
+        f"at http://{shown_host}:{port}/mcp "
         "(Ctrl-C ends it)"
     )
     invitation = (page.invitation(f"http://{shown_host}:{port}"),) if page else ()

@@ -14,7 +14,9 @@ from toolyard.app.build import build
 from toolyard.app.plan import Plan
 from toolyard.catalog.snapshot import Catalog, ListedEntry
 from toolyard.cli.choosing import chosen_by, plan_of, refuse_nothing
+from toolyard.cli.colour import painted
 from toolyard.cli.options import add_project
+from toolyard.cli.waiting import waiting
 from toolyard.protocol.call import JsonObject
 from toolyard.protocol.kinds import KINDS, SPELLED
 from toolyard.telemetry import one_line
@@ -45,7 +47,8 @@ def run(options: Namespace) -> int:
 async def _catalog(plan: Plan) -> Catalog:
     app = build(plan)
     try:
-        return await app.catalog()
+        async with waiting(app.federation.health):
+            return await app.catalog()
     finally:
         await app.close()
 
@@ -65,7 +68,8 @@ def as_text(catalog: Catalog, width: int) -> Iterator[Sequence[str]]:
             continue
         entries = catalog.listed(kind)
         if entries:
-            yield [f"{SPELLED[kind].title} ({len(entries)})", *_rows(entries, width)]
+            heading = painted(f"{SPELLED[kind].title} ({len(entries)})", "bold")
+            yield [heading, *_rows(entries, width)]
     if not any(catalog.listed(kind) for kind in KINDS) and not catalog.broken:
         yield ["Nothing is on offer yet. 'toolyard scaffold tool NAME' makes a tool."]
 

@@ -24,6 +24,13 @@ if TYPE_CHECKING:
 
 SHORTEST_REMOTE_TOKEN = 32
 MOST_WORKERS = 64
+# For a person who starts it by hand: nothing else would ever appear.
+_WAITING = """\
+{name} is served over stdin and stdout: it waits for a client that writes JSON-RPC lines.
+  in a browser:  {program} serve --http 8080
+  one call:      {program} run-tool NAME --args '{{}}'
+  for a client:  {program} config
+Ctrl-C or Ctrl-D ends it."""
 
 
 def add(parser: ArgumentParser) -> None:
@@ -117,10 +124,13 @@ def _serve(options: Namespace, choice: Chosen) -> int:
 
 
 def _over_stdio(options: Namespace, choice: Chosen, identity: Identity) -> int:
+    if os.isatty(0):
+        print(_WAITING.format(name=identity.info["name"], program=options.program), file=sys.stderr)
     stdout = take_stdout()
     answers = Answered()
     # Not where a token is needed, which `initialize` has to carry, nor where everything is logged.
-    if not choice.settings.remote_token and not choice.settings.debug_payloads:
+    # A person at a terminal is in no hurry, and an end of input typed there is read only once.
+    if not (choice.settings.remote_token or choice.settings.debug_payloads or os.isatty(0)):
         manner = manner_of(like_mcp_bash=options.like_mcp_bash)
         answers = greet_early(_as_known(identity, choice), 0, stdout, manner)
     scan = None

@@ -55,7 +55,16 @@ STDIN_GRACE, TERM_GRACE = 2.0, 2.0
 # What a grandchild may still push through an inherited pipe when its parent has ended.
 MAX_DRAIN = 1024 * 1024
 
-_INHERITED = ("HOME", "LOGNAME", "PATH", "SHELL", "TERM", "USER", "LANG", "TMPDIR")
+_INHERITED = frozenset(
+    {
+        *("HOME", "LOGNAME", "PATH", "SHELL", "TERM", "USER", "LANG", "TMPDIR"),
+        # Behind a company's proxy nothing is reached without these.
+        *("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY"),
+        *("http_proxy", "https_proxy", "all_proxy", "no_proxy"),
+        *("SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE"),
+        *("NODE_EXTRA_CA_CERTS", "NODE_USE_ENV_PROXY"),
+    }
+)
 
 
 class GroupGuard(Protocol):

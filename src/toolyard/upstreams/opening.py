@@ -52,6 +52,9 @@ class Opener:
     def restarts(self) -> int:
         return max(0, self._shared_starts - 1)
 
+    def diagnosis(self) -> str:
+        return self._connector.diagnosis()
+
     def new_watch(self, caller: str, client: str) -> ChangeWatch:
         """For a connection of this caller's, to clients that can do this."""
 

@@ -141,9 +141,15 @@ class Upstream:
             restarts=self._opener.restarts,
             calls=self._calls.count,
             last_error=condition.last_error,
-            stderr=condition.masked(sessions[0].link.diagnosis()) if live else condition.stderr,
+            stderr=self._stderr(),
             retry_in=condition.retry_in() or None,
         )
+
+    def _stderr(self) -> str:
+        """Of the process that runs, or is being started, or else of the one that failed last."""
+        sessions = self._connections.live()
+        text = sessions[0].link.diagnosis() if sessions else self._opener.diagnosis()
+        return self._condition.masked(text) or self._condition.stderr
 
     @property
     def busy(self) -> bool:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import asyncio
 import sys
 from argparse import ArgumentParser, Namespace
-from collections.abc import Awaitable, Iterator
+from collections.abc import Awaitable
 
 from toolyard.cli.client.arguments import json_object
 from toolyard.cli.client.peer import add_peer, connected, definition_of
+from toolyard.cli.client.results import as_text
 from toolyard.cli.client.terminal import TerminalChannel
-from toolyard.cli.output import pretty, print_json
+from toolyard.cli.output import print_json
+from toolyard.cli.waiting import waiting
 from toolyard.errors import ProtocolError, ToolError
 from toolyard.protocol.asking.rounds import answered
 from toolyard.protocol.call import Call, JsonObject, Result, Target
@@ -67,7 +69,8 @@ async def _result(
             log_level="info",
         )
         try:
-            return decoded(await _answered(target, arguments, call, channel))
+            async with waiting(pool.health):
+                return decoded(await _answered(target, arguments, call, channel))
         finally:
             channel.clear()
 
@@ -79,14 +82,3 @@ async def _answered(
         return target.call(arguments, call, channel)
 
     return await answered(await make(call), call, make, channel.ask)
-
-
-def as_text(result: JsonObject) -> Iterator[str]:
-    """For people: the texts, and for every other block its type."""
-    content = result.get("content")
-    content = content if isinstance(content, list) else []
-    blocks = [block for block in content if isinstance(block, dict)]
-    for block in blocks:
-        yield str(block["text"]) if "text" in block else f"[{block.get('type', 'unknown')}]"
-    if not blocks and "structuredContent" in result:
-        yield pretty(result["structuredContent"])

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from toolyard.catalog.listing import Listing
 from toolyard.cli.client.peer import add_peer, connected, definition_of
 from toolyard.cli.output import print_json, table
+from toolyard.cli.waiting import waiting
 from toolyard.context.sizes import tokens_in
 from toolyard.protocol.call import JsonObject
 from toolyard.protocol.kinds import SPELLED
@@ -45,7 +46,8 @@ def run(options: Namespace) -> int:
 
 async def _look(options: Namespace, definition: ServerDefinition) -> tuple[Listing, Health]:
     async with connected(definition, options.timeout) as pool:
-        listing = await pool.listing(definition.name)
+        async with waiting(pool.health):
+            listing = await pool.listing(definition.name)
         return listing, pool.health()[0]
 
 

@@ -16,8 +16,11 @@ from toolyard.app.plan import Plan
 from toolyard.catalog.entries import Tool
 from toolyard.cli.choosing import chosen_by, plan_of, refuse_nothing
 from toolyard.cli.client.arguments import json_object
+from toolyard.cli.client.results import as_text
 from toolyard.cli.client.terminal import TerminalChannel
+from toolyard.cli.colour import painted
 from toolyard.cli.options import Chosen, add_project
+from toolyard.cli.waiting import waiting
 from toolyard.errors import (
     INVALID_PARAMS,
     METHOD_NOT_FOUND,
@@ -36,7 +39,8 @@ from toolyard.transports.answer import in_rounds
 
 def add(parser: ArgumentParser) -> None:
     parser.epilog = (
-        "The result is one line of JSON on stdout. The exit code is 0, 1 for a call that failed, "
+        "At a terminal the texts of the result are printed; elsewhere, and with --json, the whole "
+        "result as one line of JSON. The exit code is 0, 1 for a call that failed, "
         "2 for a wrong command line or project. The tool's progress, log messages and questions "
         "appear on stderr when it is a terminal; without one, questions are declined."
     )
@@ -44,6 +48,7 @@ def add(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--args", default="{}", metavar="JSON", help="arguments; @FILE reads a file, @- stdin"
     )
+    parser.add_argument("--json", action="store_true", help="the whole result, for programs")
     parser.add_argument("--timeout", type=float, metavar="SECS", help="how long it may take")
     parser.add_argument("--roots", metavar="DIR,DIR", help="folders the tool may work in")
     parser.add_argument("--dry-run", action="store_true", help="check everything, run nothing")
@@ -90,6 +95,11 @@ class ToolRun:
     @property
     def tool(self) -> str:
         return str(self.options.name)
+
+    @property
+    def for_people(self) -> bool:
+        """Scripts that were written for mcp-bash read JSON, at a terminal too."""
+        return sys.stdout.isatty() and not self.options.json and not self.options.like_mcp_bash
 
 
 def _source(options: Namespace, choice: Chosen) -> Mapping[str, str]:
@@ -141,21 +151,23 @@ async def _run(request: ToolRun) -> int:
             raise ProtocolError(METHOD_NOT_FOUND, "There are no tools in minimal mode")
         return await _look_or_call(app, request)
     except ProtocolError as error:
-        _print(
-            {
-                "_mcpToolError": True,
-                "code": error.code,
-                "message": error.message,
-                "data": error.data,
-            }
-        )
+        _print_error(error, request)
         return 1
     finally:
         await app.close()
 
 
+def _print_error(error: ProtocolError, request: ToolRun) -> None:
+    if request.for_people:
+        print(painted(f"{error.message} ({error.code})", "red", sys.stderr), file=sys.stderr)
+        return
+    details = {"code": error.code, "message": error.message, "data": error.data}
+    _print({"_mcpToolError": True, **details})
+
+
 async def _look_or_call(app: App, request: ToolRun) -> int:
-    catalog = await app.catalog()
+    async with waiting(app.federation.health):
+        catalog = await app.catalog()
     tool = catalog.tools.get(request.tool)
     if tool is None:
         near = did_you_mean(request.tool, catalog.tools, quote="'")
@@ -221,7 +233,8 @@ async def _call(app: App, request: ToolRun) -> int:
         log_level="debug" if verbose else "info",
     )
     try:
-        result = await in_rounds(app.edge, call, channel)
+        async with waiting(app.federation.health):
+            result = await in_rounds(app.edge, call, channel)
     except ProtocolError as error:
         raise _hinted(error, request) from None
     finally:
@@ -229,8 +242,17 @@ async def _call(app: App, request: ToolRun) -> int:
     assert isinstance(result, dict)
     if verbose:
         _show_stderr(result)
-    _print(result)
+    _print_result(result, request)
     return 1 if result.get("isError") else 0
+
+
+def _print_result(result: JsonObject, request: ToolRun) -> None:
+    if not request.for_people:
+        _print(result)
+    elif result.get("isError"):
+        print(painted("\n".join(as_text(result)), "red", sys.stderr), file=sys.stderr)
+    else:
+        print("\n".join(as_text(result)))
 
 
 def _show_stderr(result: JsonObject) -> None:

@@ -6,13 +6,13 @@ import asyncio
 import sys
 
 from toolyard.cli.client.forms import Left, fill_in
+from toolyard.cli.waiting import CLEAR
 from toolyard.errors import METHOD_NOT_FOUND, ProtocolError
 from toolyard.protocol.call import LOG_LEVELS, Channel, Client, Json, JsonObject, Questions
 from toolyard.protocol.client import ELICIT, ROOTS
 from toolyard.telemetry import one_line
 
 _BAR = 20
-_CLEAR = "\r\x1b[K"
 
 
 class TerminalChannel(Channel):
@@ -36,7 +36,7 @@ class TerminalChannel(Channel):
     ) -> None:
         line = progress_line(progress, total, message)
         if self._live:
-            sys.stderr.write(_CLEAR + line)
+            sys.stderr.write(CLEAR + line)
             sys.stderr.flush()
             self._drawn = True
         elif self._chatty:
@@ -55,7 +55,7 @@ class TerminalChannel(Channel):
     def clear(self) -> None:
         """Remove the progress line, so that what follows starts on a line of its own."""
         if self._drawn:
-            sys.stderr.write(_CLEAR)
+            sys.stderr.write(CLEAR)
             sys.stderr.flush()
             self._drawn = False
 

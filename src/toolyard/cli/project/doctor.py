@@ -16,6 +16,7 @@ import orjson
 
 from toolyard import MCP_BASH_VERSION, __version__
 from toolyard.cli.choosing import chosen_by
+from toolyard.cli.colour import sign
 from toolyard.cli.options import Chosen, add_project
 from toolyard.cli.project.checks import examine
 from toolyard.cli.project.config import command_line
@@ -26,7 +27,6 @@ from toolyard.protocol.call import JsonObject
 
 Severity: TypeAlias = Literal["ok", "info", "warning", "error"]
 _OLDEST_BASH = (3, 2)
-_SIGNS = {"ok": "✓", "info": "·", "warning": "⚠", "error": "✗"}
 # Programs that scripts and providers use, and what does not work without them.
 _PROGRAMS = {
     "jq": "scripts get a stand-in that knows the filters of tool-sdk.sh",
@@ -68,7 +68,7 @@ def run(options: Namespace) -> int:
         return 1 if is_bad else 0
     for finding in findings:
         hint = f"\n    {finding.suggestion}" if finding.suggestion else ""
-        print(f"{_SIGNS[finding.severity]} {finding.message}{hint}")
+        print(f"{sign(finding.severity)} {finding.message}{hint}")
     for name, actions in fixes.items():
         for action in actions:
             print(f"{'would be done' if name == 'proposedActions' else 'done'}: {action}")

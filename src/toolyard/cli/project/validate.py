@@ -11,14 +11,13 @@ from collections.abc import Sequence
 import orjson
 
 from toolyard.cli.choosing import chosen_by, project_of
+from toolyard.cli.colour import sign
 from toolyard.cli.options import Chosen, add_project
 from toolyard.cli.project.checks import Finding, examine
 from toolyard.cli.project.config import forms_of, start_of
 from toolyard.protocol.call import JsonObject
 from toolyard.sources.project.identity import read_identity
 from toolyard.telemetry import one_line
-
-_SIGNS = {"info": "✓", "warning": "⚠", "error": "✗"}
 
 
 def add(parser: ArgumentParser) -> None:
@@ -79,7 +78,8 @@ def report_of(
 
 def _print(report: JsonObject, options: Namespace, choice: Chosen) -> None:
     for message in report["messages"]:
-        line = f"{_SIGNS[message['level']]} {one_line(message['message'])}"
+        level = "ok" if message["level"] == "info" else message["level"]
+        line = f"{sign(level)} {one_line(message['message'])}"
         print(line, file=sys.stderr if message["level"] == "error" else sys.stdout)
     if options.explain_defaults:
         for field, value in report["defaults"].items():

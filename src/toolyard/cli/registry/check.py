@@ -47,10 +47,10 @@ async def _report(options: Namespace) -> JsonObject:
     async with opened(plan_for(options)) as app:
         if options.live:
             await app.federation.ask()
-        return report_of(app)
+        return report_of(app, live=options.live)
 
 
-def report_of(app: App) -> JsonObject:
+def report_of(app: App, *, live: bool) -> JsonObject:
     catalog, registries = app.keeper.current, app.federation.registries
     files, secrets = registries.files, registries.secrets
     disabled_tools = {
@@ -67,6 +67,7 @@ def report_of(app: App) -> JsonObject:
     }
     return {
         "ok": not disabled_tools and not servers and not problems,
+        "live": live,
         "files": [registry.file for registry in files],
         "formats": [registry.format for registry in files],
         "servers": sum(len(registry.servers) for registry in files),
@@ -97,6 +98,16 @@ def _print(report: JsonObject) -> None:
         print(warning, file=sys.stderr)
     files = ", ".join(map(near, report["files"])) or "the project"
     text = f"{counted(report['servers'], 'server')}, {counted(report['tools'], 'tool')}"
-    wrong = len(report["disabled"])
-    verdict = "nothing is wrong" if report["ok"] else f"{counted(wrong, 'tool')} disabled"
-    print(f"{files}: {text}; {verdict}")
+    print(f"{files}: {text}; {_verdict(report)}")
+
+
+def _verdict(report: JsonObject) -> str:
+    if report["ok"]:
+        unasked = report["servers"] and not report["live"]
+        return f"nothing is wrong{' (--live asks the servers, too)' if unasked else ''}"
+    wrong = (
+        (len(report["unreachable"]), "server", " cannot be used"),
+        (len(report["disabled"]), "tool", " disabled"),
+    )
+    parts = [f"{counted(number, noun)}{rest}" for number, noun, rest in wrong if number]
+    return ", ".join(parts) or counted(len(report["problems"]), "problem")

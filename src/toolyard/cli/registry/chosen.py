@@ -10,6 +10,7 @@ from contextlib import asynccontextmanager
 from toolyard.app.build import App, build
 from toolyard.app.plan import Plan
 from toolyard.cli.choosing import chosen_by, plan_of
+from toolyard.cli.waiting import waiting
 from toolyard.errors import ConfigError
 from toolyard.sources.project.layout import REGISTRY_FILE, is_project
 
@@ -33,6 +34,7 @@ async def opened(plan: Plan) -> AsyncIterator[App]:
     """The whole program but for a transport; servers are started when they are asked."""
     app = build(plan)
     try:
-        yield app
+        async with waiting(app.federation.health):
+            yield app
     finally:
         await app.close()

@@ -36,7 +36,7 @@ def add(parser: ArgumentParser) -> None:
 
 def run_lock(options: Namespace) -> int:
     plan = plan_for(options)
-    current = asyncio.run(_now(plan))
+    current = asyncio.run(_now(plan, "made"))
     path = plan.lock_path
     text = pretty(current.document()) + "\n"
     try:
@@ -58,7 +58,7 @@ def run_lock(options: Namespace) -> int:
 def run_verify(options: Namespace) -> int:
     plan = plan_for(options)
     reference = read_lock(plan.lock_path)
-    changes = verify(reference, asyncio.run(_now(plan)))
+    changes = verify(reference, asyncio.run(_now(plan, "compared")))
     if options.json:
         print_json([change._asdict() for change in changes])
     else:
@@ -89,7 +89,7 @@ def entries_in(everybody: Catalog, able: Catalog) -> Entries:
     )
 
 
-async def _now(plan: Plan) -> Lock:
+async def _now(plan: Plan, purpose: str) -> Lock:
     """Everything as it is now: every server is asked, nothing comes from memory."""
     async with opened(plan) as app:
         silent = await app.federation.ask()
@@ -105,5 +105,5 @@ async def _now(plan: Plan) -> Lock:
     for name, reason in silent.items():
         print(f"server {name} could not be asked: {reason}", file=sys.stderr)
     if silent:
-        raise ConfigError.at(plan.lock_path, "cannot be made while a server does not answer")
+        raise ConfigError.at(plan.lock_path, f"cannot be {purpose} while a server does not answer")
     return current

@@ -53,6 +53,7 @@ class Connector:
         self._definition = definition
         self._setup = setup
         self.learnt = learnt
+        self._opening: dict[Link, None] = {}  # in order
 
     async def connect(self, owner: Owner, caller: Caller, heard: Heard) -> UpstreamSession:
         """Raises CannotConnect."""
@@ -115,13 +116,20 @@ class Connector:
             on_notification=heard,
             observe=self._setup.observe,
         )
+        self._opening[link] = None
         try:
             await link.open(session)
             await greet(session, attempt.era_to_greet)
         except BaseException as error:
             await session.close()
             raise self._explained(error, link) from None
+        finally:
+            del self._opening[link]
         return session
+
+    def diagnosis(self) -> str:
+        """What the first of those that are being opened has said on stderr so far."""
+        return next((link.diagnosis() for link in self._opening), "")
 
     def _link(self, transport: str, caller: Caller) -> Link:
         definition, setup = self._definition, self._setup

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -13,6 +13,7 @@ from toolyard.configuration.objects import shape
 from toolyard.errors import did_you_mean
 from toolyard.files.pointers import escape
 from toolyard.protocol.call import Json, JsonObject
+from toolyard.sources.registry.format.ourselves import starts_itself
 from toolyard.sources.registry.format.report import Report
 from toolyard.sources.registry.format.variables import Variables, mentions_variable
 from toolyard.upstreams.definition import ServerDefinition, Transport
@@ -43,7 +44,14 @@ def read_server(raw: Json, pointer: str, around: Surroundings) -> ServerDefiniti
         return None
     if not unreachable:
         _check_way(entry, pointer, around.report)
-    return _Filling(pointer, around).server(entry) if "name" in entry else None
+    if "name" not in entry:
+        return None
+    server = _Filling(pointer, around).server(entry)
+    if server.disabled is None and starts_itself(server, around.report.file):
+        reason = "it would start this server again, and that one the next, without end"
+        around.report.warn(pointer, f"server {server.name} is disabled: {reason}")
+        return replace(server, disabled=reason)
+    return server
 
 
 def _check_way(entry: JsonObject, pointer: str, report: Report) -> None:
