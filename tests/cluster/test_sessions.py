@@ -5,18 +5,19 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
+import socket
 import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.cluster.yard import YES, replicas, text, yard
+from tests.cluster.yard import YES, Replicas, replica, replicas, text, yard
 from tests.peers.nginx import needs_nginx
 from tests.peers.raw import EVERYTHING
 from tests.peers.raw_http import over_http
-from tests.peers.redis import needs_redis
-from tests.until import until_dead, until_exists
+from tests.peers.redis import needs_redis, redis_server
+from tests.until import until, until_exists
 
 pytestmark = [needs_redis, needs_nginx]
 HANDSHAKE = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
@@ -26,6 +27,19 @@ NOW = "2025-11-25"
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     return yard(tmp_path / "yard")
+
+
+async def killed(both: Replicas, pid: int) -> None:
+    """And its port is closed: what still gets in would be reset."""
+    os.kill(pid, signal.SIGKILL)
+    (server,) = [server for server in both.servers if server.process.pid == pid]
+    place = server.origin.removeprefix("http://").split(":")
+    await until(lambda: is_closed(place[0], int(place[1])))
+
+
+def is_closed(host: str, port: int) -> bool:
+    with socket.socket() as probe:
+        return probe.connect_ex((host, port)) != 0
 
 
 @pytest.mark.parametrize("revision", HANDSHAKE)
@@ -56,8 +70,7 @@ async def test_a_session_goes_on_within_two_seconds_after_its_replica_was_killed
         await client.result("logging/setLevel", {"level": "error"})
         uri = (await client.result("resources/list"))["resources"][0]["uri"]
         await client.result("resources/subscribe", {"uri": uri})
-        os.kill(home, signal.SIGKILL)
-        await until_dead(home)
+        await killed(both, home)
         began = time.monotonic()
         other = int(text(await client.call("who")))
         assert other != home
@@ -78,10 +91,30 @@ async def test_a_call_that_ran_on_a_killed_replica_fails_once_and_is_not_run_aga
             return_exceptions=True,
         )
         await until_exists(folder / "tools" / "held" / "began")
-        os.kill(home, signal.SIGKILL)
+        await killed(both, home)
         through_owner, through_other = await calling
         outcomes = [
             one for one in (through_owner, through_other) if not isinstance(one, BaseException)
         ]
         assert any("may have run" in str(one.messages) for one in outcomes)
         assert text(await client.call("who")) != str(home)
+
+
+async def test_a_replica_that_has_just_come_is_reached_at_once(folder: Path) -> None:
+    """Its name comes in a requestState before anybody has read that it is there."""
+    manner: dict[str, Any] = {"capabilities": EVERYTHING, "answers": YES}
+    with redis_server() as redis:
+        async with (
+            replica(folder, redis) as old,
+            replica(folder, redis) as new,
+            over_http(new.url, "2026-07-28", **manner) as client,
+        ):
+            asked = await client.result("tools/call", {"name": "ask", "arguments": {}})
+            client.url = old.url
+            again = {
+                "name": "ask",
+                "arguments": {},
+                "inputResponses": client.responses_to(asked),
+                "requestState": asked["requestState"],
+            }
+            assert '"accept"' in text(await client.result("tools/call", again))

@@ -24,13 +24,12 @@ http {{
   client_body_temp_path {folder}/body; proxy_temp_path {folder}/proxy;
   fastcgi_temp_path {folder}/f; uwsgi_temp_path {folder}/u; scgi_temp_path {folder}/s;
   client_max_body_size 32m;
-  upstream replicas {{ {servers} keepalive 64; }}
+  upstream replicas {{ {servers} }}
   server {{
     listen 127.0.0.1:{port};
     location / {{
       proxy_pass http://replicas;
       proxy_http_version 1.1;
-      proxy_set_header Connection "";
       proxy_set_header Host $host;
       proxy_buffering off;
       proxy_read_timeout 1h;
@@ -53,7 +52,8 @@ def balancer(origins: Sequence[str]) -> Iterator[str]:
     assert SERVER is not None
     port = free_port()
     places = (origin.removeprefix("http://") for origin in origins)
-    # One that was away for a moment is asked again at the next request.
+    # One that was away for a moment is asked again at the next request. A connection for each:
+    # what is written to one that is being closed fails, though nobody has read it.
     servers = " ".join(f"server {place} max_fails=0;" for place in places)
     with tempfile.TemporaryDirectory(prefix="ty-nginx-") as folder:
         file = Path(folder) / "nginx.conf"

@@ -14,7 +14,7 @@ from toolyard.app.crew import Worker
 from toolyard.cluster.cluster import Cluster, Shared
 from toolyard.cluster.cutting_off import SERVICE, look_around, store_service
 from toolyard.cluster.door import Service
-from toolyard.cluster.peers import PeerAddress, Peers, in_folder, listen_in
+from toolyard.cluster.peers import Folder, PeerAddress, Peers, in_folder, listen_in
 from toolyard.cluster.roster import Roster
 from toolyard.cluster.tenure import Tenure
 from toolyard.errors import ConfigError
@@ -43,11 +43,7 @@ async def _among_workers(worker: Worker | None) -> AsyncIterator[Cluster]:
     assert worker is not None
     folder, name = worker.crew.folder, secrets.token_hex(6)
     keys = ClusterKeys((worker.crew.secret,))
-
-    def find(name: str) -> PeerAddress | None:
-        return PeerAddress(name) if os.path.exists(os.path.join(folder, name)) else None
-
-    peers = Peers(keys, in_folder(folder), find)
+    peers = Peers(keys, in_folder(folder), Folder(folder))
     try:
         yield Cluster(name, keys, peers, listen_in(folder, name), counts=worker.counts)
     finally:
@@ -61,7 +57,7 @@ async def _among_replicas(settings: Settings, worker: Worker | None) -> AsyncIte
     store = await open_store(settings.store)
     name, address = secrets.token_hex(6), _advertised(sock, settings.store)
     roster = Roster(store, name, address, keys.fingerprints)
-    peers = Peers(keys, connected, roster.find)
+    peers = Peers(keys, connected, roster)
     tenure = Tenure(store, name, look_around(name, roster, peers))
     counts = worker.counts if worker is not None else None
     async with _kept(store, roster, tenure):

@@ -9,9 +9,9 @@ from __future__ import annotations
 import asyncio
 import os
 import socket
-from collections.abc import Callable
 from contextlib import suppress
-from typing import NamedTuple
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol
 
 from toolyard.cluster.door import ALIVE
 from toolyard.cluster.hello import greet
@@ -46,27 +46,30 @@ class PeerAddress(NamedTuple):
     port: int = 0
 
 
+class Directory(Protocol):
+    """Where the processes are."""
+
+    def known(self, name: str) -> PeerAddress | None:
+        """As far as is known without looking."""
+
+    async def find(self, name: str) -> PeerAddress | None: ...
+
+
 class Peers:
-    def __init__(
-        self,
-        keys: ClusterKeys,
-        dial: Dial,
-        find: Callable[[str], PeerAddress | None],
-    ) -> None:
-        """`find` gives the address of a process that is known to be there."""
+    def __init__(self, keys: ClusterKeys, dial: Dial, directory: Directory) -> None:
         self._seal = VisitSeal(keys)
         self._client = HttpClient(_greeting(dial, keys))
-        self._find = find
+        self._directory = directory
 
     async def ask(self, name: str, visit: Visit) -> ClientResponse:
         """The head of its answer is here; to be closed. Raises PeerGone and PeerLost."""
-        url = self._url(name)
+        url = await self._url(name)
         asking = asyncio.ensure_future(
             self._client.request("POST", url, _HEADERS, self._seal.close(visit))
         )
         try:
             while not (await asyncio.wait([asking], timeout=LOOK_EVERY))[0]:
-                if self._find(name) is None or not await self._lives(url):
+                if self._directory.known(name) is None or not await self._lives(url):
                     raise PeerLost(f"the process {name} does not answer any more")
             return asking.result()
         except CannotReach as error:
@@ -77,8 +80,8 @@ class Peers:
             if not asking.done() or asking.cancelled():
                 await _abandoned(asking)
 
-    def _url(self, name: str) -> Url:
-        address = self._find(name)
+    async def _url(self, name: str) -> Url:
+        address = await self._directory.find(name)
         if address is None:
             raise PeerGone(f"there is no process {name}")
         host = f"[{address.host}]" if ":" in address.host else address.host
@@ -117,6 +120,19 @@ def _greeting(dial: Dial, keys: ClusterKeys) -> Dial:
         return sock
 
     return dial_and_greet
+
+
+@dataclass(frozen=True, slots=True)
+class Folder:
+    """A Directory: who has a socket there, is there."""
+
+    path: str
+
+    def known(self, name: str) -> PeerAddress | None:
+        return PeerAddress(name) if os.path.exists(os.path.join(self.path, name)) else None
+
+    async def find(self, name: str) -> PeerAddress | None:
+        return self.known(name)
 
 
 def in_folder(folder: str) -> Dial:

@@ -43,9 +43,18 @@ class Roster:
         """From now on our card has this as well: JSON, asked for each time."""
         self._sayings[topic] = saying
 
-    def find(self, name: str) -> PeerAddress | None:
+    def known(self, name: str) -> PeerAddress | None:
         card = self.cards.get(name)
         return PeerAddress(card.host, card.port) if card is not None else None
+
+    async def find(self, name: str) -> PeerAddress | None:
+        """One that we do not know may have come a moment ago."""
+        if name not in self.cards:
+            try:
+                await self.refresh()
+            except StoreError:
+                return None
+        return self.known(name)
 
     async def refresh(self) -> None:
         """Raises StoreError."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from contextlib import aclosing
 from dataclasses import dataclass
 from functools import partial
@@ -126,8 +126,7 @@ class LegacyEndpoint:
             await session.handshake.hear(message)
         else:
             session.handshake.settle(message)
-        if session.kept is not None:
-            session.kept.note(message)
+        await _noted(session, [message])
         await exchange.accepted()
 
     async def _request(self, exchange: Exchange, session: HttpSession, request: RpcRequest) -> None:
@@ -137,8 +136,8 @@ class LegacyEndpoint:
             answer = await session.handshake.answer(request)
         finally:
             session.close_reply(request.id, reply)
-        if session.kept is not None:
-            session.kept.note(request, answer)
+        if session.kept is not None and (writing := session.kept.note(request, answer)):
+            await writing
         if answer is None and session.handshake.is_closed and not reply.streaming:
             await exchange.refuse(404, ProtocolError(INVALID_REQUEST, "Session ended"), request.id)
             return
@@ -155,9 +154,7 @@ class LegacyEndpoint:
             await exchange.refuse(400, ProtocolError(INVALID_REQUEST, "Invalid Request", why))
             return
         answers = await answer_batch(session.handshake, messages)
-        if session.kept is not None:
-            for message in messages:
-                session.kept.note(message)
+        await _noted(session, messages)
         if answers:
             await exchange.response.send(200, encode_batch(answers), (JSON_TYPE,))
         else:
@@ -203,6 +200,14 @@ class LegacyEndpoint:
     async def _end(self, exchange: Exchange, session: HttpSession) -> None:
         self.sessions.end(session)
         await exchange.response.send(204)
+
+
+async def _noted(session: HttpSession, messages: Iterable[Message]) -> None:
+    """Others know of it before the client is told that it is done."""
+    for message in messages if session.kept is not None else ():
+        writing = session.kept.note(message) if session.kept is not None else None
+        if writing is not None:
+            await writing
 
 
 def opening(exchange: Exchange, params: JsonObject) -> Call:

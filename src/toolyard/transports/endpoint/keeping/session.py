@@ -9,7 +9,7 @@ twice. When the store is back after it was away, everything is written again.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -85,14 +85,16 @@ class KeptSession:
 
     # -- what happens in it ------------------------------------------------------------
 
-    def note(self, message: Message, answer: bytes | None = None) -> None:
-        method = getattr(message, "method", None)
-        if method not in NOTED:
-            return
+    def note(self, message: Message, answer: bytes | None = None) -> Awaitable[None] | None:
+        """What the client is told has been done must not be lost: await what this gives."""
+        if getattr(message, "method", None) not in NOTED:
+            return None
         response = orjson.loads(answer) if answer else {"result": {}}
-        if "result" in response and self.record.note(message, response["result"]):
-            self._dirty = True
-            self._write_soon()
+        if "result" not in response or not self.record.note(message, response["result"]):
+            return None
+        self._dirty = True
+        self._write_soon()
+        return self.flush()
 
     def follow(self, outbox: Outbox, request_id: RequestId | None = None) -> None:
         """From now on the messages of a stream are written."""
@@ -124,8 +126,9 @@ class KeptSession:
             self._writing = asyncio.create_task(self._write_all())
 
     async def flush(self) -> None:
-        if self._writing is not None:
-            await self._writing
+        """Until everything is written that can be."""
+        while self._writing is not None:
+            await asyncio.shield(self._writing)
 
     async def _write_all(self) -> None:
         try:
