@@ -89,7 +89,7 @@ class Finished(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Shared:
+class SharedByRuns:
     """What all runs of one runner have in common."""
 
     loop: asyncio.AbstractEventLoop
@@ -173,7 +173,7 @@ class Run:
 
     process: Process
 
-    def __init__(self, shared: Shared, gate: Gate, limit: TimeLimit) -> None:
+    def __init__(self, shared: SharedByRuns, gate: Gate, limit: TimeLimit) -> None:
         """The caller has a place at the gate; it passes to the run."""
         self._shared = shared
         self._gate = gate

@@ -54,7 +54,7 @@ from toolyard.scripts.contract.exchange import ExchangeFolder, ExchangePool
 from toolyard.scripts.running.deadline import TimeLimit
 from toolyard.scripts.running.gate import Gate
 from toolyard.scripts.running.launch import check_script, launch
-from toolyard.scripts.running.run import Finished, Run, ScriptSpec, Shared
+from toolyard.scripts.running.run import Finished, Run, ScriptSpec, SharedByRuns
 from toolyard.scripts.settings import NO_SERVER_ENV, ProjectPaths, RunnerSettings, ServerEnv
 
 log = telemetry.logger("runners")
@@ -103,7 +103,7 @@ class Runner:
         self._announce = announce
         self.roots = roots or RootsInForce(Roots.at(paths.allowed_roots))
         self._guard = guard or Guard(settings.tmp_root)
-        self._shared: Shared | None = None
+        self._shared: SharedByRuns | None = None
         self._pulse: asyncio.TimerHandle | None = None
         self._closed = False
         self._last_told: Told | None = None
@@ -119,7 +119,7 @@ class Runner:
         shared = self._shared
         return Load() if shared is None else Load(len(shared.live), shared.gate.waiting)
 
-    def open(self) -> Shared:
+    def open(self) -> SharedByRuns:
         """Make the run folder and start the watcher, once; the first run does it otherwise."""
         if self._shared is None:
             try:
@@ -128,9 +128,9 @@ class Runner:
                 raise ToolError(f"scripts cannot be run: {error}") from error
         return self._shared
 
-    def _open(self, loop: asyncio.AbstractEventLoop) -> Shared:
+    def _open(self, loop: asyncio.AbstractEventLoop) -> SharedByRuns:
         resources = self._guard.open()
-        return Shared(
+        return SharedByRuns(
             loop=loop,
             settings=self.settings,
             gate=self._new_gate(self.settings.max_concurrent),
@@ -240,7 +240,7 @@ class Runner:
             self._last_environ = client_environ(self._last_told)
         return self._last_environ
 
-    def _beat(self, shared: Shared) -> None:
+    def _beat(self, shared: SharedByRuns) -> None:
         """Look after deadlines and questions of all runs, only while there are any."""
         self._pulse = None
         if not shared.live:
@@ -258,7 +258,7 @@ class Runner:
             await self._end(shared)
         await self._guard.close()
 
-    async def _end(self, shared: Shared) -> None:
+    async def _end(self, shared: SharedByRuns) -> None:
         for run in tuple(shared.live):
             run.abandon()
         await shared.until_idle(CLOSE_PATIENCE)

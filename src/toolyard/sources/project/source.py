@@ -33,7 +33,7 @@ from toolyard.sources.project.discover.scan import (
 from toolyard.sources.project.entries import EntryBuilder, MakeToolTarget
 from toolyard.sources.project.layout import Project
 from toolyard.sources.project.register.file import RegistrationError, has_active_script
-from toolyard.sources.project.watching import Watching
+from toolyard.sources.project.watching import ProjectWatch
 from toolyard.sources.shortage import Shortage
 from toolyard.telemetry import logger
 
@@ -114,7 +114,7 @@ class ProjectSource:
         """Where files can be watched, on each event; everywhere, when the TTL has passed."""
         if self._settings.static_registry:
             return
-        watcher = Watching(self._project, self._settings, self._changes)
+        watcher = ProjectWatch(self._project, self._settings, self._changes)
         await watcher.run(self.look, changed)
 
     def look(self, paths: Collection[str]) -> bool:

@@ -17,7 +17,7 @@ START_AFTER = 0.5
 EARLY_LOOKS = (0.0, 0.25, 0.5, 1.0)
 
 
-class Watching:
+class ProjectWatch:
     def __init__(self, project: Project, settings: Settings, changes: FileChanges) -> None:
         self._project = project
         self._interval = max(
