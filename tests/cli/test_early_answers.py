@@ -67,9 +67,10 @@ def talk(command: list[str], messages: list[dict[str, Any]]) -> list[Any]:
 @pytest.mark.parametrize("heavy", ["mcp", "pydantic", "starlette", "uvicorn", "asyncio"])
 def test_the_first_answers_need_nothing_heavy(heavy: str) -> None:
     """asyncio is fine later on; the others never come into the serving path."""
-    source = (
-        "import sys, toolyard.cli.serve, toolyard.app.early_list; print(sys.argv[1] in sys.modules)"
-    )
+    source = """
+import sys, toolyard.cli.serve, toolyard.app.early.listing
+print(sys.argv[1] in sys.modules)
+"""
     done = subprocess.run(
         [sys.executable, "-c", source, heavy], capture_output=True, text=True, env=environment()
     )
@@ -79,7 +80,7 @@ def test_the_first_answers_need_nothing_heavy(heavy: str) -> None:
 @pytest.mark.parametrize("heavy", ["orjson", "dataclasses", "asyncio", "logging"])
 def test_initialize_needs_even_less(heavy: str) -> None:
     """Each of these takes a quarter of the way to the first answer."""
-    source = "import sys, toolyard.app.early_greeting; print(sys.argv[1] in sys.modules)"
+    source = "import sys, toolyard.app.early.greeting; print(sys.argv[1] in sys.modules)"
     done = subprocess.run(
         [sys.executable, "-c", source, heavy], capture_output=True, text=True, env=environment()
     )
@@ -102,8 +103,8 @@ def test_stray_prints_cannot_reach_stdout(tmp_path: Path) -> None:
     """What we or a library print by accident ends on stderr."""
     (tmp_path / "tools").mkdir()
     source = (
-        "import sys\nfrom toolyard.app import early_greeting\nfrom toolyard.cli import main\n"
-        "real = early_greeting.greet_early\n"
+        "import sys\nfrom toolyard.app.early import greeting\nfrom toolyard.cli import main\n"
+        "real = greeting.greet_early\n"
         "import toolyard.cli.serve as serve\n"
         "def noisy(*a, **k):\n    print('stray')\n    return real(*a, **k)\n"
         "serve.greet_early = noisy\n"

@@ -13,7 +13,6 @@ import uvloop
 
 from toolyard.access.callers import Anyone, Authenticator
 from toolyard.app.access import authenticator_of, routes_of
-from toolyard.app.address import Address
 from toolyard.app.build import App, build
 from toolyard.app.endpoints import ServingVitals, registry_endpoint, status_endpoint
 from toolyard.app.observing import observation_of
@@ -22,6 +21,7 @@ from toolyard.app.payloads import payload_log
 from toolyard.app.plan import Plan
 from toolyard.app.running import kept_running
 from toolyard.app.taps import NoTaps
+from toolyard.app.workers.address import Address
 from toolyard.http.response import Responder
 from toolyard.http.serving.patience import Patience
 from toolyard.http.serving.server import Door, OwnSocket, serve_at
@@ -32,8 +32,8 @@ from toolyard.transports.endpoint.guard import LOOPBACK, OriginGuard
 from toolyard.web.site import Site
 
 if TYPE_CHECKING:
-    from toolyard.app.crew import Worker
-    from toolyard.app.membership import Membership
+    from toolyard.app.workers.crew import Worker
+    from toolyard.app.workers.membership import Membership
     from toolyard.cluster.cluster import Cluster
     from toolyard.cluster.door import Service
 
@@ -51,7 +51,7 @@ def _member(worker: Worker | None) -> Membership | None:
     if worker is None:
         return None
     # A process on its own needs none of it.
-    from toolyard.app.membership import Membership  # noqa: PLC0415
+    from toolyard.app.workers.membership import Membership  # noqa: PLC0415
 
     return Membership(worker)
 
@@ -74,7 +74,7 @@ async def _serve_clustered(
         await _serve(plan, address, authenticator, sock, None, None)
         return
     # A process on its own needs none of it.
-    from toolyard.app.clustering import clustered  # noqa: PLC0415
+    from toolyard.app.workers.clustering import clustered  # noqa: PLC0415
 
     async with clustered(plan.settings, member.worker if member else None) as cluster:
         await _serve(plan, address, authenticator, sock, member, cluster)
@@ -126,7 +126,7 @@ async def _serve(
 
 def _services(cluster: Cluster, visit: Service) -> Mapping[str, Service]:
     """What the other processes may ask of this one."""
-    from toolyard.app.clustering import services_of  # noqa: PLC0415 - as above
+    from toolyard.app.workers.clustering import services_of  # noqa: PLC0415 - as above
 
     return {"mcp": visit, **services_of(cluster)}
 

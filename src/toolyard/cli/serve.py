@@ -7,7 +7,7 @@ import sys
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from typing import TYPE_CHECKING
 
-from toolyard.app.early_greeting import greet_early, take_stdout
+from toolyard.app.early.greeting import greet_early, take_stdout
 from toolyard.cli.options import Chosen, add_project, choose, identity_of
 from toolyard.errors import ConfigError
 from toolyard.protocol.eras.handshake import Answered
@@ -18,8 +18,8 @@ from toolyard.settings import Settings
 from toolyard.sources.project.layout import REGISTRY_FILE, project_at, registry_paths
 
 if TYPE_CHECKING:
-    from toolyard.app.crew import Worker
     from toolyard.app.plan import Plan
+    from toolyard.app.workers.crew import Worker
     from toolyard.sources.project.discover.scan import Scan
 
 SHORTEST_REMOTE_TOKEN = 32
@@ -140,7 +140,7 @@ def _over_stdio(options: Namespace, choice: Chosen, identity: Identity) -> int:
         and _lists_alone(choice, options)
     ):
         # Lists need less than calls do, and are asked for first.
-        from toolyard.app.early_list import list_early  # noqa: PLC0415
+        from toolyard.app.early.listing import list_early  # noqa: PLC0415
 
         size = page_size(choice.settings.page_size, small=options.like_mcp_bash)
         answers, scan = list_early(answers, choice.project, choice.settings, size, (0, stdout))
@@ -173,7 +173,7 @@ def _lists_alone(choice: Chosen, options: Namespace) -> bool:
 
 def _over_http(options: Namespace, choice: Chosen, identity: Identity) -> int:
     # It needs `socket`, which no stdio server waits for.
-    from toolyard.app.address import Address  # noqa: PLC0415
+    from toolyard.app.workers.address import Address  # noqa: PLC0415
 
     address = Address(
         *http_address(options.http),
@@ -191,7 +191,7 @@ def _over_http(options: Namespace, choice: Chosen, identity: Identity) -> int:
     if options.workers == 1:
         return work()
     # Whoever serves with one process needs none of it.
-    from toolyard.app.crew import supervise  # noqa: PLC0415
+    from toolyard.app.workers.crew import supervise  # noqa: PLC0415
     from toolyard.cli.logs import start_logging  # noqa: PLC0415
 
     start_logging(options, choice)

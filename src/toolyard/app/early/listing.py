@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from toolyard.app.early_greeting import has_id, next_line, plain_message, write_line
+from toolyard.app.early.greeting import has_id, next_line, plain_message, write_line
 from toolyard.catalog.pages import Slice, Version, digest_of, encode_items, encode_page
 from toolyard.errors import ProtocolError
 from toolyard.protocol.eras.handshake import Answered

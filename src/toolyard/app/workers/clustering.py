@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from urllib.parse import urlsplit
 
-from toolyard.app.crew import Worker
+from toolyard.app.workers.crew import Worker
 from toolyard.cluster.cluster import Cluster, Shared
 from toolyard.cluster.cutting_off import SERVICE, look_around, store_service
 from toolyard.cluster.door import Service

@@ -8,7 +8,7 @@ import signal
 import socket
 from dataclasses import dataclass
 
-from toolyard.app.crew import Worker
+from toolyard.app.workers.crew import Worker
 from toolyard.http.serving.listening import BACKLOG
 from toolyard.http.serving.turnstile import Turnstile
 from toolyard.telemetry import logger

@@ -1,0 +1,1 @@
+"""Answers that are given before the rest of the program is imported."""

@@ -1,0 +1,1 @@
+"""Several processes behind one address, and what they share."""
