@@ -29,6 +29,16 @@ export interface ServerRow {
   p95: number | null;
 }
 
+/** What this process shares with others, and how it stands with them. */
+export interface SharedStore {
+  place: string;
+  reachable: boolean;
+  since: number;
+  error: string | null;
+  processes: { name: string; address: string; self: boolean }[];
+  differences: string[];
+}
+
 export interface Overview {
   server: { name: string; title?: string; version?: string; description?: string };
   instructions: string | null;
@@ -48,6 +58,7 @@ export interface Overview {
   calls: number;
   errors: number;
   servers: ServerRow[];
+  store: SharedStore | null;
   warnings: string[];
   broken: Record<string, string>;
   traffic: boolean;

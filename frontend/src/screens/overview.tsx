@@ -3,7 +3,7 @@ import { count, duration, ms, tokens } from "../format";
 import { calls, overview, refreshOverview } from "../live";
 import { href } from "../router";
 import { useStore } from "../store";
-import type { Overview, ServerRow } from "../types";
+import type { Overview, ServerRow, SharedStore } from "../types";
 import { Badge, CopyButton, Fold } from "../ui/controls";
 import { Icon } from "../ui/icon";
 import { Empty, Shown } from "../ui/states";
@@ -42,6 +42,7 @@ function Body({ data }: { data: Overview }) {
         </div>
       </header>
       {data.place.gateway && <OtherGateway gateway={data.place.gateway} />}
+      {data.store && <Store store={data.store} />}
       <Numbers data={data} />
       <Warnings data={data} />
       <Servers data={data} />
@@ -81,6 +82,32 @@ function OtherGateway({ gateway }: { gateway: NonNullable<Overview["place"]["gat
             <Text of={`Registry from ${gateway.registry}`} />
           )}
         </p>
+      </div>
+    </section>
+  );
+}
+
+/** With whom everything is shared, through which store, and what is wrong with that. */
+function Store({ store }: { store: SharedStore }) {
+  const wrong = [...(store.error ? [store.error] : []), ...store.differences];
+  const others = store.processes.filter((process) => !process.self);
+  return (
+    <section class={`banner ${wrong.length ? "warn" : "note"}`} aria-label="Store">
+      <Icon name="connect" />
+      <div>
+        <p>
+          Shared through{" "}
+          <code>
+            <Text of={store.place} />
+          </code>{" "}
+          with {others.length} other {others.length === 1 ? "process" : "processes"}
+          {store.reachable ? "" : ": it cannot be reached"}
+        </p>
+        {wrong.map((sentence) => (
+          <p class="hint" key={sentence}>
+            <Text of={sentence} />
+          </p>
+        ))}
       </div>
     </section>
   );

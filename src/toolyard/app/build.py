@@ -53,6 +53,7 @@ from toolyard.upstreams.connections import Downstream
 if TYPE_CHECKING:
     from toolyard.access.limits.limited import CallLimits
     from toolyard.cluster.cluster import Cluster
+    from toolyard.cluster.standing import Standing
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +71,7 @@ class App:
     cluster: Cluster | None  # None: nobody serves the same
     limits: CallLimits | None
     tasks: LaterTasks
+    standing: Standing | None  # among those that share a store
 
     def settle_in(self, plan: Plan) -> None:
         """Work from the project's folder: a script starts faster from where we already are."""
@@ -141,7 +143,17 @@ def build(plan: Plan, taps: Taps | None = None, cluster: Cluster | None = None) 
         cluster=cluster,
         limits=limits,
         tasks=tasks,
+        standing=_standing(cluster, federation),
     )
+
+
+def _standing(cluster: Cluster | None, federation: Federation) -> Standing | None:
+    if cluster is None:
+        return None
+    # A process on its own needs none of it.
+    from toolyard.cluster.standing import Standing  # noqa: PLC0415
+
+    return Standing.of(cluster, lambda: federation.registries.digest)
 
 
 def _parking(cluster: Cluster | None) -> Parking:

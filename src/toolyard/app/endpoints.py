@@ -47,6 +47,10 @@ class AppVitals:
     def troubles(self) -> Mapping[str, str]:
         return self.app.keeper.troubles.known
 
+    @property
+    def store(self) -> JsonObject | None:
+        return self.app.standing.document() if self.app.standing is not None else None
+
 
 @dataclass(frozen=True, slots=True)
 class ServingVitals(AppVitals):

@@ -19,6 +19,8 @@ from toolyard.app.observing import observation_of
 from toolyard.app.page.page import Page
 from toolyard.app.payloads import payload_log
 from toolyard.app.plan import Plan
+from toolyard.app.readiness import PATH as READY
+from toolyard.app.readiness import Readiness
 from toolyard.app.running import kept_running
 from toolyard.app.taps import NoTaps
 from toolyard.app.workers.address import Address
@@ -97,6 +99,8 @@ async def _serve(
     site = page.site(app) if page else None
     extra = {**routes_of(plan.settings), **app.federation.routes(authenticator)}
     extra |= registry_endpoint(app, page.authenticator if page else authenticator)
+    readiness = Readiness(app)
+    extra[READY] = readiness
     if site is not None:
         extra["/"] = site
     settings = HttpSettings(
@@ -118,7 +122,7 @@ async def _serve(
         front = Door(_with_payload_log(plan, responder), entrance, patience)
         await serve_at(
             [front, cluster.door(_services(cluster, visit))] if cluster else [front],
-            lambda: _wind_down(app, transport, site),
+            lambda: _wind_down(app, transport, site, readiness),
             plan.settings.shutdown_timeout,
         )
         await transport.close()
@@ -151,8 +155,11 @@ def _with_payload_log(plan: Plan, responder: Responder) -> Responder:
     return payloads.over(responder) if payloads is not None else responder
 
 
-async def _wind_down(app: App, transport: HttpTransport, site: Site | None) -> None:
+async def _wind_down(
+    app: App, transport: HttpTransport, site: Site | None, readiness: Readiness
+) -> None:
     """Streams end; running calls may finish, except those of the page."""
+    await readiness.drain()
     await app.methods.close()
     if site is not None:
         await site.close()

@@ -62,7 +62,7 @@ class Roster:
         card = orjson.dumps((*self._address, self._keys, more))
         joining = self._store.join(GROUP, self._name, card, FOR)
         _, members = await asyncio.gather(joining, self._store.members(GROUP))
-        self.cards = {name: _card(value) for name, value in members.items()}
+        self.cards = {name: card_of(value) for name, value in members.items()}
 
     async def keep(self) -> None:
         while True:
@@ -79,6 +79,6 @@ class Roster:
             pass  # it is forgotten in a moment
 
 
-def _card(value: bytes) -> Card:
+def card_of(value: bytes) -> Card:
     host, port, keys, more = orjson.loads(value)
     return Card(host, port, tuple(keys), more)

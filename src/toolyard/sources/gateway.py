@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -14,6 +15,7 @@ from toolyard.catalog.source import Source
 from toolyard.errors import ConfigError, Problem
 from toolyard.files.stamp import Stamp, stamp
 from toolyard.files.watch import Looks
+from toolyard.protocol.codec import dumps
 from toolyard.sources.registry.chain.overlay import lay_over
 from toolyard.sources.registry.format.load import keeping, load_registry, read_registry
 from toolyard.sources.registry.format.model import Registry
@@ -57,6 +59,12 @@ class Registries:
             and server.auth != "oauth"
             and (server.expose != "listed" or server.name in servers_of_tools)
         )
+
+    @cached_property
+    def digest(self) -> str:
+        """Tells registries apart, wherever their files are."""
+        files = [hashlib.sha256(dumps(file.raw)).digest() for file in self.files]
+        return hashlib.sha256(b"".join(files)).hexdigest()[:16]
 
     @cached_property
     def by_login(self) -> Mapping[str, ServerDefinition]:

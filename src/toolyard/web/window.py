@@ -85,6 +85,9 @@ class Window(Protocol):
 
     def health(self) -> tuple[Health, ...]: ...
 
+    def store(self) -> JsonObject | None:
+        """How what is shared with other processes is doing; None where nothing is."""
+
     def layers(self, tool: Tool) -> tuple[Layer, ...]:
         """Nearest to the client first; the last is the source's own definition."""
 

@@ -58,6 +58,9 @@ class AppWindow:
     def health(self) -> tuple[Health, ...]:
         return self._app.federation.health()
 
+    def store(self) -> JsonObject | None:
+        return self._app.standing.document() if self._app.standing is not None else None
+
     def layers(self, tool: Tool) -> tuple[Layer, ...]:
         return self._lineage.layers(tool)
 
@@ -98,6 +101,9 @@ class OtherWindow:
 
     def health(self) -> tuple[Health, ...]:
         return self._window.health()
+
+    def store(self) -> JsonObject | None:
+        return self._window.store()
 
     def layers(self, tool: Tool) -> tuple[Layer, ...]:
         return self._gateway.layers(tool)

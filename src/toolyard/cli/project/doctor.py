@@ -53,6 +53,11 @@ def add(parser: ArgumentParser) -> None:
     group = parser.add_mutually_exclusive_group()
     group.add_argument("--fix", action="store_true", help="fix permissions in the project")
     group.add_argument("--dry-run", action="store_true", help="say what --fix would do")
+    parser.add_argument(
+        "--store",
+        metavar="URL",
+        help="look at this store too (default: TOOLYARD_STORE), and at the cluster key",
+    )
     parser.add_argument("--min-version", metavar="V", help="fail if this program is older")
     add_project(parser)
 
@@ -61,7 +66,7 @@ def run(options: Namespace) -> int:
     choice = chosen_by(options)
     fixes = _fixes(options, choice)
     machine = [*_machine(), *_new_enough(options), *_temporary(choice)]
-    findings = [*machine, *_project(choice, options)]
+    findings = [*machine, *_project(choice, options), *_store(choice)]
     is_bad = any(finding.severity == "error" for finding in findings)
     if options.json:
         print(orjson.dumps({**report_of(findings, choice, options), **fixes}).decode())
@@ -174,6 +179,16 @@ def _project(choice: Chosen, options: Namespace) -> Iterator[Diagnosis]:
     if options.like_mcp_bash and not choice.settings.tool_allowlist:
         text = "MCPBASH_TOOL_ALLOWLIST is not set: every call is denied under this name"
         yield Diagnosis("allowlist", "warning", text, "MCPBASH_TOOL_ALLOWLIST='*'")
+
+
+def _store(choice: Chosen) -> Iterator[Diagnosis]:
+    if not choice.settings.store:
+        return
+    # Most people have none.
+    from toolyard.cli.project.store_checks import store_findings  # noqa: PLC0415
+
+    for identity, severity, text, suggestion in store_findings(choice.settings):
+        yield Diagnosis(identity, severity, text, suggestion)
 
 
 def report_of(findings: list[Diagnosis], choice: Chosen, options: Namespace) -> JsonObject:

@@ -46,6 +46,7 @@ def overview(window: Window, listing: CatalogListing, uptime: float) -> JsonObje
         "calls": sum(total.calls for total in sums.values()),
         "errors": sum(total.errors for total in sums.values()),
         "servers": _servers(window, catalog, sums),
+        "store": window.store(),
         "warnings": list(catalog.warnings),
         "broken": dict(catalog.broken),
         "traffic": window.traffic is not None,

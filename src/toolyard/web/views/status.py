@@ -32,6 +32,10 @@ class Vitals(Protocol):
     def troubles(self) -> Mapping[str, str]:
         """What is failing, and will be tried again."""
 
+    @property
+    def store(self) -> JsonObject | None:
+        """How what is shared with other processes is doing; None where nothing is."""
+
 
 @dataclass(frozen=True, slots=True)
 class Status:
@@ -45,9 +49,11 @@ class Status:
         vitals = self.vitals
         catalog, servers = vitals.catalog, [_server(health) for health in vitals.health]
         degraded = any(server["state"] == "down" for server in servers) or vitals.refused
-        troubles = vitals.troubles
+        troubles, store = vitals.troubles, vitals.store
+        shares = store is None or not (store["error"] or store["differences"])
+        fine = shares and not (degraded or catalog.broken or troubles)
         return {
-            "status": "degraded" if degraded or catalog.broken or troubles else "ok",
+            "status": "ok" if fine else "degraded",
             "version": __version__,
             "uptime": round(monotonic() - self.started, 1),
             "server": self.info,
@@ -56,6 +62,7 @@ class Status:
             "registry": "refused" if vitals.refused else "ok",
             "servers": servers,
             **({"troubles": sorted(troubles)} if troubles else {}),
+            **({"store": store} if store is not None else {}),
         }
 
 
