@@ -162,7 +162,7 @@ def test_other_clients_get_what_they_read(yard: Yard) -> None:
     code = toolyard("config", "--client", "vscode", cwd=yard.root).json
     assert code["servers"]["yard"]["type"] == "stdio"
     chat = toolyard("config", "--client", "librechat", cwd=yard.root).out
-    assert chat.startswith('mcpServers:\n  "yard":\n    type: "stdio"\n')
+    assert chat.startswith('mcpServers:\n  yard:\n    type: "stdio"\n')
     terminal = toolyard("config", "--client", "claude-cli", cwd=yard.root).out
     assert terminal.startswith("claude mcp add --transport stdio yard -- ")
 

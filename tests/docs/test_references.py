@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 from toolyard.cli import COMMANDS
-from toolyard.cli.project.config import CLIENTS
+from toolyard.clients.table import CLIENTS
 
 ROOT = Path(__file__).resolve().parents[2]
 SDK = ROOT / "src" / "toolyard" / "sdk"
@@ -21,9 +21,9 @@ def test_every_command_is_on_the_page_of_commands() -> None:
         assert re.search(rf"`{command}\b", page("commands.md")), command
 
 
-def test_every_client_is_on_the_page_of_commands() -> None:
-    for client in CLIENTS:
-        assert client in page("commands.md")
+def test_every_client_is_on_the_page_of_clients() -> None:
+    for client in CLIENTS.values():
+        assert f"`{client.id}`" in page("clients.md"), client.id
 
 
 def test_every_function_of_the_sdk_is_on_its_page() -> None:

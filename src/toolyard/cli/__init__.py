@@ -51,6 +51,8 @@ COMMANDS = {
     "validate": ("toolyard.cli.project.validate", "say what is wrong with a project"),
     "schema": ("toolyard.cli.schema", "print the JSON Schema of a configuration file"),
     "config": ("toolyard.cli.project.config", "show what to put into a client's settings"),
+    "link": ("toolyard.cli.linking.link", "put this server into the files of clients"),
+    "unlink": ("toolyard.cli.linking.unlink", "take it out of them again"),
     "doctor": ("toolyard.cli.project.doctor", "check that everything needed for serving is there"),
     "bundle": ("toolyard.cli.bundling.bundle", "pack a project for desktop clients"),
     "health": ("toolyard.cli.project.health", "say whether a project can be served"),

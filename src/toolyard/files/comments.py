@@ -41,9 +41,10 @@ def _parse_relaxed(text: str) -> Any:
         raise ValueError("is nested too deeply") from None
 
 
-def without_comments(text: str) -> str:
+def without_comments(text: str, *, trailing_commas: bool = True) -> str:
     """Plain JSON; every value stays where it stands."""
-    return _TRAILING_COMMA.sub(_blank, _COMMENT.sub(_blank, text))
+    plain = _COMMENT.sub(_blank, text)
+    return _TRAILING_COMMA.sub(_blank, plain) if trailing_commas else plain
 
 
 def _blank(match: re.Match[str]) -> str:

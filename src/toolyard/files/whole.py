@@ -19,7 +19,7 @@ ABANDONED = 60.0
 
 def write_whole(path: str, data: bytes, mode: int = 0o600, *, sync: bool = True) -> None:
     """Replace a file, or make it. Raises OSError, and then nothing has changed."""
-    with _beside(path, data, mode, sync=sync) as temporary:
+    with beside(path, data, mode, sync=sync) as temporary:
         os.replace(temporary, path)
 
 
@@ -33,7 +33,7 @@ def rewrite(path: str, data: bytes, mode: int = 0o600) -> None:
 
 def create_whole(path: str, data: bytes, mode: int = 0o600) -> None:
     """Raises FileExistsError if there already is one; OSError otherwise."""
-    with _beside(path, data, mode, sync=True) as temporary:
+    with beside(path, data, mode) as temporary:
         os.link(temporary, path)
 
 
@@ -60,7 +60,8 @@ def _place_beside(path: str) -> str:
 
 
 @contextmanager
-def _beside(path: str, data: bytes, mode: int, *, sync: bool) -> Iterator[str]:
+def beside(path: str, data: bytes, mode: int, *, sync: bool = True) -> Iterator[str]:
+    """A finished file in the folder of that path, which is gone at the end of the block."""
     temporary = _place_beside(path)
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
     try:

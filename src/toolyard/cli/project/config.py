@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
-import os
+import re
 import shlex
-import shutil
 import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Callable, Mapping
@@ -13,7 +11,12 @@ from collections.abc import Callable, Mapping
 from toolyard.cli.choosing import chosen_by, project_of
 from toolyard.cli.options import add_project
 from toolyard.cli.project import mcp_bash_forms
-from toolyard.cli.project.start import Start, indented, mcp_servers
+from toolyard.cli.project.start import Start, command_line, indented, server_name
+from toolyard.clients.entries import Local, document_of
+from toolyard.clients.known import KnownClient
+from toolyard.clients.machine import this_machine
+from toolyard.clients.table import CLIENTS, client_named
+from toolyard.errors import ConfigError
 from toolyard.settings import Settings
 from toolyard.sources.project.identity import read_identity
 from toolyard.sources.project.layout import Project
@@ -23,7 +26,7 @@ def add(parser: ArgumentParser) -> None:
     way = parser.add_mutually_exclusive_group()
     way.add_argument("--show", action="store_true", help="in words (default)")
     way.add_argument("--json", action="store_true", help="name, command, arguments, environment")
-    way.add_argument("--client", choices=sorted(CLIENTS), help="as this client wants it")
+    way.add_argument("--client", metavar="NAME", help="as this client wants it")
     way.add_argument("--wrapper", action="store_true", help="a script that starts the server")
     way.add_argument(
         "--wrapper-env", action="store_true", help="the same, with the PATH of a login shell"
@@ -35,9 +38,14 @@ def add(parser: ArgumentParser) -> None:
 def run(options: Namespace) -> int:
     choice = chosen_by(options)
     start = start_of(project_of(choice), choice.settings, options)
-    print(forms_of(options)[_form(options)](start))
+    form = forms_of(options).get(_form(options))
+    if form is not None:
+        print(form(start))
     if options.client:
-        print(CLIENTS[options.client], file=sys.stderr)
+        client = client_named(options.client)
+        if form is None:
+            print(_for_client(client, start))
+        print(_where(client, options), file=sys.stderr)
     return 0
 
 
@@ -51,6 +59,27 @@ def _form(options: Namespace) -> str:
     return str(options.client or next((name for name in flags if getattr(options, name)), "show"))
 
 
+def _for_client(client: KnownClient, start: Start) -> str:
+    """The whole file, with this server alone in it."""
+    name = start.name if re.fullmatch(client.names, start.name) else server_name(start.name)
+    server = Local(start.command, tuple(start.args), start.env)
+    try:
+        return document_of(client, name, server)
+    except ValueError as error:
+        raise ConfigError.at(client.id, str(error)) from None
+
+
+def _where(client: KnownClient, options: Namespace) -> str:
+    path = this_machine().file_of(client) or "".join(client.project[:1])
+    if options.client in FORMS:
+        return "Run it in the folder where you work."
+    if not path:
+        return f"{client.title} keeps its servers where we do not write."
+    return (
+        f"Put it into {path}, or let `{options.program} link {client.id}` do that. {client.after}"
+    )
+
+
 def start_of(project: Project, settings: Settings, options: Namespace) -> Start:
     name = read_identity(project, settings).info["name"]
     command, *args = command_line(options.program)
@@ -60,20 +89,11 @@ def start_of(project: Project, settings: Settings, options: Namespace) -> Start:
     return Start(name, command, [*args, "serve", project.root], {})
 
 
-def command_line(program: str) -> list[str]:
-    """The program by its full path: a client's PATH is rarely that of a terminal."""
-    program_path = os.path.abspath(sys.argv[0])
-    if os.path.basename(program_path) == program and os.access(program_path, os.X_OK):
-        return [program_path]
-    beside = os.path.join(os.path.dirname(sys.executable), program)
-    path = beside if os.access(beside, os.X_OK) else shutil.which(program)
-    return [path] if path else [sys.executable, "-m", "toolyard"]
-
-
 def _in_words(start: Start) -> str:
     lines = [f"name:     {start.name}", f"command:  {start.line}"]
     lines += [f"with:     {name}={value}" for name, value in start.env.items()]
-    return "\n".join([*lines, f"for one client: --client {'|'.join(sorted(CLIENTS))}"])
+    names = ", ".join(client.id for client in CLIENTS.values() if client.writes)
+    return "\n".join([*lines, f"for one client: --client NAME, of {names}"])
 
 
 def _wrapper(start: Start) -> str:
@@ -91,21 +111,10 @@ def _wrapper_env(start: Start) -> str:
     )
 
 
-def _vs_code(start: Start) -> str:
-    return indented({"servers": {start.name: {"type": "stdio", **start.entry}}})
-
-
 def _claude_cli(start: Start) -> str:
     env = [part for name, value in start.env.items() for part in ("-e", f"{name}={value}")]
     words = ["claude", "mcp", "add", "--transport", "stdio", start.name, *env, "--"]
     return shlex.join([*words, start.command, *start.args])
-
-
-def _librechat(start: Start) -> str:
-    fields = {"type": "stdio", **start.entry}
-    # JSON values are YAML values as well.
-    lines = [f"    {key}: {json.dumps(value)}" for key, value in fields.items()]
-    return "\n".join(["mcpServers:", f"  {json.dumps(start.name)}:", *lines])
 
 
 def _inspector(start: Start) -> str:
@@ -118,21 +127,5 @@ FORMS: Mapping[str, Callable[[Start], str]] = {
     "wrapper": _wrapper,
     "wrapper_env": _wrapper_env,
     "inspector": _inspector,
-    "claude-desktop": mcp_servers,
     "claude-cli": _claude_cli,
-    "cursor": mcp_servers,
-    "windsurf": mcp_servers,
-    "librechat": _librechat,
-    "vscode": _vs_code,
-}
-# Where each client wants it.
-CLIENTS = {
-    "claude-desktop": (
-        "Put it into claude_desktop_config.json (Settings, Developer, Edit Config) and restart."
-    ),
-    "claude-cli": "Run it in the folder where you work.",
-    "cursor": "Put it into ~/.cursor/mcp.json or .cursor/mcp.json.",
-    "windsurf": "Put it into ~/.codeium/windsurf/mcp_config.json.",
-    "librechat": "Put it into librechat.yaml.",
-    "vscode": "Put it into .vscode/mcp.json.",
 }

@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import json
+import os
+import re
 import shlex
+import shutil
+import sys
 from typing import NamedTuple
 
 from toolyard.protocol.call import JsonObject
+
+_LONGEST_NAME = 32
 
 
 class Start(NamedTuple):
@@ -33,3 +39,19 @@ def indented(value: object) -> str:
 
 def mcp_servers(start: Start) -> str:
     return indented({"mcpServers": {start.name: start.entry}})
+
+
+def command_line(program: str) -> list[str]:
+    """The program by its full path: a client's PATH is rarely that of a terminal."""
+    program_path = os.path.abspath(sys.argv[0])
+    if os.path.basename(program_path) == program and os.access(program_path, os.X_OK):
+        return [program_path]
+    beside = os.path.join(os.path.dirname(sys.executable), program)
+    path = beside if os.access(beside, os.X_OK) else shutil.which(program)
+    return [path] if path else [sys.executable, "-m", "toolyard"]
+
+
+def server_name(text: str) -> str:
+    """A name that every client takes."""
+    plain = re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")[:_LONGEST_NAME].strip("-")
+    return plain or "toolyard"

@@ -1,0 +1,1 @@
+"""The programs that people use MCP servers with: where each keeps its servers, and how."""

@@ -1,0 +1,221 @@
+"""A server put into a client's file, and taken out again.
+
+Both are planned first: what the file would be is known, and checked, before anything is written.
+A record is kept before the file is changed, so that a kill between the two leaves a record of
+something that is not there, which is harmless, and never an entry that nobody can take back.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext, suppress
+from dataclasses import dataclass
+from typing import Any
+
+from toolyard.clients.entries import Server, additions
+from toolyard.clients.known import KnownClient
+from toolyard.clients.machine import Scope
+from toolyard.clients.records import LinkRecord, LinkRecords, hash_of
+from toolyard.clients.taking_back import taken_back, taken_unrecorded
+from toolyard.errors import ConfigError
+from toolyard.files.documents.document import put, read
+from toolyard.files.documents.spots import MISSING, Spot, entry_at, same
+from toolyard.files.foreign.exchange import Original, check_writable, discard, exchange, look
+from toolyard.files.foreign.lock_folder import locked
+from toolyard.files.whole import alone_in
+
+
+@dataclass(frozen=True, slots=True)
+class ClientFile:
+    """One client's file on this machine, or in a project."""
+
+    client: KnownClient
+    path: str
+    scope: Scope = "user"
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """What a file would become; None: it is removed."""
+
+    file: ClientFile
+    original: Original
+    data: bytes | None
+    # What is to be remembered afterwards, and what no longer.
+    record: LinkRecord | None = None
+    past: LinkRecord | None = None
+
+    @property
+    def changes(self) -> bool:
+        return self.data != self.original.data
+
+
+def plan_link(file: ClientFile, name: str, server: Server, records: LinkRecords) -> Edit:
+    """Raises ConfigError; nothing is written."""
+    with _told(file.path):
+        original = look(file.path)
+        parts = additions(file.client, name, server)
+        document = read(original.content, file.client.form)
+        past = records.find(file.path, name)
+        entry = entry_at(document, parts[-1].spot)
+        if same(entry, parts[-1].entry):
+            return Edit(file, original, original.data, past, past)
+        if entry is not MISSING and past is None:
+            raise ValueError(
+                f"has a server named {name!r} that was not put there by link; choose another name "
+                "with --name, or take that one out"
+            )
+        data = original.content
+        if past is not None:
+            data = taken_back(past, data, file.client, force=False)
+            document = read(data, file.client.form)
+        missing = tuple(part for part in parts if entry_at(document, part.spot) is MISSING)
+        change = put(data, file.client.form, missing)
+        check_writable(original)
+    # What one of our servers has made, the last of them to go takes along.
+    ours = records.at(file.path)
+    record = LinkRecord(
+        file.client.id,
+        name,
+        file.path,
+        missing,
+        change.splices,
+        hash_of(data),
+        hash_of(change.data),
+        made_file=original.data is None or any(other.made_file for other in ours),
+        made_folders=next(
+            (other.made_folders for other in ours if other.made_folders),
+            tuple(_to_make(original.real)),
+        ),
+        made_container=_lacks_container(document, parts[-1].spot)
+        or any(other.made_container for other in ours),
+    )
+    return Edit(file, original, change.data, record, past)
+
+
+def plan_unlink(file: ClientFile, name: str, records: LinkRecords, *, force: bool = False) -> Edit:
+    """Raises ConfigError; nothing is written."""
+    with _told(file.path):
+        original = look(file.path)
+        past = records.find(file.path, name)
+        form = file.client.form
+        if past is None:
+            spot = Spot(file.client.container, name, file.client.key)
+            data = taken_unrecorded(original.content, file.client, spot, force=force)
+        else:
+            data = taken_back(past, original.content, file.client, force=force)
+        if original.data is None:
+            return Edit(file, original, None, None, past)
+        blank = same(read(data, form), read(b"", form))
+        gone = past is not None and past.made_file and blank
+        if data != original.data:
+            check_writable(original)
+    return Edit(file, original, None if gone else data, None, past)
+
+
+def perform(edit: Edit, records: LinkRecords) -> None:
+    """Raises ConfigError, and then the file is what it was."""
+    with _told(edit.file.path), _alone(edit, records):
+        if edit.record is not None:
+            records.keep(edit.record)
+        try:
+            _write(edit)
+        except BaseException:
+            _remember(records, edit.past, edit.record)
+            raise
+        if edit.record is None and edit.past is not None:
+            records.forget(edit.past)
+        _check_read(edit)
+    if edit.data is None and edit.past is not None:
+        _remove_folders(edit.past)
+
+
+def present(file: ClientFile) -> dict[str, Any]:
+    """The servers in a client's file, as the client reads it. Raises ConfigError."""
+    with _told(file.path):
+        document = read(look(file.path).content, file.client.form)
+    container = entry_at(document, Spot(file.client.container, "").container)
+    if file.client.key and isinstance(container, list):
+        return {str(i.get(file.client.key)): i for i in container if isinstance(i, dict)}
+    return container if isinstance(container, dict) else {}
+
+
+@contextmanager
+def _told(path: str) -> Iterator[None]:
+    """Every reason becomes a sentence about that file."""
+    try:
+        yield
+    except ValueError as error:
+        raise ConfigError.at(path, str(error)) from None
+    except OSError as error:
+        raise ConfigError.at(path, f"cannot be changed: {error.strerror}") from None
+
+
+@contextmanager
+def _alone(edit: Edit, records: LinkRecords) -> Iterator[None]:
+    """Neither another `toolyard link` nor a client that takes a lock writes meanwhile."""
+    os.makedirs(records.folder, mode=0o700, exist_ok=True)
+    _make_folders(edit)
+    lock = locked(edit.original.real) if edit.file.client.locks else nullcontext()
+    with alone_in(records.folder), lock:
+        yield
+
+
+def _make_folders(edit: Edit) -> None:
+    folder = os.path.dirname(edit.original.real)
+    if edit.data is None or os.path.isdir(folder):
+        return
+    for path in reversed(list(_to_make(edit.original.real))):
+        os.mkdir(path, 0o700 if edit.file.scope == "user" else 0o777)
+
+
+def _to_make(real: str) -> Iterator[str]:
+    """The folders above a file that are not there, the innermost first."""
+    folder = os.path.dirname(real)
+    while not os.path.isdir(folder):
+        yield folder
+        folder = os.path.dirname(folder)
+
+
+def _write(edit: Edit) -> None:
+    if edit.data is not None:
+        if edit.changes:
+            exchange(edit.original, edit.data, 0o600 if edit.file.scope == "user" else _shared())
+        return
+    if edit.original.data is not None:
+        discard(edit.original)
+
+
+def _remove_folders(past: LinkRecord) -> None:
+    for folder in past.made_folders:
+        with suppress(OSError):  # something else is in it
+            os.rmdir(folder)
+
+
+def _shared() -> int:
+    """The mode of a new file that others may read: as the user's umask has it."""
+    mask = os.umask(0)
+    os.umask(mask)
+    return 0o666 & ~mask
+
+
+def _remember(records: LinkRecords, past: LinkRecord | None, record: LinkRecord | None) -> None:
+    if past is not None:
+        records.keep(past)
+    elif record is not None:
+        records.forget(record)
+
+
+def _check_read(edit: Edit) -> None:
+    """Read the file again as the client will. Raises ValueError."""
+    if edit.data is None or edit.record is None:
+        return
+    document = read(look(edit.file.path).content, edit.file.client.form)
+    spot, entry = edit.record.additions[-1]
+    if not same(entry_at(document, spot), entry):
+        raise ValueError("was changed by another program right after it was written; look at it")
+
+
+def _lacks_container(document: Any, spot: Spot) -> bool:
+    return entry_at(document, spot.container) is MISSING
