@@ -13,12 +13,17 @@ from tests.peers.protected import Protected
 from tests.peers.web import Answer
 from toolyard.access.oauth.accounts import Accounts
 from toolyard.access.oauth.browser import Headless, Loopback, query_of
-from toolyard.access.oauth.challenge import Wanted, read_challenge
-from toolyard.access.oauth.clients import OAuthClient
-from toolyard.access.oauth.discovery import Found, discover
 from toolyard.access.oauth.errors import OAuthError, OAuthRefusal
+from toolyard.access.oauth.issuer.challenge import Wanted, read_challenge
+from toolyard.access.oauth.issuer.clients import OAuthClient
+from toolyard.access.oauth.issuer.discovery import Found, discover
+from toolyard.access.oauth.issuer.metadata import (
+    AuthorizationServer,
+    covers,
+    issuer_urls,
+    resource_urls,
+)
 from toolyard.access.oauth.login import Login
-from toolyard.access.oauth.metadata import AuthorizationServer, covers, issuer_urls, resource_urls
 from toolyard.access.oauth.vault import MemoryVault
 from toolyard.http.fetching.fetch import GuardedFetch
 from toolyard.protocol.call import Caller

@@ -26,8 +26,8 @@ from tests.peers.serving import (
     serving,
     toolyard,
 )
-from toolyard.access.oauth.clients import OAuthClient
 from toolyard.access.oauth.grant import Grant
+from toolyard.access.oauth.issuer.clients import OAuthClient
 from toolyard.access.tokens import hash_of
 from toolyard.app.access import view_of
 from toolyard.app.build import build

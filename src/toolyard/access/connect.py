@@ -9,10 +9,10 @@ import orjson
 
 from toolyard.access.callers import Authenticator, Unauthorized
 from toolyard.access.oauth.accounts import Accounts
-from toolyard.access.oauth.clients import OAuthClient
 from toolyard.access.oauth.config import Server
 from toolyard.access.oauth.grant import Grant
-from toolyard.access.oauth.metadata import canonical
+from toolyard.access.oauth.issuer.clients import OAuthClient
+from toolyard.access.oauth.issuer.metadata import canonical
 from toolyard.http.headers import JSON_TYPE
 from toolyard.http.request import BodyTooLarge, Disconnected, Request
 from toolyard.http.response import Response

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import orjson
 
-from toolyard.access.oauth.metadata import is_web_url, issuer_urls
+from toolyard.access.oauth.issuer.metadata import is_web_url, issuer_urls
 from toolyard.http.fetching.fetch import Fetch, FetchError
 from toolyard.protocol.call import Json
 from toolyard.telemetry import logger

@@ -10,7 +10,7 @@ import orjson
 
 from toolyard.access.jwt_tokens import Expected, JwtTokens
 from toolyard.access.keys import KeySet
-from toolyard.access.oauth.metadata import is_web_url
+from toolyard.access.oauth.issuer.metadata import is_web_url
 from toolyard.configuration.check import Findings, check
 from toolyard.configuration.objects import shape
 from toolyard.http.fetching.fetch import GuardedFetch

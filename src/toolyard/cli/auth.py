@@ -13,7 +13,7 @@ from toolyard.access.oauth.accounts import Accounts
 from toolyard.access.oauth.browser import Loopback, open_or_print, print_only
 from toolyard.access.oauth.errors import OAuthError
 from toolyard.access.oauth.grant import Grant
-from toolyard.access.oauth.metadata import is_web_url
+from toolyard.access.oauth.issuer.metadata import is_web_url
 from toolyard.app.access import opened_accounts
 from toolyard.app.plan import Plan
 from toolyard.cli.options import Chosen, add_project, choose

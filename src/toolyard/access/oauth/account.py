@@ -8,12 +8,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from toolyard.access.oauth.browser import Browser
-from toolyard.access.oauth.challenge import Wanted
-from toolyard.access.oauth.discovery import Found, discover
 from toolyard.access.oauth.errors import OAuthError, OAuthRefusal
 from toolyard.access.oauth.grant import Grant
 from toolyard.access.oauth.grants import Granting
-from toolyard.access.oauth.tokens import revoke
+from toolyard.access.oauth.issuer.challenge import Wanted
+from toolyard.access.oauth.issuer.discovery import Found, discover
+from toolyard.access.oauth.issuer.tokens import revoke
 from toolyard.errors import LoginRequired, UpstreamError
 from toolyard.store.interface import StoreError
 from toolyard.telemetry import logger

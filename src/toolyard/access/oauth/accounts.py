@@ -7,11 +7,11 @@ from collections.abc import Callable, Mapping
 
 from toolyard.access.oauth.account import Account, AccountId
 from toolyard.access.oauth.browser import Browser
-from toolyard.access.oauth.challenge import Wanted, read_challenge
 from toolyard.access.oauth.config import Server, read_oauth
 from toolyard.access.oauth.errors import OAuthError
 from toolyard.access.oauth.grants import Granting
-from toolyard.access.oauth.metadata import canonical
+from toolyard.access.oauth.issuer.challenge import Wanted, read_challenge
+from toolyard.access.oauth.issuer.metadata import canonical
 from toolyard.access.oauth.pending import PendingLogin
 from toolyard.access.oauth.vault import Vault
 from toolyard.http.challenge import Challenge

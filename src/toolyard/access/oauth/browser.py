@@ -12,7 +12,7 @@ from typing import Protocol
 from urllib.parse import parse_qsl, urlsplit
 
 from toolyard.access.oauth.errors import OAuthError
-from toolyard.access.oauth.metadata import is_web_url
+from toolyard.access.oauth.issuer.metadata import is_web_url
 from toolyard.http.fetching.fetch import Fetch, FetchError
 
 WAIT = 300.0

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 
-from toolyard.access.oauth.clients import OAuthClient
-from toolyard.access.oauth.discovery import Found
-from toolyard.access.oauth.tokens import Tokens
+from toolyard.access.oauth.issuer.clients import OAuthClient
+from toolyard.access.oauth.issuer.discovery import Found
+from toolyard.access.oauth.issuer.tokens import Tokens
 from toolyard.protocol.call import JsonObject
 
 # Renewed this long before it expires: the request must still arrive in time. A token that does

@@ -7,15 +7,15 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
-from toolyard.access.oauth import clients
 from toolyard.access.oauth.browser import Browser
-from toolyard.access.oauth.clients import OAuthClient
 from toolyard.access.oauth.config import GrantType, ServerOAuth
-from toolyard.access.oauth.discovery import Found
 from toolyard.access.oauth.errors import OAuthError
 from toolyard.access.oauth.grant import Grant
+from toolyard.access.oauth.issuer import clients
+from toolyard.access.oauth.issuer.clients import OAuthClient
+from toolyard.access.oauth.issuer.discovery import Found
+from toolyard.access.oauth.issuer.tokens import exchange, request_tokens
 from toolyard.access.oauth.login import Login
-from toolyard.access.oauth.tokens import exchange, request_tokens
 from toolyard.access.oauth.vault import Vault
 from toolyard.http.fetching.fetch import Fetch
 from toolyard.store.interface import StoreError

@@ -10,10 +10,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from urllib.parse import urlencode
 
-from toolyard.access.oauth.clients import OAuthClient
-from toolyard.access.oauth.discovery import Found
 from toolyard.access.oauth.errors import OAuthError, OAuthRefusal
-from toolyard.access.oauth.metadata import is_web_url
+from toolyard.access.oauth.issuer.clients import OAuthClient
+from toolyard.access.oauth.issuer.discovery import Found
+from toolyard.access.oauth.issuer.metadata import is_web_url
 
 
 @dataclass(frozen=True, slots=True)

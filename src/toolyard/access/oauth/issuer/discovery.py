@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import orjson
 
-from toolyard.access.oauth.challenge import Wanted
 from toolyard.access.oauth.errors import OAuthError
-from toolyard.access.oauth.metadata import (
+from toolyard.access.oauth.issuer.challenge import Wanted
+from toolyard.access.oauth.issuer.metadata import (
     AuthorizationServer,
     assumed_issuer,
     canonical,

@@ -12,8 +12,8 @@ from urllib.parse import quote, urlencode
 
 import orjson
 
-from toolyard.access.oauth.clients import OAuthClient
 from toolyard.access.oauth.errors import OAuthError, OAuthRefusal
+from toolyard.access.oauth.issuer.clients import OAuthClient
 from toolyard.http.fetching.fetch import Fetch, FetchError
 
 _ASSERTION_TYPE = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"

@@ -9,7 +9,7 @@ import orjson
 
 from toolyard.access.oauth.config import ServerOAuth
 from toolyard.access.oauth.errors import OAuthError, OAuthRefusal
-from toolyard.access.oauth.metadata import AuthorizationServer
+from toolyard.access.oauth.issuer.metadata import AuthorizationServer
 from toolyard.http.fetching.fetch import Fetch, FetchError, is_loopback
 from toolyard.protocol.call import JsonObject
 
