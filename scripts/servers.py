@@ -1,7 +1,8 @@
 """Install the published servers that the showcase names into .cache/servers/published.
 
 What cannot be installed in time is left out: the gateway then says of those servers that they
-are unavailable, and serves the rest. Prints the folders for PATH.
+are unavailable, and serves the rest. `--path` prints the folders
+for PATH, `--check` only says by its exit code whether all are there.
 """
 
 import os
@@ -20,16 +21,22 @@ FROM_NPM = tuple(
     f"@modelcontextprotocol/server-{name}@2026.8.31"
     for name in ("everything", "memory", "filesystem")
 )
+CONTENT = " ".join((*FROM_PYPI, *FROM_NPM))
+STAMP = PLACE / ".installed"
 WITHIN = 60.0
 
 
 def main() -> int:
+    if sys.argv[1:] == ["--path"]:
+        print(path())
+        return 0
+    if sys.argv[1:] == ["--check"]:
+        return 0 if is_installed() else 1
     ready = install(float(os.environ.get("TOOLYARD_INSTALL_WITHIN", WITHIN)))
     if not ready:
         print(
             "Some servers of the showcase are not there; `make demo` tries again.", file=sys.stderr
         )
-    print(path())
     return 0 if ready else 1
 
 
@@ -39,16 +46,18 @@ def path() -> str:
 
 def install(within: float = WITHIN) -> bool:
     """True when all are there."""
-    done = PLACE / ".installed"
-    wanted = " ".join((*FROM_PYPI, *FROM_NPM))
-    if done.exists() and done.read_text() == wanted:
+    if is_installed():
         return True
     PLACE.mkdir(parents=True, exist_ok=True)
     until = time.monotonic() + within
     ready = all(_run(command, until - time.monotonic()) for command in _commands())
     if ready:
-        done.write_text(wanted)
+        STAMP.write_text(CONTENT)
     return ready
+
+
+def is_installed() -> bool:
+    return STAMP.exists() and STAMP.read_text() == CONTENT
 
 
 def _commands() -> tuple[list[str], ...]:
