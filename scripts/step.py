@@ -1,4 +1,4 @@
-"""Run one step of `make`: say what it does, give a sign of life while it does it, and how long it took.
+"""Run one step of `make`: say what it does, show that it goes on, and how long it took.
 
     python3 scripts/step.py "Fetching packages (about 30 MB)" -- COMMAND ...
 
