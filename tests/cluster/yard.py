@@ -52,11 +52,13 @@ async def replica(
 
 
 @asynccontextmanager
-async def replicas(folder: Path, *flags: str, count: int = 2) -> AsyncIterator[Replicas]:
+async def replicas(
+    folder: Path, *flags: str, count: int = 2, env: Mapping[str, str] | None = None
+) -> AsyncIterator[Replicas]:
     with redis_server() as redis:
         async with AsyncExitStack() as stack:
             servers = [
-                await stack.enter_async_context(replica(folder, redis, *flags))
+                await stack.enter_async_context(replica(folder, redis, *flags, env=env))
                 for _ in range(count)
             ]
             url = stack.enter_context(balancer([server.origin for server in servers]))

@@ -20,7 +20,7 @@ import socket
 
 from toolyard.store.keys import ClusterKeys
 
-WITHIN = 2.0
+WITHIN = 1.5
 _NONCE, _PROOF = 16, 32
 _CALLER, _CALLED = "peer that calls", "peer that is called"
 

@@ -27,7 +27,7 @@ from toolyard.http.fetching.client import (
 from toolyard.http.fetching.connection import HttpError
 from toolyard.store.keys import ClusterKeys
 
-CONNECT_WITHIN = 2.0
+CONNECT_WITHIN = 1.5
 # Whoever runs a call says nothing until it has ended: so it is asked whether it lives.
 LOOK_EVERY, ANSWER_WITHIN = 2.0, 3.0
 _HEADERS = {"content-type": "application/octet-stream"}
@@ -112,11 +112,11 @@ def _greeting(dial: Dial, keys: ClusterKeys) -> Dial:
     async def dial_and_greet(host: str, port: int) -> socket.socket:
         async with asyncio.timeout(CONNECT_WITHIN):
             sock = await dial(host, port)
-        try:
-            await greet(sock, keys)
-        except BaseException:
-            sock.close()
-            raise
+            try:
+                await greet(sock, keys)
+            except BaseException:
+                sock.close()
+                raise
         return sock
 
     return dial_and_greet

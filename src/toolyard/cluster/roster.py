@@ -7,6 +7,7 @@ were.
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -17,7 +18,7 @@ from toolyard.cluster.peers import PeerAddress
 from toolyard.store.interface import Store, StoreError
 
 GROUP = "processes"
-EVERY, FOR = 0.5, 2.0
+EVERY, FOR = 0.5, 2.0  # seconds
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +63,8 @@ class Roster:
         card = orjson.dumps((*self._address, self._keys, more))
         joining = self._store.join(GROUP, self._name, card, FOR)
         _, members = await asyncio.gather(joining, self._store.members(GROUP))
-        self.cards = {name: card_of(value) for name, value in members.items()}
+        cards = {name: card_of(value) for name, value in members.items()}
+        self.cards = {**self.cards, **cards} if just_back(self._store) else cards
 
     async def keep(self) -> None:
         while True:
@@ -77,6 +79,12 @@ class Roster:
             await self._store.leave(GROUP, self._name)
         except StoreError:
             pass  # it is forgotten in a moment
+
+
+def just_back(store: Store) -> bool:
+    """It may have lost what it had, and others may not have written it again yet."""
+    condition = store.condition
+    return condition.reachable and time.time() - condition.since < FOR
 
 
 def card_of(value: bytes) -> Card:

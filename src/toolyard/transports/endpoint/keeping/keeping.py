@@ -12,6 +12,7 @@ import asyncio
 from time import monotonic
 
 from toolyard.cluster.cluster import Shared
+from toolyard.cluster.roster import just_back
 from toolyard.cluster.tenure import lease_of, process_of
 from toolyard.protocol.call import Caller, JsonObject
 from toolyard.protocol.jsonrpc import Notification, RpcRequest
@@ -29,7 +30,7 @@ BUSY_STEP = 0.05
 
 
 class HeldBy(Exception):
-    """This process has it, and is there."""
+    """This process has it, and is there; an empty name: somebody, or nobody yet."""
 
     def __init__(self, process: str) -> None:
         super().__init__(process)
@@ -44,7 +45,8 @@ class Keeping:
         self._keep = Keep(shared.store, shared.tenure, self._lost)
         self._taking: dict[str, asyncio.Task[HttpSession | None]] = {}
         self._renewing: asyncio.Task[None] | None = None
-        shared.store.on_return(self._rewrite_all)
+        self._reclaiming: asyncio.Task[None] | None = None
+        shared.store.on_return(self._returned)
 
     # -- our own -----------------------------------------------------------------------
 
@@ -55,8 +57,9 @@ class Keeping:
             lease = await self._store.take(name_of(key), self._tenure.term, KEPT_FOR)
         except StoreError:
             pass  # it lives here, and is written when the store is back
-        self._attach(session, KeptSession(self._keep, key, SessionRecord(opening), lease))
-        await self._written(session)
+        kept = KeptSession(self._keep, key, SessionRecord(opening), lease)
+        self._attach(session, kept)
+        await kept.written()
 
     def _attach(self, session: HttpSession, kept: KeptSession) -> None:
         session.kept = kept
@@ -64,15 +67,17 @@ class Keeping:
         if self._renewing is None:
             self._renewing = asyncio.create_task(self._renew())
 
-    async def _written(self, session: HttpSession) -> None:
-        assert session.kept is not None
-        session.kept.rewrite()
-        await session.kept.flush()
+    def _returned(self) -> None:
+        self._reclaiming = asyncio.create_task(self._reclaim_all())
 
-    def _rewrite_all(self) -> None:
-        for session in self._sessions:
-            if session.kept is not None:
-                session.kept.rewrite()
+    async def _reclaim_all(self) -> None:
+        """The store may have lost what it had: write everything again."""
+        try:
+            for session in self._sessions:
+                if session.kept is not None and not await session.kept.confirm():
+                    self._lost(session.handshake.key)
+        except StoreError:
+            pass  # it is away again
 
     async def _renew(self) -> None:
         while True:
@@ -121,6 +126,8 @@ class Keeping:
         await self._tenure.in_office()
         records, lease = await asyncio.gather(self._store.read(name), self._store.held(name))
         if records[0] is None:
+            if just_back(self._store):
+                raise HeldBy("")  # perhaps; it will be written
             return None
         if lease is not None and lease.holder != self._tenure.term:
             if await self._store.held(lease_of(lease.holder)) is not None:
@@ -141,9 +148,10 @@ class Keeping:
         past = Past(key, record.count, record.general + LEAP)
         session = self._sessions.open(caller, past)
         await _go_through_again(session, record)
-        self._attach(session, KeptSession(self._keep, key, record, lease))
+        kept = KeptSession(self._keep, key, record, lease)
+        self._attach(session, kept)
         self._sessions.admit(session, session_id)
-        await self._written(session)
+        await kept.written()
         log.info("a session was taken over")
         return session
 
@@ -162,8 +170,9 @@ class Keeping:
         self._sessions.drop(session)
 
     async def close(self) -> None:
-        if self._renewing is not None:
-            self._renewing.cancel()
+        for task in (self._renewing, self._reclaiming):
+            if task is not None:
+                task.cancel()
         kept = [session.kept for session in self._sessions if session.kept is not None]
         await asyncio.gather(*(session.hand_over() for session in kept))
 

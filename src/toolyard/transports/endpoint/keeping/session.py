@@ -80,7 +80,8 @@ class KeptSession:
         if lease is None or newer:
             return False
         self._lease, self._term = lease, lease.holder
-        self.rewrite()
+        self._note_all()
+        self._write_soon()
         return True
 
     # -- what happens in it ------------------------------------------------------------
@@ -113,13 +114,18 @@ class KeptSession:
 
     # -- writing -----------------------------------------------------------------------
 
-    def rewrite(self) -> None:
-        """All of it: the store may have lost what it had."""
+    async def written(self) -> None:
+        """All of it, for the first time."""
+        self._note_all()
+        self._write_soon()
+        await self.flush()
+
+    def _note_all(self) -> None:
         self._dirty = True
         for outbox, of in self._followed.values():
             events = [Event(number, of + b"\n" + message) for number, message in outbox.kept()]
-            self._pending[outbox.stream] = events[-MOST_EVENTS:]
-        self._write_soon()
+            if events:
+                self._pending[outbox.stream] = events[-MOST_EVENTS:]
 
     def _write_soon(self) -> None:
         if self._writing is None and not self._erased:
@@ -137,9 +143,17 @@ class KeptSession:
         except StoreError:
             self._dirty = True  # everything is written again when it is back
         except LeaseLost:
-            self._keep.lost(self._key)
+            await self._reclaim()
         finally:
             self._writing = None
+
+    async def _reclaim(self) -> None:
+        """Somebody else has taken it; or the store has lost what it had."""
+        try:
+            if not await self.confirm():
+                self._keep.lost(self._key)
+        except StoreError:
+            self._dirty = True
 
     async def _write(self) -> None:
         if self._lease is None:
@@ -169,7 +183,7 @@ class KeptSession:
         outbox, _ = self._followed[stream]
         name, oldest = f"{self._name}:{stream}", outbox.oldest
         await self._keep.store.append(name, events, CAP, oldest=oldest, lease=self._lease)
-        if outbox.closed:
+        if outbox.closed and stream not in self._pending:
             self._followed.pop(stream, None)
 
     async def _write_record(self) -> None:
