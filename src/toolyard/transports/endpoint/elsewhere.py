@@ -103,10 +103,14 @@ class Elsewhere:
                     return None
                 await asyncio.sleep(STEP)
                 continue
+            except StoreError as error:  # it may be back in a moment
+                log.debug("the store does not say who has a session: %s", error)
+                await asyncio.sleep(STEP)
+                continue
             if session is None:
                 await _unknown(exchange, request_id)
             return session
-        raise StoreError("its owner is in office, but does not answer")
+        raise StoreError("its owner does not answer, and nobody may take it yet")
 
     async def passes_on(self, owner: str, exchange: Exchange, request_id: RequestId | None) -> bool:
         """False: the owner is not there, or does not have it; nothing was answered."""
