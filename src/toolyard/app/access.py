@@ -17,9 +17,10 @@ from typing import TYPE_CHECKING, Protocol
 from toolyard.access.allowlist import allowlist
 from toolyard.access.callers import Anyone, Authenticator
 from toolyard.catalog.entries import Tool
-from toolyard.catalog.snapshot import View, everything
+from toolyard.catalog.snapshot import Narrowing, everything
 from toolyard.errors import ConfigError, LoginRequired, UpstreamError
 from toolyard.methods.tools import Permit
+from toolyard.methods.views import OURS
 from toolyard.protocol.call import Call, Caller, Channel, Handler, Result
 from toolyard.protocol.jsonrpc import Message
 from toolyard.settings import Settings
@@ -94,7 +95,7 @@ def connect_routes(
     return {PATH: Connect(authenticator, logins.accounts, servers)}
 
 
-def view_of(settings: Settings) -> View:
+def view_of(settings: Settings) -> Narrowing:
     """What each caller sees of the catalog."""
     if not settings.rules and not settings.tokens:
         return everything
@@ -309,7 +310,7 @@ def permit_of(
         return None
 
     def permit(_call: Call, tool: Tool) -> Awaitable[None] | None:
-        if policy is not None:
+        if policy is not None and tool.origin is not OURS:
             return ask_policy(policy, tool)
         if tool.origin.source == "project":
             allow_list.check(tool)

@@ -22,6 +22,7 @@ from toolyard.app.access import (
     refusals_of,
     view_of,
 )
+from toolyard.app.context import Context
 from toolyard.app.federation import Federation, federation_of, upstream_setup
 from toolyard.app.plan import Plan
 from toolyard.app.scripts import Scripts, scripts_of
@@ -29,12 +30,13 @@ from toolyard.app.taps import NoTaps, Taps
 from toolyard.app.tasks import LaterTasks
 from toolyard.catalog.announcer import Announcer
 from toolyard.catalog.keeper import Keeper
-from toolyard.catalog.snapshot import Catalog, View
+from toolyard.catalog.snapshot import Catalog, Narrowing
 from toolyard.context.instructions import merged
 from toolyard.methods.offer import Offer, PageSizes
 from toolyard.methods.subscriptions import Room
 from toolyard.methods.table import Methods, methods_of, minimal_methods_of
 from toolyard.methods.tools import ToolMethods
+from toolyard.methods.views import unwrapped
 from toolyard.processes.ending.guard import Guard
 from toolyard.protocol.call import LOCAL, Caller
 from toolyard.protocol.client import UNKNOWN, Client
@@ -110,13 +112,17 @@ def build(plan: Plan, taps: Taps | None = None, cluster: Cluster | None = None) 
     scripts = scripts_of(plan, taps, guard, announcer)
     setup = upstream_setup(plan, logins, guard, cluster)
     federation = federation_of(plan, scripts, taps, logins, setup, announcer)
-    keeper = Keeper([federation.full_source], announcer)
+    context = Context(plan, federation)
+    keeper = Keeper([federation.full_source], announcer, context.indexes.prepare)
     narrow = view_of(plan.settings)
     tasks = LaterTasks(plan)
-    offer = _offer(plan, keeper, federation, narrow)
+    offer = context.offer(_offer(plan, keeper, federation, narrow))
     methods = _methods(plan, offer, scripts, federation, tasks, taps)
     limits = limits_of(plan.settings, cluster)
-    handler = taps.handler(guarded(federation.asking(methods), plan.settings, limits))
+    # Outermost: whatever limits, records or shows a call is about the tool that does the work.
+    handler = unwrapped(
+        taps.handler(guarded(federation.asking(methods), plan.settings, limits)), offer.lists_all
+    )
     refusals = refusals_of(plan.settings)
     edge = Edge(
         handler,
@@ -171,7 +177,7 @@ def _bounds(plan: Plan) -> Bounds:
     )
 
 
-def _offer(plan: Plan, keeper: Keeper, federation: Federation, narrow: View) -> Offer:
+def _offer(plan: Plan, keeper: Keeper, federation: Federation, narrow: Narrowing) -> Offer:
     size = page_size(plan.settings.page_size, small=plan.like_mcp_bash)
     sizes = PageSizes(size.default, size.most)
     return federation.offer(Offer(keeper, stamp(plan.identity), sizes, narrow))
@@ -202,7 +208,7 @@ def _seen_by(
     plan: Plan,
     keeper: Keeper,
     federation: Federation,
-    narrow: View,
+    narrow: Narrowing,
     identity: Identity,
     caller: Caller,
 ) -> Identity:

@@ -24,7 +24,7 @@ still in this order: new warnings are logged and announced, then the kinds that 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from enum import Enum, auto
 from functools import partial
 
@@ -52,8 +52,15 @@ class KeeperState(Enum):
 class Keeper:
     """The current catalog, and everything that keeps it current."""
 
-    def __init__(self, sources: Sequence[Source], announcer: Announcer | None = None) -> None:
+    def __init__(
+        self,
+        sources: Sequence[Source],
+        announcer: Announcer | None = None,
+        prepare: Callable[[Catalog], None] = lambda _catalog: None,
+    ) -> None:
+        """`prepare` makes what belongs to a new catalog, in a thread, before it is swapped in."""
         self._sources = tuple(sources)
+        self._prepare = prepare
         self._current: Catalog | None = None
         self._state = KeeperState.UNREAD
         self._settle_lock = asyncio.Lock()
@@ -129,6 +136,7 @@ class Keeper:
     def _build_and_compare(self, older: Catalog) -> Catalog:
         newer = self._build()
         newer.changed_since(older)  # hashes both here, in the thread
+        self._prepare(newer)
         return newer
 
     def _warn(self, catalog: Catalog, older_warnings: Sequence[str]) -> None:

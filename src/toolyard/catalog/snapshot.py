@@ -176,7 +176,7 @@ class Catalog:
 
 
 # Narrows a catalog to what a caller may see.
-View: TypeAlias = Callable[[Catalog, Caller], Catalog]
+Narrowing: TypeAlias = Callable[[Catalog, Caller], Catalog]
 
 
 def everything(catalog: Catalog, _caller: Caller) -> Catalog:

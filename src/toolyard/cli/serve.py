@@ -73,6 +73,12 @@ def add(parser: ArgumentParser) -> None:
         action="store_true",
         help="offer only what matches registry.lock.json (see 'registry lock')",
     )
+    parser.add_argument(
+        "--view", metavar="NAME", help="which tools are listed: full (default), index or search"
+    )
+    parser.add_argument(
+        "--budget", metavar="TOKENS", help="in place of --view: the fullest view that fits"
+    )
     add_project(parser)
     parser.set_defaults(debug=False)
 
@@ -82,7 +88,7 @@ def run(options: Namespace) -> int:
         raise ConfigError.at("--workers", "a stdio server has one client: it needs --http")
     if options.store and options.http is None:
         raise ConfigError.at("--store", "a stdio server shares nothing: it needs --http")
-    choice = choose(options)
+    choice = _with_view(choose(options), options)
     if choice.project is not None or choice.registries:
         return _serve(options, choice)
     # Only where there is nothing to serve: a start with a project does not pay for it.
@@ -90,6 +96,15 @@ def run(options: Namespace) -> int:
 
     with temporary_project(options) as root:
         return _serve(options, _starter(choice, root))
+
+
+def _with_view(choice: Chosen, options: Namespace) -> Chosen:
+    if options.view is None and options.budget is None:
+        return choice
+    if options.budget is not None and not options.budget.isdecimal():
+        raise ConfigError.at("--budget", f"expected a number of tokens, not {options.budget!r}")
+    settings = choice.settings.replace(view=options.view or "", budget=int(options.budget or 0))
+    return choice._replace(settings=settings)
 
 
 def _starter(choice: Chosen, root: str) -> Chosen:
@@ -167,6 +182,8 @@ def _lists_alone(choice: Chosen, options: Namespace) -> bool:
     if project is None or choice.registries or settings.static_registry or settings.force_minimal:
         return False
     if settings.rules or settings.limits or settings.audit_log:
+        return False
+    if settings.view or settings.budget:
         return False
     return not options.locked and not os.path.exists(os.path.join(project.root, REGISTRY_FILE))
 

@@ -30,6 +30,12 @@ class Disconnected(Exception):
     """The client left before its request was whole."""
 
 
+def query_fields(query: bytes) -> dict[str, str]:
+    """The fields of a query; of one that is given twice, the last."""
+    fields = parse_qs(query.decode("latin-1"))
+    return {name: values[-1] for name, values in fields.items()}
+
+
 class Request:
     """One request of a client. `whole`: its body, if that is all here from the start."""
 
@@ -75,9 +81,7 @@ class Request:
 
     @property
     def query(self) -> dict[str, str]:
-        """The fields of the query; of one that is given twice, the last."""
-        fields = parse_qs(self.head.query.decode("latin-1"))
-        return {name: values[-1] for name, values in fields.items()}
+        return query_fields(self.head.query)
 
     @property
     def authorization(self) -> list[str]:

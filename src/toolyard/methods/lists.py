@@ -14,6 +14,7 @@ def list_method(offer: Offer, kind: Kind) -> Handler:
     sizes = offer.sizes
     templates = kind == "templates"
     default = sizes.templates_default if templates else sizes.default
+    catalog_for = offer.listed if kind == "tools" else offer.to
     most = sizes.templates_most if templates else sizes.most
 
     async def answer(call: Call, channel: Channel) -> Result:
@@ -22,7 +23,7 @@ def list_method(offer: Offer, kind: Kind) -> Handler:
             raise ProtocolError(INVALID_PARAMS, "Invalid cursor")
         limit = page_limit(call.params.get("limit"), default, most)
         offer.on_list()
-        catalog = await offer.to(call, channel)
+        catalog = await catalog_for(call, channel)
         return catalog.page(PageRequest(kind, call.revision, limit, cursor), offer.stamp)
 
     return answer

@@ -6,9 +6,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
+from toolyard.catalog.announcer import Listener
 from toolyard.catalog.keeper import Keeper
-from toolyard.catalog.snapshot import Catalog, View, everything
+from toolyard.catalog.snapshot import Catalog, Narrowing, everything
+from toolyard.methods.views import FULL, Views
 from toolyard.protocol.call import Call, Channel, JsonObject, Session
+from toolyard.protocol.kinds import LIST_CHANGED
+
+NOTHING = Catalog()
 
 
 class Cohorts(Protocol):
@@ -51,9 +56,11 @@ class Offer:
     keeper: Keeper
     stamp: JsonObject  # what modern results say about the server
     sizes: PageSizes = PageSizes()
-    view: View = everything
+    narrow: Narrowing = everything
     cohorts: Cohorts | None = None
     arrivals: Arrivals | None = None
+    # How much of the tools is listed; None: always all of them.
+    views: Views | None = None
     # Called for every list, before the answer is made: it must not wait for anything.
     on_list: Callable[[], None] = lambda: None
 
@@ -62,7 +69,7 @@ class Offer:
         catalog = self.keeper.at_hand
         if catalog is not None and self.cohorts is not None:
             catalog = self.cohorts.at_hand(catalog, call)
-        return None if catalog is None else self.view(catalog, call.caller)
+        return None if catalog is None else self.narrow(catalog, call.caller)
 
     async def having(
         self, has: Callable[[Catalog], object], call: Call, channel: Channel
@@ -78,10 +85,46 @@ class Offer:
         await self.keeper.refresh()
         return await self.to(call, channel)
 
+    async def listed(self, call: Call, channel: Channel) -> Catalog:
+        """The catalog whose tools are listed to this call: in its view."""
+        catalog = await self.to(call, channel)
+        return catalog if self.views is None else self.views.shown(call, catalog)
+
+    async def lists_all(self, call: Call, channel: Channel) -> bool:
+        """Does this call see every tool in its list, and so no tool of ours?"""
+        if self.views is None or self.views.reading(call) == FULL:
+            return True
+        return self.views.view(call, await self.to(call, channel)) == "full"
+
+    def heard_by(self, call: Call, listener: Listener) -> Listener:
+        """The listener, told of changed tools only if the list that this client sees has changed.
+
+        In a view that hides tools, the list stays the same whatever happens to those.
+        """
+        views = self.views
+        if views is None or views.reading(call) == FULL:
+            return listener
+
+        def digest() -> str:
+            return views.shown(call, self.at_hand(call) or NOTHING).digest("tools")
+
+        last = digest()
+
+        def hear(method: str, params: JsonObject) -> None:
+            nonlocal last
+            if method != LIST_CHANGED["tools"]:
+                listener(method, params)
+                return
+            before, last = last, digest()
+            if before != last:
+                listener(method, params)
+
+        return hear
+
     async def to(self, call: Call, channel: Channel) -> Catalog:
         if self.cohorts is not None and self.keeper.at_hand is None:
             self.cohorts.begin(call, channel.session)
         catalog = await self.keeper.catalog()
         if self.cohorts is not None:
             catalog = await self.cohorts(catalog, call, channel.session)
-        return self.view(catalog, call.caller)
+        return self.narrow(catalog, call.caller)

@@ -141,7 +141,8 @@ class SubscriptionMethods:
         if session is not None:
             if call.revision.list_changed:
                 guise = guise_of(call.revision, call.client)
-                session.on_close(self.offer.keeper.announcer.join(_lists_only(session), guise))
+                listener = self.offer.heard_by(call, _lists_only(session))
+                session.on_close(self.offer.keeper.announcer.join(listener, guise))
             session.on_close(lambda: self._forget(session.key))
         return {}
 
@@ -185,7 +186,8 @@ class SubscriptionMethods:
                 stream.say(method, params)
 
         guise = guise_of(call.revision, call.client)
-        leave = [self.room.enter(call.caller), self.offer.keeper.announcer.join(hear, guise)]
+        listener = self.offer.heard_by(call, hear)
+        leave = [self.room.enter(call.caller), self.offer.keeper.announcer.join(listener, guise)]
         try:
             for topic in uris.values():
                 leave.append(await self._hold(topic, call, channel, hear, hears_all=True))

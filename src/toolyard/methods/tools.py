@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Protocol, TypeAlias
 
 from toolyard.catalog.entries import Tool
 from toolyard.catalog.snapshot import Catalog
+from toolyard.context.meta_tools import META_NAMES
 from toolyard.errors import INVALID_PARAMS, MISSING_CAPABILITY, ProtocolError, ToolError, shown
 from toolyard.methods.offer import Offer
+from toolyard.methods.views import refuse_detour, unknown
 from toolyard.protocol.call import Call, Channel, Encoded, Json, JsonObject, Result
+from toolyard.protocol.codec import dumps
 from toolyard.protocol.eras.headers import check_parameters
 from toolyard.protocol.tasks.words import FORBIDDEN, becomes_task
 
@@ -59,12 +62,13 @@ class ToolMethods:
             arguments = _no_object(arguments)
         if call.headers is not None and call.revision.modern:
             _check_headers(call.headers, catalog.header_names(tool), arguments)
-        if tool.unavailable is not None or tool.requires:
+        if tool.unavailable is not None or tool.requires or call.via is not None:
             refuse_unready(tool, call)
         decision = self.permit(call, tool) if self.permit is not None else None
         if decision is not None:
             await decision
-        check_arguments(catalog, tool, arguments)
+        check = check_arguments if call.via is None else check_with_schema
+        check(catalog, tool, arguments)
         if tool.tasks is not FORBIDDEN or "task" in call.params:
             host = self._host(call, tool)
             if host is not None:
@@ -81,13 +85,24 @@ class ToolMethods:
             raise ProtocolError(INVALID_PARAMS, "Tool name is required")
         catalog = self.offer.at_hand(call)
         tool = catalog.tools.get(name) if catalog is not None else None
-        if catalog is None or tool is None or tool.unavailable is not None:
-            catalog = await self.offer.having(partial(_is_ready, name), call, channel)
-            tool = catalog.tools.get(name)
-        if tool is None:
-            name = shown(name)
-            raise ProtocolError(INVALID_PARAMS, f"Tool '{name}' not found", {"name": name})
+        if catalog is None or tool is None or tool.unavailable is not None or name in META_NAMES:
+            return await self._search(name, call, channel)
         return catalog, tool
+
+    async def _search(self, name: str, call: Call, channel: Channel) -> tuple[Catalog, Tool]:
+        """One of ours if this call's view has it, else that of the catalog. Waits if it must."""
+        if name in META_NAMES:
+            listed = await self.offer.listed(call, channel)
+            if name in listed.tools:
+                return listed, listed.tools[name]
+        catalog = await self.offer.having(partial(_is_ready, name), call, channel)
+        tool = catalog.tools.get(name)
+        if tool is not None:
+            return catalog, tool
+        if call.via is not None:
+            raise unknown(name)
+        name = shown(name)
+        raise ProtocolError(INVALID_PARAMS, f"Tool '{name}' not found", {"name": name})
 
     def _host(self, call: Call, tool: Tool) -> TaskHost | None:
         """Who makes a task of this call, if it is to become one. Raises ProtocolError."""
@@ -126,6 +141,8 @@ def _no_object(arguments: Json) -> JsonObject:
 
 
 def refuse_unready(tool: Tool, call: Call) -> None:
+    if call.via is not None:
+        refuse_detour(call.via, tool)
     if tool.unavailable is not None:
         raise ToolError(f"Tool '{tool.name}' is not available: {tool.unavailable}")
     missing = [name for name in tool.requires if name not in call.client.capabilities]
@@ -153,6 +170,18 @@ def check_arguments(catalog: Catalog, tool: Tool, arguments: JsonObject) -> None
         wrong = catalog.input_checker(tool)(arguments)
     if wrong:
         raise ToolError(f"Invalid arguments for tool '{tool.name}': {wrong}")
+
+
+def check_with_schema(catalog: Catalog, tool: Tool, arguments: JsonObject) -> None:
+    """For a model that has seen the schema only in an answer, if at all: the error carries it.
+
+    Whoever does the work may be more lenient; but it could not say what it takes.
+    """
+    try:
+        check_arguments(catalog, replace(tool, check_input=True), arguments)
+    except ToolError as error:
+        schema = dumps(tool.definition.get("inputSchema") or {}).decode()
+        raise ToolError(f"{error.message}. Its inputSchema: {schema}") from None
 
 
 def _with_valid_output(catalog: Catalog, tool: Tool, result: Result) -> Result:

@@ -79,6 +79,10 @@ class Call:
     log_level: str | None = None
     # The task that this call runs as: it goes on when its request is answered, or its client gone.
     task: str | None = None
+    # The fields of the query of the address that it came to; None if there are none.
+    address: Mapping[str, str] | None = None
+    # The tool of ours that it was made through; None if the client named the tool itself.
+    via: str | None = None
 
 
 class Session(Protocol):

@@ -59,6 +59,10 @@ class Settings:
     server_icons = Knob(OBJECTS, (), "Its icons, as in `server.meta.json`.")
     server_instructions = Knob(TEXT, "", "Where there is no `server.instructions.md`.")
     max_instructions_bytes = Knob(WHOLE, 2048, "Instructions of other servers, all together.")
+    # What models read
+    view = Knob(TEXT, "", "Which tools are listed: `full`, `index` or `search`; unset: `full`.")
+    budget = Knob(WHOLE, 0, "In place of a view: the fullest that takes so many tokens; 0: none.")
+    pinned = Knob(WORDS, (), "Tools that every view lists, as patterns.")
     # Registry
     registry_dir = Knob(PATH, ".registry", "Where the generated registry files are kept.")
     registry_max_bytes = Knob(WHOLE, 104857600, "Largest registry; a larger cache is ignored.")

@@ -12,6 +12,7 @@ from functools import cached_property
 from toolyard.catalog.entries import Entries, Tool
 from toolyard.catalog.listing import Listing
 from toolyard.catalog.source import Source
+from toolyard.context.reading import Reading
 from toolyard.errors import ConfigError, Problem
 from toolyard.files.stamp import Stamp, stamp
 from toolyard.files.watch import Looks
@@ -46,6 +47,16 @@ class Registries:
     def secrets(self) -> frozenset[str]:
         """Values that came from variables."""
         return frozenset().union(*(registry.secrets for registry in self.files))
+
+    @property
+    def reading(self) -> Reading | None:
+        """The view that the first file which names one has chosen."""
+        readings = (registry.reading for registry in self.files)
+        return next((reading for reading in readings if reading is not None), None)
+
+    @property
+    def pinned(self) -> tuple[str, ...]:
+        return tuple(pattern for registry in self.files for pattern in registry.pinned)
 
     def needed(self) -> frozenset[str]:
         """The servers whose listing the catalog is made from: nothing else is started."""

@@ -127,6 +127,7 @@ def modern_call(
     revision: Revision,
     caller: Caller,
     headers: Mapping[str, str] | None = None,
+    address: Mapping[str, str] | None = None,
 ) -> Call:
     """The Call inside a modern request."""
     params = {**request.params}
@@ -144,6 +145,7 @@ def modern_call(
         headers,
         request.id,
         envelope.level,
+        address=address,
     )
 
 

@@ -134,6 +134,8 @@ class HandshakeSession:
         # The methods that go straight to the handler; none before the client is ready.
         self._open: frozenset[str] = _NONE
         self.level = edge.log_level
+        # The query of the address that the client uses; None if it has none.
+        self.address: Mapping[str, str] | None = None
         self._inflight: dict[RequestId, asyncio.Task[object]] = {}
         self._cancelled: set[asyncio.Task[object]] = set()
         self._pending: dict[RequestId, asyncio.Future[Json]] = {}
@@ -256,6 +258,7 @@ class HandshakeSession:
             meta if isinstance(meta, dict) else {},
             log_level=self.level,
             id=request_id,
+            address=self.address,
         )
 
     def wire(self, call: Call) -> Wire:

@@ -8,9 +8,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from toolyard.access.callers import Anyone, Authenticator, Unauthorized
+from toolyard.context.reading import reading_of
 from toolyard.errors import INVALID_REQUEST, ProtocolError
 from toolyard.http.headers import TEXT_TYPE, Header
-from toolyard.http.request import BodyTooLarge, Disconnected, Request
+from toolyard.http.request import BodyTooLarge, Disconnected, Request, query_fields
 from toolyard.http.response import Responder, Response
 from toolyard.http.serving.request_heads import Head
 from toolyard.protocol.eras.modern import is_modern
@@ -119,6 +120,8 @@ class HttpTransport:
         route = methods.get(method)
         if route is None:
             return _always(405, b"", ((b"allow", ", ".join(methods).encode()),))
+        if head.query and (wrong := _wrong_address(head)):
+            return _always(400, f"{wrong}\n".encode(), (TEXT_TYPE,))
         refusal = _refusal(head.headers) if method == "POST" else None
         return self._authenticated(route if refusal is None else _refusal_route(*refusal))
 
@@ -256,6 +259,15 @@ def _speaks_modern(exchange: Exchange, message: Message | list[Message]) -> bool
     if isinstance(message, RpcRequest) and message.method == "initialize":
         return version in MODERN
     return "mcp-session-id" not in exchange.headers
+
+
+def _wrong_address(head: Head) -> str | None:
+    """Why the query of the address cannot be meant."""
+    try:
+        reading_of(query_fields(head.query))
+    except ValueError as error:
+        return str(error)
+    return None
 
 
 def _refusal(headers: Mapping[str, str]) -> tuple[int, ProtocolError] | None:

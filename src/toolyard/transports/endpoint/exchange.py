@@ -47,6 +47,11 @@ class Exchange:
     # Another process has passed it on to us: nobody is to get it from us.
     visiting: bool = False
 
+    @property
+    def address(self) -> dict[str, str] | None:
+        """The fields of the query; None if there are none, as with most clients."""
+        return self.request.query if self.request.head.query else None
+
     async def refuse(
         self,
         status: int,

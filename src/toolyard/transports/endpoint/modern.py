@@ -55,7 +55,9 @@ class ModernEndpoint:
             return
         exchange.response.cancel_when_left()
         reply = Reply(exchange.response)
-        call = modern_call(request, envelope, LATEST, exchange.caller, exchange.headers)
+        call = modern_call(
+            request, envelope, LATEST, exchange.caller, exchange.headers, exchange.address
+        )
         if call.request_state is not None and await self._passed_on(exchange, call):
             return
         token = call.meta.get("progressToken")

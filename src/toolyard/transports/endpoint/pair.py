@@ -50,6 +50,7 @@ class PairEndpoint:
             return
         session = self.sessions.open(exchange.caller)
         self.sessions.admit(session)
+        session.handshake.address = exchange.address
         session.followers += 1
         response = exchange.response
         response.start(EVENT_HEADERS)

@@ -95,6 +95,7 @@ class LegacyEndpoint:
             await exchange.refuse(429, error, request.id)
             return
         session = self.sessions.open(exchange.caller)
+        session.handshake.address = exchange.address
         answer = await session.handshake.answer(request)
         if not session.handshake.is_greeted:
             session.close()
@@ -114,6 +115,7 @@ class LegacyEndpoint:
         session = self.sessions.find(session_id, exchange.caller)
         if session is None:
             raise NoSession(NOT_FOUND, "Session not found")
+        session.handshake.address = exchange.address
         version = exchange.headers.get("mcp-protocol-version")
         if version is not None and version not in HANDSHAKE:
             raise NoSession(400, f"Unsupported MCP-Protocol-Version: {version}")

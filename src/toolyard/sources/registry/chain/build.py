@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from toolyard.catalog.entries import Origin, Tool
+from toolyard.context.display import PINNED
 from toolyard.protocol.call import JsonObject, Target
 from toolyard.sources.registry.chain.chain import Chain
 from toolyard.sources.registry.chain.inputs import advertised_input
@@ -141,6 +142,8 @@ def _extra(tool: ToolDefinition) -> dict[str, object]:
         "version": tool.version,
         "tags": tool.tags or None,
         "timeout": tool.timeout,
+        "keywords": tool.keywords or None,
+        PINNED: tool.pinned or None,
         "pinned": has_pin or None,
     }
     return {key: value for key, value in fields.items() if value is not None}

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 from toolyard.configuration.check import check
 from toolyard.configuration.objects import shape
+from toolyard.context.reading import Reading, reading_of
 from toolyard.errors import ConfigError
 from toolyard.files.comments import Empty, parse
 from toolyard.files.pointers import escape
@@ -110,6 +111,8 @@ class _Reading:
             schemas=schemas,
             tools=tuple(usable[1]),
             project_expose=_expose(sections.get("project", {}).get("expose", "all")),
+            reading=_reading(sections.get("context", {}), report),
+            pinned=tuple(sections.get("context", {}).get("pinned", ())),
             prefix_on_collision=self.converted.prefix_on_collision,
             raw=native,
             secrets=frozenset(self.around.secrets),
@@ -184,6 +187,14 @@ def _elsewhere(
     """What a source may name beside the file's own tools; None while an upstream exposes some."""
     upstreams_expose = any(server.expose != "listed" for server, _ in servers)
     return None if upstreams_expose or scripts is None else scripts
+
+
+def _reading(section: JsonObject, report: Report) -> Reading | None:
+    try:
+        return reading_of(section)
+    except ValueError as error:
+        report.warn("/context", f"{error}; all tools are listed")
+        return None
 
 
 def _expose(value: str | list[str]) -> Expose:

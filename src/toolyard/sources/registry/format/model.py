@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
+from toolyard.context.reading import Reading
 from toolyard.errors import Problem
 from toolyard.protocol.call import Json, JsonObject
 from toolyard.upstreams.definition import ServerDefinition
@@ -34,6 +35,8 @@ class ToolDefinition:
     defaults: Mapping[str, Json] = field(default_factory=dict)
     hide_fields: tuple[str, ...] = ()
     renaming: Renaming = NO_RENAMING
+    pinned: bool = False
+    keywords: tuple[str, ...] = ()
     annotations: JsonObject | None = None
     version: str | None = None
     source_version_pin: str | None = None
@@ -53,6 +56,9 @@ class Registry:
     schemas: JsonObject = field(default_factory=dict)
     tools: tuple[ToolDefinition, ...] = ()
     project_expose: Expose = "all"
+    # How much of the tools models read, as far as the file says it.
+    reading: Reading | None = None
+    pinned: tuple[str, ...] = ()
     # Two exposed tools of one name: the later one gets its server's name in front.
     prefix_on_collision: bool = False
     # The file in the native form, variables not substituted: what is shown and converted.

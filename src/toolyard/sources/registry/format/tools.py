@@ -74,6 +74,8 @@ def _plain(entry: JsonObject) -> dict[str, Any]:
         "hidden": entry.get("hidden", False),
         "timeout": entry.get("timeoutSecs"),
         "tags": tuple(entry.get("tags", ())),
+        "pinned": entry.get("pinned", False),
+        "keywords": tuple(entry.get("keywords", ())),
     }
 
 

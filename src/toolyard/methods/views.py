@@ -1,0 +1,155 @@
+"""Which view of the tools a call gets, and the meta tools that stand for the tools it hides.
+
+A view narrows nothing: every tool can be called by its own name in each of them. It only decides
+what `tools/list` shows. Where that is not everything, `find_tools` is a tool of ours, and a call of
+one of the three call tools is turned into a call of the tool that it names before anything else
+looks at it: rules, limits, audit, traffic and the tool itself see the real one.
+
+    catalog  ->  narrowed to the caller (rules)  ->  shown in its view (here)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+
+from toolyard.catalog.entries import Origin, Tool
+from toolyard.catalog.snapshot import Catalog
+from toolyard.context.display import IsPinned, chosen, definitions, pinned
+from toolyard.context.meta_tools import CALL_TOOLS, FIND, META_NAMES, call_with, may_be_found
+from toolyard.context.reading import Reading, ViewName, reading_of
+from toolyard.errors import ToolError, shown
+from toolyard.protocol.call import Call, Channel, Handler, JsonObject, Result, Target
+
+FULL = Reading(view="full")
+_MOST_KEPT = 256
+OURS = Origin("context")
+
+
+@dataclass(frozen=True, slots=True)
+class Misdirected:
+    """Answers for a call tool that names no tool to call."""
+
+    name: str
+
+    async def call(self, arguments: JsonObject, call: Call, channel: Channel) -> Result:
+        if arguments.get("name") in META_NAMES:
+            raise ToolError(f"{arguments['name']} is called directly, not with {self.name}")
+        raise ToolError(f"{self.name} needs `name`, the tool to call, and its `arguments`")
+
+
+def _nobody(_call: Call) -> Reading | None:
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class Views:
+    """Who reads which view, and what it lists."""
+
+    find: Target
+    # What the operator has chosen for a call; its address comes first.
+    configured: Callable[[Call], Reading | None] = _nobody
+    is_pinned: IsPinned = pinned
+    # By catalog and view: what is listed. The catalog is kept so that its id stays its own.
+    _listed: dict[tuple[int, ViewName], tuple[Catalog, Catalog]] = field(default_factory=dict)
+    _budgeted: dict[tuple[int, int], tuple[Catalog, ViewName]] = field(default_factory=dict)
+
+    def reading(self, call: Call) -> Reading:
+        if call.address is not None:
+            reading = _at(tuple(sorted(call.address.items())))
+            if reading is not None:
+                return reading
+        return self.configured(call) or FULL
+
+    def view(self, call: Call, catalog: Catalog) -> ViewName:
+        reading = self.reading(call)
+        if reading.budget is None:
+            return reading.view or "full"
+        key = (id(catalog), reading.budget)
+        cached = self._budgeted.get(key)
+        if cached is None or cached[0] is not catalog:
+            if len(self._budgeted) >= _MOST_KEPT:
+                self._budgeted.clear()
+            cached = self._budgeted[key] = (catalog, chosen(reading, catalog, self.is_pinned))
+        return cached[1]
+
+    def shown(self, call: Call, catalog: Catalog) -> Catalog:
+        """The catalog whose tools are listed: all of them, or ours and those that are pinned."""
+        view = self.view(call, catalog)
+        if view == "full":
+            return catalog
+        cached = self._listed.get((id(catalog), view))
+        if cached is None or cached[0] is not catalog:
+            if len(self._listed) >= _MOST_KEPT:
+                self._listed.clear()
+            tools = self._tools(catalog, view)
+            listed = Catalog(tools, broken=catalog.broken, created_at=catalog.created_at)
+            cached = self._listed[id(catalog), view] = (catalog, listed)
+        return cached[1]
+
+    def _tools(self, catalog: Catalog, view: ViewName) -> Mapping[str, Tool]:
+        return {
+            definition["name"]: self._meta_tool(definition)
+            if definition["name"] in META_NAMES
+            else catalog.tools[definition["name"]]
+            for definition in definitions(catalog, view, self.is_pinned)
+        }
+
+    def _meta_tool(self, definition: JsonObject) -> Tool:
+        name = definition["name"]
+        target = Misdirected(name) if name in CALL_TOOLS else self.find
+        return Tool(name, definition, target, OURS)
+
+
+@lru_cache(maxsize=256)
+def _at(address: tuple[tuple[str, str], ...]) -> Reading | None:
+    try:
+        return reading_of(dict(address))
+    except ValueError:
+        return None  # refused by the transport
+
+
+def refuse_detour(via: str, tool: Tool) -> None:
+    """Raises ToolError if a tool is called through a call tool that is not for it."""
+    if not may_be_found(tool):
+        raise unknown(tool.name)
+    right = call_with(tool)
+    if via != right:
+        raise ToolError(f"Tool '{tool.name}' must be called with {right}, not with {via}")
+
+
+def unknown(name: str) -> ToolError:
+    return ToolError(f"There is no tool named '{shown(name)}': {FIND} finds those that there are")
+
+
+def unwrapped(handler: Handler, is_full: Callable[[Call, Channel], Awaitable[bool]]) -> Handler:
+    """The handler, for which a call through a call tool is a call of the tool it names."""
+
+    def handle(call: Call, channel: Channel) -> Awaitable[Result]:
+        if call.method == "tools/call" and call.params.get("name") in CALL_TOOLS:
+            return through(call, channel)
+        return handler(call, channel)
+
+    async def through(call: Call, channel: Channel) -> Result:
+        params = inner_params(call.params)
+        if params is None or await is_full(call, channel):
+            return await handler(call, channel)
+        # Headers repeat arguments of the tool that the client sees, and not of this one.
+        real = replace(call, params=params, headers=None, via=call.params["name"])
+        return await handler(real, channel)
+
+    return handle
+
+
+def inner_params(params: JsonObject) -> JsonObject | None:
+    """What is called, with what; None if that is not said, or is a meta tool again."""
+    arguments = params.get("arguments")
+    if not isinstance(arguments, dict):
+        return None
+    name, given = arguments.get("name"), arguments.get("arguments")
+    if not isinstance(name, str) or name in META_NAMES:
+        return None
+    if given is not None and not isinstance(given, dict):
+        return None
+    return {**params, "name": name, "arguments": given or {}}
