@@ -18,7 +18,7 @@ _LENGTH = 4
 class Visit:
     service: str  # who in the other process is to answer
     method: str
-    path: str
+    target: str  # path and query
     headers: Mapping[str, str]
     caller: Caller  # who was authenticated
     body: bytes = b""
@@ -33,7 +33,7 @@ class VisitSeal:
     def close(self, visit: Visit) -> bytes:
         caller = visit.caller
         who = (caller.id, caller.name, dict(caller.claims))
-        plain = orjson.dumps((visit.service, visit.method, visit.path, dict(visit.headers), who))
+        plain = orjson.dumps((visit.service, visit.method, visit.target, dict(visit.headers), who))
         sealed = self._seal.close(plain, visit.body)
         return b"".join((len(sealed).to_bytes(_LENGTH), sealed, visit.body))
 
@@ -44,5 +44,5 @@ class VisitSeal:
         if end > len(data):
             raise Unopened
         plain = self._seal.open(bytes(data[_LENGTH:end]), body)
-        service, method, path, headers, who = orjson.loads(plain)
-        return Visit(service, method, path, headers, Caller(*who), body)
+        service, method, target, headers, who = orjson.loads(plain)
+        return Visit(service, method, target, headers, Caller(*who), body)

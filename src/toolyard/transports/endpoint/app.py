@@ -214,9 +214,11 @@ class HttpTransport:
 
     async def visit(self, visit: Visit, request: Request, response: Response) -> None:
         """What another process passes on, from a caller that it has authenticated."""
+        path, _, query = visit.target.partition("?")
         exchange = Exchange(request, response, dict(visit.headers), visit.caller, visiting=True)
+        exchange.visiting_query = query.encode("latin-1")
         if visit.method == "POST":
-            await self._take(exchange, visit.body, visit.path)
+            await self._take(exchange, visit.body, path)
         elif visit.method == "GET":
             await self._get(exchange)
         else:

@@ -118,7 +118,7 @@ class Elsewhere:
         visit = Visit(
             SERVICE,
             request.method,
-            request.path,
+            f"{request.path}?{exchange.query.decode('latin-1')}",
             passed_on(exchange.headers),
             exchange.caller,
             exchange.body,

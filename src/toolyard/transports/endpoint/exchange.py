@@ -16,7 +16,7 @@ from toolyard.errors import (
     ProtocolError,
 )
 from toolyard.http.headers import JSON_TYPE, Header
-from toolyard.http.request import Request
+from toolyard.http.request import Request, query_fields
 from toolyard.http.response import Response
 from toolyard.protocol.call import Caller
 from toolyard.protocol.jsonrpc import RequestId, encode_error
@@ -46,11 +46,17 @@ class Exchange:
     body: bytes = b""
     # Another process has passed it on to us: nobody is to get it from us.
     visiting: bool = False
+    # The query that the client sent to that process.
+    visiting_query: bytes = b""
+
+    @property
+    def query(self) -> bytes:
+        return self.visiting_query if self.visiting else self.request.head.query
 
     @property
     def address(self) -> dict[str, str] | None:
         """The fields of the query; None if there are none, as with most clients."""
-        return self.request.query if self.request.head.query else None
+        return query_fields(self.query) if self.query else None
 
     async def refuse(
         self,

@@ -1,0 +1,16 @@
+"""A client's view goes with its requests, whichever process they reach."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.peers.raw_http import over_http
+from tests.workers.yard import crewed, project
+
+
+async def test_a_request_that_is_passed_on_keeps_its_view(tmp_path: Path) -> None:
+    folder = project(tmp_path / "yard")
+    async with crewed(folder) as server, over_http(server.url + "?view=search") as client:
+        for _ in range(8):  # each connection comes to another worker
+            tools = (await client.result("tools/list"))["tools"]
+            assert tools[0]["name"] == "find_tools"
