@@ -30,7 +30,7 @@ http {{
     location / {{
       proxy_pass http://replicas;
       proxy_http_version 1.1;
-      proxy_set_header Host $host;
+      proxy_set_header Host $http_host;
       proxy_buffering off;
       proxy_read_timeout 1h;
     }}
