@@ -285,8 +285,8 @@ async def test_programs_are_run(library: Served) -> None:
         "last": "CLI exited with code 4",
     }
     assert [one["params"] for one in library.client.notifications[before:]] == [
-        {"progressToken": 7, "progress": 50, "message": "done 1/2"},
-        {"progressToken": 7, "progress": 100, "message": "done 2/2"},
+        {"progressToken": 7, "progress": 50, "total": 100, "message": "done 1/2"},
+        {"progressToken": 7, "progress": 100, "total": 100, "message": "done 2/2"},
     ]
 
 

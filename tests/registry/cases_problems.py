@@ -114,7 +114,7 @@ CASES = [
     server(
         "stdio as the transport of a URL",
         {"name": "bad", "url": "https://h", "transport": "stdio"},
-        ("/transport", "does not go with"),
+        ("/transport", "does not fit the rest of the entry"),
     ),
     server(
         "values of wrong kinds",

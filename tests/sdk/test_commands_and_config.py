@@ -78,7 +78,7 @@ def test_a_pattern_finds_the_percentage(sandbox: Sandbox) -> None:
         mcp_run_with_progress --quiet --pattern '([0-9]+)%' -- work"""
     )
     assert (ran.out, ran.err, ran.code) == ("", "", 0)
-    assert progress(sandbox) == [(40, None, "at 40%")]
+    assert progress(sandbox) == [(40, 100, "at 40%")]
 
 
 @pytest.mark.parametrize(
@@ -99,7 +99,7 @@ def test_counters_are_sent_as_percentages(
         f"""mcp_run_with_progress {options} --stdout out \
         -- bash -c 'echo kept; echo "{line}" >&2'"""
     )
-    assert progress(sandbox) == [(percent, None, line)]
+    assert progress(sandbox) == [(percent, 100, line)]
     assert (sandbox.project / "out").read_text() == "kept\n"
 
 
@@ -128,7 +128,7 @@ def test_progress_can_come_from_a_file(sandbox: Sandbox) -> None:
         mcp_run_with_progress --progress-file p --interval 0.05 -- work || echo "status $?" """
     )
     assert (ran.out, ran.err) == ("status 4\n", "")
-    assert progress(sandbox) == [(1, None, "a"), (2, None, "b")]
+    assert progress(sandbox) == [(1, 100, "a"), (2, 100, "b")]
 
 
 def test_a_dry_run_runs_the_command_and_prints_its_progress(sandbox: Sandbox) -> None:
@@ -152,7 +152,7 @@ def test_what_tells_no_progress_may_go_to_a_file(sandbox: Sandbox, option: str) 
         -- bash -c 'echo 5% >&2; echo trouble >&2'"""
     )
     assert (ran.err, (sandbox.project / "errors").read_text()) == ("", "trouble\n")
-    assert progress(sandbox) == [(5, None, "5%")]
+    assert progress(sandbox) == [(5, 100, "5%")]
 
 
 @pytest.mark.parametrize(

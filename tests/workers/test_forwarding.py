@@ -7,6 +7,7 @@ import os
 import re
 import signal
 import socket
+import tempfile
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -174,10 +175,14 @@ def sockets_in_use(pid: int) -> int:
 
 
 async def test_a_peer_socket_answers_nothing_to_whoever_has_no_key(
-    folder: Path, tmp_path: Path
+    folder: Path,
 ) -> None:
-    place = tmp_path / "tmp"
-    place.mkdir()
+    # Short: the path of a socket may have some hundred characters.
+    with tempfile.TemporaryDirectory(dir="/tmp") as name:
+        await _knock(folder, Path(name))
+
+
+async def _knock(folder: Path, place: Path) -> None:
     async with crewed(folder, env={"TMPDIR": str(place)}):
         (crew,) = place.glob("toolyard-workers-*")
         assert crew.stat().st_mode & 0o777 == 0o700

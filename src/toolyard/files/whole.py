@@ -82,7 +82,7 @@ def beside(path: str, data: bytes, mode: int, *, sync: bool = True) -> Iterator[
 
 def _name(error: OSError, temporary: str, path: str) -> None:
     """Whoever reads the error knows the file, not where it is written first."""
-    if error.filename in (temporary, None):
+    if error.errno is not None and error.filename in (temporary, None):
         error.filename = path
 
 
