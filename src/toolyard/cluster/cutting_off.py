@@ -7,12 +7,12 @@ from collections.abc import Awaitable, Callable
 
 from toolyard.cluster.peers import PeerGone, PeerLost, Peers
 from toolyard.cluster.roster import Roster
+from toolyard.cluster.tenure import Tenure
 from toolyard.cluster.visits import Visit
 from toolyard.http.fetching.connection import HttpError
 from toolyard.http.request import Request
 from toolyard.http.response import Response
 from toolyard.protocol.call import Caller
-from toolyard.store.interface import Store
 
 SERVICE = "store"
 WITHIN = 0.8
@@ -46,8 +46,8 @@ async def _ask(peers: Peers, name: str) -> bytes:
         return b""
 
 
-def store_service(store: Store) -> Callable[[Visit, Request, Response], Awaitable[None]]:
+def store_service(tenure: Tenure) -> Callable[[Visit, Request, Response], Awaitable[None]]:
     async def answer(_visit: Visit, _request: Request, response: Response) -> None:
-        await response.send(200, _REACHED if store.condition.reachable else _AWAY)
+        await response.send(200, _REACHED if tenure.hears_the_store() else _AWAY)
 
     return answer

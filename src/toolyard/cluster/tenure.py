@@ -22,6 +22,10 @@ from toolyard.telemetry import logger
 
 log = logger("peers")
 FOR, EVERY = 1.5, 0.4
+# A renewal that hangs leaves time to ask the others before the term is over.
+ANSWER_WITHIN = 0.6
+# Whoever has not renewed for so long does not reach the store, though it may not know it yet.
+HEARD_WITHIN = 0.8
 EXCUSED_FOR = 1.0
 
 
@@ -51,6 +55,10 @@ class Tenure:
             return True
         return monotonic() < self._excused_until
 
+    def hears_the_store(self) -> bool:
+        lease = self._lease
+        return lease is not None and monotonic() < lease.until - FOR + HEARD_WITHIN
+
     async def in_office(self) -> None:
         """Wait for the next term, if this one is over. Raises StoreError."""
         until = monotonic() + FOR
@@ -69,8 +77,9 @@ class Tenure:
     async def keep(self) -> None:
         while True:
             try:
-                await self._renew()
-            except StoreError:
+                async with asyncio.timeout(ANSWER_WITHIN):
+                    await self._renew()
+            except (StoreError, TimeoutError):
                 await self._look_around()
             await asyncio.sleep(EVERY)
 

@@ -118,4 +118,4 @@ def _own_host(store: str) -> str:
 
 
 def services_of(cluster: Cluster) -> Mapping[str, Service]:
-    return {SERVICE: store_service(cluster.store)} if cluster.store is not None else {}
+    return {SERVICE: store_service(cluster.shared.tenure)} if cluster.shared is not None else {}
