@@ -22,7 +22,7 @@ from toolyard.app.access import (
     refusals_of,
     view_of,
 )
-from toolyard.app.context import Context
+from toolyard.app.context import Context, context_of
 from toolyard.app.federation import Federation, federation_of, upstream_setup
 from toolyard.app.plan import Plan
 from toolyard.app.scripts import Scripts, scripts_of
@@ -112,12 +112,13 @@ def build(plan: Plan, taps: Taps | None = None, cluster: Cluster | None = None) 
     scripts = scripts_of(plan, taps, guard, announcer)
     setup = upstream_setup(plan, logins, guard, cluster)
     federation = federation_of(plan, scripts, taps, logins, setup, announcer)
-    context = Context(plan, federation)
+    context = context_of(plan, federation)
     keeper = Keeper([federation.full_source], announcer, context.indexes.prepare)
     narrow = view_of(plan.settings)
     tasks = LaterTasks(plan)
     offer = context.offer(_offer(plan, keeper, federation, narrow))
-    methods = _methods(plan, offer, scripts, federation, tasks, taps)
+    tools = _tools(plan, offer, scripts, taps, tasks, context)
+    methods = _methods(plan, offer, scripts, federation, tools)
     limits = limits_of(plan.settings, cluster)
     # Outermost: whatever limits, records or shows a call is about the tool that does the work.
     handler = unwrapped(
@@ -183,20 +184,25 @@ def _offer(plan: Plan, keeper: Keeper, federation: Federation, narrow: Narrowing
     return federation.offer(Offer(keeper, stamp(plan.identity), sizes, narrow))
 
 
+def _tools(
+    plan: Plan, offer: Offer, scripts: Scripts, taps: Taps, tasks: LaterTasks, context: Context
+) -> ToolMethods:
+    permit = permit_of(plan.settings, scripts.policy, deny_unnamed=plan.like_mcp_bash)
+    return ToolMethods(offer, taps.permit(permit), tasks, context.results)
+
+
 def _methods(
     plan: Plan,
     offer: Offer,
     scripts: Scripts,
     federation: Federation,
-    tasks: LaterTasks,
-    taps: Taps,
+    tools: ToolMethods,
 ) -> Methods:
     if plan.settings.force_minimal:
         return minimal_methods_of(offer)
-    permit = permit_of(plan.settings, scripts.policy, deny_unnamed=plan.like_mcp_bash)
     return methods_of(
         offer,
-        ToolMethods(offer, taps.permit(permit), tasks),
+        tools,
         scripts.roots,
         news=scripts.news(offer.keeper),
         on_roots_changed=federation.on_roots_changed,

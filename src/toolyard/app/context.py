@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
@@ -10,11 +11,14 @@ from toolyard.access.rules import Who, read_who
 from toolyard.app.federation import Federation
 from toolyard.app.plan import Plan
 from toolyard.catalog.entries import Tool
+from toolyard.context.cutting import limit_of
 from toolyard.context.display import pinned
 from toolyard.context.reading import Reading, reading_of
 from toolyard.errors import ConfigError, Problem
 from toolyard.methods.finding import FindTools, ToolIndexes
+from toolyard.methods.kept_results import KeptResults
 from toolyard.methods.offer import Offer
+from toolyard.methods.results import Results
 from toolyard.methods.views import Views
 from toolyard.protocol.call import Call, Caller, JsonObject
 from toolyard.settings import Settings
@@ -26,6 +30,7 @@ class Context:
 
     plan: Plan
     federation: Federation
+    results: Results
     indexes: ToolIndexes = field(default_factory=ToolIndexes)
 
     def offer(self, offer: Offer) -> Offer:
@@ -36,12 +41,39 @@ class Context:
             own = by_caller(call.caller) if by_caller is not None else None
             return own or chosen or self.federation.registries.reading
 
-        views = Views(FindTools(offer, self.indexes), configured, self.is_pinned)
+        find = FindTools(offer, self.indexes)
+        views = Views(find, configured, self.is_pinned, self._reader)
         return replace(offer, views=views)
+
+    def _reader(self) -> Tool | None:
+        """Whoever may get a part must be able to read on."""
+        limits = self.federation.registries.limits_results or self.results.general_limit()
+        return self.results.reader() if limits else None
 
     def is_pinned(self, tool: Tool) -> bool:
         patterns = (*self.plan.settings.pinned, *self.federation.registries.pinned)
         return pinned(tool) or any(fnmatchcase(tool.name, pattern) for pattern in patterns)
+
+
+def context_of(plan: Plan, federation: Federation) -> Context:
+    settings = plan.settings
+    place = settings.place("result_limit")
+    try:
+        own_limit = limit_of(settings.result_limit)
+    except ValueError as error:
+        raise ConfigError([Problem(place.file, place.pointer, str(error))]) from None
+    store = KeptResults(
+        _folder(settings), settings.max_kept_results_bytes, settings.kept_results_secs
+    )
+    results = Results(store, lambda: own_limit or federation.registries.result_limit)
+    return Context(plan, federation, results)
+
+
+def _folder(settings: Settings) -> str:
+    if settings.results_dir:
+        return os.path.expanduser(settings.results_dir)
+    base = os.environ.get("XDG_STATE_HOME") or os.path.expanduser("~/.local/state")
+    return os.path.join(base, "toolyard", "results")
 
 
 def reading_in(settings: Settings) -> Reading | None:

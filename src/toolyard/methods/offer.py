@@ -102,7 +102,7 @@ class Offer:
         In a view that hides tools, the list stays the same whatever happens to those.
         """
         views = self.views
-        if views is None or views.reading(call) == FULL:
+        if views is None or (views.reading(call) == FULL and views.reader() is None):
             return listener
 
         def digest() -> str:

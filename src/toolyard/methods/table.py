@@ -12,6 +12,7 @@ from toolyard.methods.news import News
 from toolyard.methods.offer import Offer
 from toolyard.methods.prompts import PromptMethods
 from toolyard.methods.resources import ResourceMethods
+from toolyard.methods.results import Results
 from toolyard.methods.roots import RootsMethods
 from toolyard.methods.subscriptions import Room, SubscriptionMethods
 from toolyard.methods.tools import ToolMethods
@@ -59,7 +60,7 @@ def methods_of(
     table: dict[str, Handler] = {
         **{SPELLED[kind].method: list_method(offer, kind) for kind in KINDS},
         "tools/call": tools.call,
-        "resources/read": ResourceMethods(offer).read,
+        "resources/read": _with_results(ResourceMethods(offer).read, tools.results),
         "resources/subscribe": subscriptions.subscribe,
         "resources/unsubscribe": subscriptions.unsubscribe,
         "prompts/get": PromptMethods(offer).get,
@@ -85,6 +86,10 @@ TASK_METHODS = frozenset[str]().union(
     )
 )
 _RUN_SCRIPTS = (*NAMED_BY, "completion/complete")
+
+
+def _with_results(read: Handler, results: Results | None) -> Handler:
+    return read if results is None else results.reading(read)
 
 
 def _roots_notice(notify: Callable[[str], None]) -> Handler:

@@ -9,10 +9,10 @@ from typing import Protocol, TypeAlias
 
 from toolyard.catalog.entries import Tool
 from toolyard.catalog.snapshot import Catalog
-from toolyard.context.meta_tools import META_NAMES
 from toolyard.errors import INVALID_PARAMS, MISSING_CAPABILITY, ProtocolError, ToolError, shown
 from toolyard.methods.offer import Offer
-from toolyard.methods.views import refuse_detour, unknown
+from toolyard.methods.results import Results
+from toolyard.methods.views import OUR_NAMES, refuse_detour, unknown
 from toolyard.protocol.call import Call, Channel, Encoded, Json, JsonObject, Result
 from toolyard.protocol.codec import dumps
 from toolyard.protocol.eras.headers import check_parameters
@@ -54,6 +54,8 @@ class ToolMethods:
     offer: Offer
     permit: Permit | None = None
     tasks: TaskHost | None = None
+    # Keeps results within their limits; None: there are none.
+    results: Results | None = None
 
     async def call(self, call: Call, channel: Channel) -> Result:
         catalog, tool = await self._find(call, channel)
@@ -73,11 +75,11 @@ class ToolMethods:
             host = self._host(call, tool)
             if host is not None:
                 return await host.begin(
-                    call, channel, tool, partial(_use, catalog, tool, arguments)
+                    call, channel, tool, partial(self._use, catalog, tool, arguments)
                 )
         if "_meta" in tool.definition and _wants_polling(tool):
             channel.close_stream()
-        return await _use(catalog, tool, arguments, call, channel)
+        return await self._use(catalog, tool, arguments, call, channel)
 
     async def _find(self, call: Call, channel: Channel) -> tuple[Catalog, Tool]:
         name = call.params.get("name")
@@ -85,13 +87,13 @@ class ToolMethods:
             raise ProtocolError(INVALID_PARAMS, "Tool name is required")
         catalog = self.offer.at_hand(call)
         tool = catalog.tools.get(name) if catalog is not None else None
-        if catalog is None or tool is None or tool.unavailable is not None or name in META_NAMES:
+        if catalog is None or tool is None or tool.unavailable is not None or name in OUR_NAMES:
             return await self._search(name, call, channel)
         return catalog, tool
 
     async def _search(self, name: str, call: Call, channel: Channel) -> tuple[Catalog, Tool]:
         """One of ours if this call's view has it, else that of the catalog. Waits if it must."""
-        if name in META_NAMES:
+        if name in OUR_NAMES:
             listed = await self.offer.listed(call, channel)
             if name in listed.tools:
                 return listed, listed.tools[name]
@@ -104,21 +106,20 @@ class ToolMethods:
         name = shown(name)
         raise ProtocolError(INVALID_PARAMS, f"Tool '{name}' not found", {"name": name})
 
+    async def _use(
+        self, catalog: Catalog, tool: Tool, arguments: JsonObject, call: Call, channel: Channel
+    ) -> Result:
+        result = await tool.target.call(arguments, call, channel)
+        if tool.check_output and "outputSchema" in tool.definition:
+            result = _with_valid_output(catalog, tool, result)
+        return result if self.results is None else await self.results.fit(tool, result, call)
+
     def _host(self, call: Call, tool: Tool) -> TaskHost | None:
         """Who makes a task of this call, if it is to become one. Raises ProtocolError."""
         if not becomes_task(call.revision, call.params, call.client.capabilities, tool.tasks):
             return None
         answers_at_once = tool.asks_first and call.input_responses is None
         return None if answers_at_once else self.tasks
-
-
-async def _use(
-    catalog: Catalog, tool: Tool, arguments: JsonObject, call: Call, channel: Channel
-) -> Result:
-    result = await tool.target.call(arguments, call, channel)
-    if tool.check_output and "outputSchema" in tool.definition:
-        return _with_valid_output(catalog, tool, result)
-    return result
 
 
 def _check_headers(

@@ -23,6 +23,8 @@ from toolyard.errors import ToolError, shown
 from toolyard.protocol.call import Call, Channel, Handler, JsonObject, Result, Target
 
 FULL = Reading(view="full")
+READ_RESULT = "read_result"
+OUR_NAMES = META_NAMES | {READ_RESULT}
 _MOST_KEPT = 256
 OURS = Origin("context")
 
@@ -51,6 +53,8 @@ class Views:
     # What the operator has chosen for a call; its address comes first.
     configured: Callable[[Call], Reading | None] = _nobody
     is_pinned: IsPinned = pinned
+    # A tool of ours that every view lists; None where it has nothing to do.
+    reader: Callable[[], Tool | None] = lambda: None
     # By catalog and view: what is listed. The catalog is kept so that its id stays its own.
     _listed: dict[tuple[int, ViewName], tuple[Catalog, Catalog]] = field(default_factory=dict)
     _budgeted: dict[tuple[int, int], tuple[Catalog, ViewName]] = field(default_factory=dict)
@@ -76,14 +80,16 @@ class Views:
 
     def shown(self, call: Call, catalog: Catalog) -> Catalog:
         """The catalog whose tools are listed: all of them, or ours and those that are pinned."""
-        view = self.view(call, catalog)
-        if view == "full":
+        view, reader = self.view(call, catalog), self.reader()
+        if view == "full" and reader is None:
             return catalog
         cached = self._listed.get((id(catalog), view))
         if cached is None or cached[0] is not catalog:
             if len(self._listed) >= _MOST_KEPT:
                 self._listed.clear()
-            tools = self._tools(catalog, view)
+            tools = dict(self._tools(catalog, view))
+            if reader is not None:
+                tools[reader.name] = reader
             listed = Catalog(tools, broken=catalog.broken, created_at=catalog.created_at)
             cached = self._listed[id(catalog), view] = (catalog, listed)
         return cached[1]
@@ -91,7 +97,7 @@ class Views:
     def _tools(self, catalog: Catalog, view: ViewName) -> Mapping[str, Tool]:
         return {
             definition["name"]: self._meta_tool(definition)
-            if definition["name"] in META_NAMES
+            if definition["name"] in META_NAMES and view != "full"
             else catalog.tools[definition["name"]]
             for definition in definitions(catalog, view, self.is_pinned)
         }

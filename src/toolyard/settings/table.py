@@ -62,6 +62,10 @@ class Settings:
     # What models read
     view = Knob(TEXT, "", "Which tools are listed: `full`, `index` or `search`; unset: `full`.")
     budget = Knob(WHOLE, 0, "In place of a view: the fullest that takes so many tokens; 0: none.")
+    result_limit = Knob(TEXT, "", "Most of a result that is sent: tokens, or a text like `64 kB`.")
+    results_dir = Knob(PATH, "", "Where the rest is kept; unset: in the user's state folder.")
+    kept_results_secs = Knob(SECONDS, 3600, "For how long.")
+    max_kept_results_bytes = Knob(WHOLE, 268435456, "How much of them, all together.")
     pinned = Knob(WORDS, (), "Tools that every view lists, as patterns.")
     # Registry
     registry_dir = Knob(PATH, ".registry", "Where the generated registry files are kept.")

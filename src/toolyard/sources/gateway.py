@@ -58,6 +58,20 @@ class Registries:
     def pinned(self) -> tuple[str, ...]:
         return tuple(pattern for registry in self.files for pattern in registry.pinned)
 
+    @property
+    def result_limit(self) -> int | None:
+        """How many bytes of a result are sent, as the first file says that says it."""
+        limits = (registry.result_limit for registry in self.files)
+        return next((limit for limit in limits if limit is not None), None)
+
+    @cached_property
+    def limits_results(self) -> bool:
+        """Does any file limit any result?"""
+        limits = [registry.result_limit for registry in self.files]
+        limits += [server.result_limit for server in self.servers]
+        limits += [tool.result_limit for registry in self.files for tool in registry.tools]
+        return any(limits)
+
     def needed(self) -> frozenset[str]:
         """The servers whose listing the catalog is made from: nothing else is started."""
         servers_of_tools = {

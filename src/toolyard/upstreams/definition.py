@@ -39,6 +39,7 @@ class ServerDefinition:
     validate: bool = False
     # In place of what it tells models about itself; empty: nothing is passed on.
     instructions: str | None = None
+    result_limit: int | None = None  # bytes of a result that are sent
     disabled: str | None = None  # the reason
     secrets: frozenset[str] = frozenset()  # values that came from variables
 

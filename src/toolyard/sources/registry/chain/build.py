@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from toolyard.catalog.entries import Origin, Tool
+from toolyard.context.cutting import LIMIT
 from toolyard.context.display import PINNED
 from toolyard.protocol.call import JsonObject, Target
 from toolyard.sources.registry.chain.chain import Chain
@@ -162,7 +163,18 @@ def _chain_extra(chain: Chain) -> dict[str, object]:
         extra |= {"server": chain.server.name, "originalName": chain.original_name}
     if chain.existing is not None:
         extra |= {"source": chain.existing.name, **_passed_on(chain.existing)}
-    return extra
+    limit = _result_limit(chain)
+    return extra if limit is None else {**extra, LIMIT: limit}
+
+
+def _result_limit(chain: Chain) -> object:
+    """The nearest entry's, else that of the server or the tool underneath."""
+    own = _nearest(chain, lambda link: link.result_limit)
+    if own is not None:
+        return own
+    if chain.server is not None:
+        return chain.server.result_limit
+    return chain.existing.extra.get(LIMIT) if chain.existing is not None else None
 
 
 def _passed_on(existing: Tool) -> dict[str, object]:

@@ -8,6 +8,7 @@ from fnmatch import fnmatchcase
 
 from toolyard.catalog.entries import Completion, Origin, Prompt, Resource, Template, Tool
 from toolyard.catalog.listing import Listing
+from toolyard.context.cutting import LIMIT
 from toolyard.protocol.call import JsonObject
 from toolyard.sources.registry.chain.targets import RenamedReference
 from toolyard.sources.registry.format.model import Registry
@@ -48,7 +49,9 @@ class Exposed:
         name = self._free_name("tools", server, original, self.tools)
         if name is not None:
             target = self.connect.tool(server.name, original)
-            extra = {"server": server.name, "originalName": original}
+            extra: dict[str, object] = {"server": server.name, "originalName": original}
+            if server.result_limit is not None:
+                extra[LIMIT] = server.result_limit
             definition_shown = {"inputSchema": {"type": "object"}, **definition, "name": name}
             origin, check = _origin(server, original), server.validate
             tool = Tool(name, definition_shown, target, origin, check_input=check, extra=extra)

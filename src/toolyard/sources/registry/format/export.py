@@ -48,7 +48,7 @@ _SAME = (
 _INHERITED = ("title", "description", "inputSchema", "outputSchema", "outputTransform")
 _ONLY_HERE = (
     *("sourceVersionPin", "expectedSchemaHash", "validationMode", "textExtraction"),
-    *("auth", "hidden", "timeoutSecs", "arguments", "pinned", "keywords"),
+    *("auth", "hidden", "timeoutSecs", "arguments", "pinned", "keywords", "resultLimit"),
 )
 
 

@@ -19,7 +19,7 @@ from toolyard.sources.registry.format.formats import to_native
 from toolyard.sources.registry.format.model import Expose, Registry, ToolDefinition
 from toolyard.sources.registry.format.report import Report
 from toolyard.sources.registry.format.servers import Surroundings, read_server
-from toolyard.sources.registry.format.tools import SchemaReader, read_tool
+from toolyard.sources.registry.format.tools import SchemaReader, read_limit, read_tool
 from toolyard.sources.shortage import raise_if_short
 from toolyard.upstreams.definition import ServerDefinition
 from toolyard.virtual.schema import References
@@ -113,6 +113,7 @@ class _Reading:
             project_expose=_expose(sections.get("project", {}).get("expose", "all")),
             reading=_reading(sections.get("context", {}), report),
             pinned=tuple(sections.get("context", {}).get("pinned", ())),
+            result_limit=read_limit(sections.get("context", {}), "/context", report),
             prefix_on_collision=self.converted.prefix_on_collision,
             raw=native,
             secrets=frozenset(self.around.secrets),

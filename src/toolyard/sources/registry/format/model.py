@@ -37,6 +37,7 @@ class ToolDefinition:
     renaming: Renaming = NO_RENAMING
     pinned: bool = False
     keywords: tuple[str, ...] = ()
+    result_limit: int | None = None  # bytes
     annotations: JsonObject | None = None
     version: str | None = None
     source_version_pin: str | None = None
@@ -59,6 +60,7 @@ class Registry:
     # How much of the tools models read, as far as the file says it.
     reading: Reading | None = None
     pinned: tuple[str, ...] = ()
+    result_limit: int | None = None  # bytes
     # Two exposed tools of one name: the later one gets its server's name in front.
     prefix_on_collision: bool = False
     # The file in the native form, variables not substituted: what is shown and converted.

@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 
 from toolyard.configuration.check import check
 from toolyard.configuration.objects import shape
+from toolyard.context.cutting import limit_of
 from toolyard.errors import did_you_mean
 from toolyard.files.pointers import escape
 from toolyard.protocol.call import Json, JsonObject
@@ -134,6 +135,7 @@ class _Filling:
             prefix=entry.get("prefix", ""),
             share=entry.get("share", "safe"),
             validate=entry.get("validate", False),
+            result_limit=self._result_limit(entry.get("resultLimit")),
             instructions=_instructions(entry.get("instructions")),
             disabled=self._disabled(entry.get("disabled", False), connection["url"]),
             secrets=frozenset(self._secrets),
@@ -147,6 +149,13 @@ class _Filling:
         place = self._around.report.place(f"{self._pointer}/{at}")
         self._unset += [f"variable {name} is not set ({place})" for name in variables.missing]
         return result
+
+    def _result_limit(self, value: Json) -> int | None:
+        try:
+            return limit_of(value)
+        except ValueError as error:
+            self._around.report.problem(f"{self._pointer}/resultLimit", str(error))
+            return None
 
     def _folder(self, cwd: str | None) -> str | None:
         if cwd is None:

@@ -6,6 +6,7 @@ from typing import Any
 
 from toolyard.configuration.check import check
 from toolyard.configuration.objects import shape
+from toolyard.context.cutting import limit_of
 from toolyard.errors import did_you_mean
 from toolyard.files.pointers import escape
 from toolyard.protocol.call import Json, JsonObject
@@ -53,6 +54,7 @@ def read_tool(
         defaults=defaults,
         renaming=_renaming(entry, f"{pointer}/arguments", report),
         disabled=why_disabled,
+        result_limit=read_limit(entry, pointer, report),
         **_plain(entry),
     )
 
@@ -117,6 +119,15 @@ def _unset(variable: str, place: str) -> str:
         return message
     template = "it looks like a template to be filled from the arguments, which a default is not"
     return f"{message}; {template}: write $${{{variable}}} for the text itself"
+
+
+def read_limit(entry: JsonObject, pointer: str, report: Report) -> int | None:
+    """In bytes."""
+    try:
+        return limit_of(entry.get("resultLimit"))
+    except ValueError as error:
+        report.problem(f"{pointer}/resultLimit", str(error))
+        return None
 
 
 def _renaming(entry: JsonObject, pointer: str, report: Report) -> Renaming:
