@@ -52,6 +52,10 @@ COMMANDS = {
     "schema": ("toolyard.cli.schema", "print the JSON Schema of a configuration file"),
     "config": ("toolyard.cli.project.config", "show what to put into a client's settings"),
     "link": ("toolyard.cli.linking.link", "put this server into the files of clients"),
+    "import": (
+        "toolyard.cli.linking.importing",
+        "take the servers of clients into a registry",
+    ),
     "unlink": ("toolyard.cli.linking.unlink", "take it out of them again"),
     "doctor": ("toolyard.cli.project.doctor", "check that everything needed for serving is there"),
     "bundle": ("toolyard.cli.bundling.bundle", "pack a project for desktop clients"),

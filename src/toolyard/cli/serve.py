@@ -56,16 +56,9 @@ def add(parser: ArgumentParser) -> None:
         metavar="N|auto",
         help="serve HTTP with this many processes (auto: one per core; default: 1)",
     )
+    _add_replicas(parser)
     parser.add_argument(
-        "--store",
-        metavar="URL",
-        help="share sessions with other replicas through this Redis, as redis://HOST:PORT "
-        "(needs TOOLYARD_CLUSTER_KEY)",
-    )
-    parser.add_argument(
-        "--peer",
-        metavar="[HOST:]PORT",
-        help="where other replicas reach this one (default: any port, on the way to the store)",
+        "--env-file", metavar="FILE", help="variables for the registry: NAME=value lines, mode 600"
     )
     parser.add_argument("--no-page", action="store_true", help="serve /mcp alone, without the page")
     parser.add_argument(
@@ -83,11 +76,30 @@ def add(parser: ArgumentParser) -> None:
     parser.set_defaults(debug=False)
 
 
+def _add_replicas(parser: ArgumentParser) -> None:
+    parser.add_argument(
+        "--store",
+        metavar="URL",
+        help="share sessions with other replicas through this Redis, as redis://HOST:PORT "
+        "(needs TOOLYARD_CLUSTER_KEY)",
+    )
+    parser.add_argument(
+        "--peer",
+        metavar="[HOST:]PORT",
+        help="where other replicas reach this one (default: any port, on the way to the store)",
+    )
+
+
 def run(options: Namespace) -> int:
     if options.workers != 1 and options.http is None:
         raise ConfigError.at("--workers", "a stdio server has one client: it needs --http")
     if options.store and options.http is None:
         raise ConfigError.at("--store", "a stdio server shares nothing: it needs --http")
+    if options.env_file is not None:
+        # Only for those who have one.
+        from toolyard.cli.env_file import load_env_file  # noqa: PLC0415
+
+        load_env_file(options.env_file)
     choice = _with_view(choose(options), options)
     if choice.project is not None or choice.registries:
         return _serve(options, choice)

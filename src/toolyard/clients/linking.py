@@ -8,7 +8,7 @@ something that is not there, which is harmless, and never an entry that nobody c
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from typing import Any
@@ -16,10 +16,11 @@ from typing import Any
 from toolyard.clients.entries import Server, additions
 from toolyard.clients.known import KnownClient
 from toolyard.clients.machine import Scope
+from toolyard.clients.ourselves import is_ours
 from toolyard.clients.records import LinkRecord, LinkRecords, hash_of
 from toolyard.clients.taking_back import taken_back, taken_unrecorded
 from toolyard.errors import ConfigError
-from toolyard.files.documents.document import put, read
+from toolyard.files.documents.document import put, read, take
 from toolyard.files.documents.spots import MISSING, Spot, entry_at, same
 from toolyard.files.foreign.exchange import Original, check_writable, discard, exchange, look
 from toolyard.files.foreign.lock_folder import locked
@@ -51,17 +52,26 @@ class Edit:
         return self.data != self.original.data
 
 
-def plan_link(file: ClientFile, name: str, server: Server, records: LinkRecords) -> Edit:
-    """Raises ConfigError; nothing is written."""
+def plan_link(
+    file: ClientFile,
+    name: str,
+    server: Server,
+    records: LinkRecords,
+    instead_of: Collection[str] = (),
+) -> Edit:
+    """Raises ConfigError; nothing is written. The servers that it replaces are taken out."""
     with _told(file.path):
         original = look(file.path)
         parts = additions(file.client, name, server)
         document = read(original.content, file.client.form)
         past = records.find(file.path, name)
         entry = entry_at(document, parts[-1].spot)
-        if same(entry, parts[-1].entry):
+        if past is None and is_ours(entry) and not same(entry, parts[-1].entry):
+            instead_of = {*instead_of, name}  # somebody has pasted it
+        replaced = _present(document, file.client, instead_of)
+        if same(entry, parts[-1].entry) and not replaced:
             return Edit(file, original, original.data, past, past)
-        if entry is not MISSING and past is None:
+        if entry is not MISSING and past is None and name not in instead_of:
             raise ValueError(
                 f"has a server named {name!r} that was not put there by link; choose another name "
                 "with --name, or take that one out"
@@ -69,12 +79,14 @@ def plan_link(file: ClientFile, name: str, server: Server, records: LinkRecords)
         data = original.content
         if past is not None:
             data = taken_back(past, data, file.client, force=False)
-            document = read(data, file.client.form)
+        data = take(data, file.client.form, replaced)
+        document = read(data, file.client.form)
         missing = tuple(part for part in parts if entry_at(document, part.spot) is MISSING)
         change = put(data, file.client.form, missing)
         check_writable(original)
-    # What one of our servers has made, the last of them to go takes along.
-    ours = records.at(file.path)
+    made, folders, container = _made(
+        original, records.at(file.path), _lacks_container(document, parts[-1].spot)
+    )
     record = LinkRecord(
         file.client.id,
         name,
@@ -83,15 +95,28 @@ def plan_link(file: ClientFile, name: str, server: Server, records: LinkRecords)
         change.splices,
         hash_of(data),
         hash_of(change.data),
-        made_file=original.data is None or any(other.made_file for other in ours),
-        made_folders=next(
-            (other.made_folders for other in ours if other.made_folders),
-            tuple(_to_make(original.real)),
-        ),
-        made_container=_lacks_container(document, parts[-1].spot)
-        or any(other.made_container for other in ours),
+        made,
+        folders,
+        container,
     )
     return Edit(file, original, change.data, record, past)
+
+
+def _made(
+    original: Original, ours: list[LinkRecord], container: bool
+) -> tuple[bool, tuple[str, ...], bool]:
+    """File, folders, container: what one server of ours has made, the last to go takes along."""
+    folders = next((record.made_folders for record in ours if record.made_folders), None)
+    return (
+        original.data is None or any(record.made_file for record in ours),
+        tuple(_to_make(original.real)) if folders is None else folders,
+        container or any(record.made_container for record in ours),
+    )
+
+
+def _present(document: Any, client: KnownClient, names: Collection[str]) -> list[Spot]:
+    spots = [Spot(client.container, name, client.key) for name in names]
+    return [spot for spot in spots if entry_at(document, spot) is not MISSING]
 
 
 def plan_unlink(file: ClientFile, name: str, records: LinkRecords, *, force: bool = False) -> Edit:

@@ -41,6 +41,9 @@ def add_server(parser: ArgumentParser) -> None:
         metavar="NAME",
         help="the server wants a token, which the client finds in this variable",
     )
+    parser.add_argument(
+        "--env-file", metavar="FILE", help="what the server that is started takes variables from"
+    )
     add_project(parser)
 
 
@@ -85,6 +88,8 @@ def local_server(options: Namespace) -> tuple[str, Local] | None:
         return None
     command, *args = command_line(options.program)
     words = (*args, "serve", *(os.path.abspath(path) for path in paths))
+    if options.env_file is not None:
+        words = (*words, "--env-file", os.path.abspath(options.env_file))
     name = str(identity_of(choice).info["name"]) if choice.project else DEFAULT_NAME
     return name, Local(command, words)
 

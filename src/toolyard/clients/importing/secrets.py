@@ -151,6 +151,8 @@ def _arg(name: str, before: str, arg: str, variables: SecretVariables) -> str:
     header, colon, text = arg.partition(":")
     if before in ("-H", "--header") and colon and header.lower() not in _OPEN_HEADERS:
         return f"{header}: {variables.replaced(name, header, text.strip())}"
+    if arg.startswith(("http://", "https://")):
+        return _url(name, arg, variables)
     flag = before.lstrip("-") if before.startswith("-") and "=" not in before else ""
     if not arg.startswith("-") and is_secret(flag, arg) and not _is_package(arg):
         return variables.replaced(name, flag or "ARG", arg)
@@ -159,4 +161,5 @@ def _arg(name: str, before: str, arg: str, variables: SecretVariables) -> str:
 
 def _is_package(arg: str) -> bool:
     """A package, a host or a file is long and mixed as well."""
-    return bool(re.fullmatch(r"[a-z0-9._/@:-]+", arg)) and not _PREFIX.match(arg)
+    is_plain = bool(re.fullmatch(r"[a-z0-9._/@:-]+", arg))
+    return is_plain and not _PREFIX.match(arg) and not _URL_WITH_SECRET.match(arg)
