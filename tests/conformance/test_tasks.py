@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 import pytest_asyncio
 
 from tests.conformance.suite import run_scenarios
+from tests.conformance.test_gateway import spawned
 from tests.peers.sdk_fixtures import PROJECT
-from tests.peers.serving import Listening, copied, serving
+from tests.peers.serving import Listening, copied, serving, toolyard
 
 pytestmark = [pytest.mark.long, pytest.mark.asyncio(loop_scope="module")]
 # How many checks of its own each has, beside that its messages fit the schema.
@@ -40,6 +43,23 @@ async def test_the_script_server_passes_every_scenario_for_tasks(
     scripts: Listening, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     await passes_every_scenario("scripts", scripts, capsys)
+
+
+@pytest.mark.parametrize("transport", ["HTTP", "stdio"])
+async def test_the_gateway_before_it_passes_them_too(
+    transport: str, scripts: Listening, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    state = {"XDG_STATE_HOME": str(tmp_path / "state")}
+    with copied(PROJECT) as project:
+        upstream: dict[str, Any] = spawned(toolyard("serve", project))
+        upstream["env"] |= {"XDG_STATE_HOME": str(tmp_path / "upstream")}
+        if transport == "HTTP":
+            upstream = {"url": scripts.url, "transport": "streamablehttp"}
+        registry = tmp_path / "registry.json"
+        server = {"name": "fixtures", "expose": "all", **upstream}
+        registry.write_text(json.dumps({"servers": [server]}))
+        async with serving(registry, env=state) as gateway:
+            await passes_every_scenario(f"gateway, {transport}", gateway, capsys)
 
 
 async def passes_every_scenario(

@@ -52,11 +52,18 @@ class LaterTasks:
 
         return TaskMethods(self)
 
-    async def begin(self, call: Call, channel: Channel, tool: Tool, work: Work) -> Result:
-        return await self._methods.begin(call, channel, tool, work)
+    async def begin(
+        self,
+        call: Call,
+        channel: Channel,
+        tool: Tool,
+        work: Work,
+        upstream: JsonObject | None = None,
+    ) -> Result:
+        return await self._methods.begin(call, channel, tool, work, upstream)
 
-    def answer(self, call: Call, channel: Channel) -> Awaitable[Result]:
-        return self._methods.answer(call, channel)
+    def answer(self, call: Call, channel: Channel, resume: Work) -> Awaitable[Result]:
+        return self._methods.answer(call, channel, resume)
 
     async def watch(self, call: Call, ids: Json, tell: Callable[[JsonObject], None]) -> Watching:
         return await self._methods.watch(call, ids, tell)

@@ -15,7 +15,7 @@ from toolyard.methods.resources import ResourceMethods
 from toolyard.methods.results import Results
 from toolyard.methods.roots import RootsMethods
 from toolyard.methods.subscriptions import Room, SubscriptionMethods
-from toolyard.methods.tools import ToolMethods
+from toolyard.methods.tools import TaskHost, ToolMethods
 from toolyard.protocol.call import Call, Channel, Handler, Result
 from toolyard.protocol.kinds import KINDS, NAMED_BY, SPELLED
 from toolyard.protocol.revisions import ALL
@@ -69,7 +69,7 @@ def methods_of(
         "notifications/initialized": subscriptions.initialized,
     }
     if tasks is not None:
-        table |= dict.fromkeys(TASK_METHODS, tasks.answer)
+        table |= dict.fromkeys(TASK_METHODS, _of_tasks(tasks, tools))
     if news is not None:
         table["notifications/initialized"] = _both(subscriptions.initialized, news.initialized)
     if on_roots_changed is not None:
@@ -77,6 +77,10 @@ def methods_of(
     if roots is not None:
         table.update(_with_roots(table, roots))
     return Methods(table, subscriptions)
+
+
+def _of_tasks(tasks: TaskHost, tools: ToolMethods) -> Handler:
+    return lambda call, channel: tasks.answer(call, channel, tools.resume)
 
 
 TASK_METHODS = frozenset[str]().union(

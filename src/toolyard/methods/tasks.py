@@ -13,7 +13,7 @@ from typing import Protocol
 
 from toolyard.catalog.entries import Tool
 from toolyard.errors import INVALID_PARAMS, METHOD_NOT_FOUND, ProtocolError, ToolError
-from toolyard.protocol.call import LOCAL, Call, Channel, Json, JsonObject, Result
+from toolyard.protocol.call import LOCAL, Call, Channel, Handler, Json, JsonObject, Result
 from toolyard.protocol.tasks.forms import (
     core_handle,
     core_outcome,
@@ -49,7 +49,7 @@ class TaskMethods:
 
     def __init__(self, office: Office) -> None:
         self._office = office
-        self._table: dict[tuple[str, str], Callable[[Call, Channel], Awaitable[Result]]] = {
+        self._table: dict[tuple[str, str], Handler] = {
             ("extension", "tasks/get"): self._get,
             ("extension", "tasks/update"): self._update,
             ("extension", "tasks/cancel"): self._cancel,
@@ -59,9 +59,11 @@ class TaskMethods:
             ("core", "tasks/cancel"): self._cancel_core,
         }
 
-    async def begin(self, call: Call, channel: Channel, tool: Tool, work: Work) -> Result:
+    async def begin(
+        self, call: Call, channel: Channel, tool: Tool, work: Work, upstream: JsonObject | None
+    ) -> Result:
         """Make a task of a call of this tool, and give its handle."""
-        undertaking = Undertaking(tool.name, work, self._ttl(call, tool))
+        undertaking = Undertaking(tool.name, work, self._ttl(call, tool), upstream)
         try:
             desk = self._office.desk()
         except OSError as error:
@@ -76,13 +78,20 @@ class TaskMethods:
         wish = wished_ttl(call.params) if call.revision.tasks == "core" else None
         return min(wish or work + limits.keep, limits.longest)
 
-    def answer(self, call: Call, channel: Channel) -> Awaitable[Result]:
+    def answer(self, call: Call, channel: Channel, resume: Work) -> Awaitable[Result]:
         method = self._table.get((call.revision.tasks, call.method))
         if method is None:
             raise ProtocolError(METHOD_NOT_FOUND, "Method not found", call.method)
         if call.revision.tasks == "extension" and not declares(call.client.capabilities):
             raise undeclared()
-        return method(call, channel)
+        return self._answer(method, call, channel, resume)
+
+    async def _answer(self, method: Handler, call: Call, channel: Channel, resume: Work) -> Result:
+        desk = self._office.desk_if_any()
+        task_id = call.params.get("taskId")
+        if desk is not None and isinstance(task_id, str):
+            await desk.take_over(task_id, call.caller, resume)
+        return await method(call, channel)
 
     async def _find(self, call: Call) -> tuple[TaskDesk, TaskRecord]:
         task_id = call.params.get("taskId")

@@ -16,7 +16,7 @@ from toolyard.methods.views import OUR_NAMES, refuse_detour, unknown
 from toolyard.protocol.call import Call, Channel, Encoded, Json, JsonObject, Result
 from toolyard.protocol.codec import dumps
 from toolyard.protocol.eras.headers import check_parameters
-from toolyard.protocol.tasks.words import FORBIDDEN, becomes_task
+from toolyard.protocol.tasks.words import FORBIDDEN, UPSTREAM, becomes_task
 
 # In a tool's `_meta`: clients of 2025-11-25 poll for its answer instead of holding a stream.
 # It travels with the definition, so it works through any number of gateways.
@@ -32,11 +32,18 @@ Work: TypeAlias = Callable[[Call, Channel], Awaitable[Result]]
 class TaskHost(Protocol):
     """Makes tasks of calls, and answers for them."""
 
-    async def begin(self, call: Call, channel: Channel, tool: Tool, work: Work) -> Result:
-        """Let the work go on by itself; the handle for it."""
+    async def begin(
+        self,
+        call: Call,
+        channel: Channel,
+        tool: Tool,
+        work: Work,
+        upstream: JsonObject | None = None,
+    ) -> Result:
+        """Let the work go on by itself; the handle for it. `upstream`: it runs there already."""
 
-    def answer(self, call: Call, channel: Channel) -> Awaitable[Result]:
-        """The methods tasks/*."""
+    def answer(self, call: Call, channel: Channel, resume: Work) -> Awaitable[Result]:
+        """The methods tasks/*. `resume` waits for a task that an earlier process has begun."""
 
     async def watch(self, call: Call, ids: Json, tell: Callable[[JsonObject], None]) -> Watching:
         """Tell of every state of the caller's own among these tasks."""
@@ -79,7 +86,16 @@ class ToolMethods:
                 )
         if "_meta" in tool.definition and _wants_polling(tool):
             channel.close_stream()
-        return await self._use(catalog, tool, arguments, call, channel)
+        result = await self._use(catalog, tool, arguments, call, channel)
+        if type(result) is dict and UPSTREAM in result and self.tasks is not None:
+            work, upstream = partial(self._use, catalog, tool, arguments), result[UPSTREAM]
+            return await self.tasks.begin(call, channel, tool, work, upstream)
+        return result
+
+    async def resume(self, call: Call, channel: Channel) -> Result:
+        """Go on with a call that is a task at an upstream."""
+        catalog, tool = await self._find(call, channel)
+        return await self._use(catalog, tool, {}, call, channel)
 
     async def _find(self, call: Call, channel: Channel) -> tuple[Catalog, Tool]:
         name = call.params.get("name")

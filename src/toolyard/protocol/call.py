@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Protocol, TypeAlias
+from typing import NamedTuple, Protocol, TypeAlias
 
 from toolyard.protocol.client import UNKNOWN, Client
 from toolyard.protocol.revisions import Revision
@@ -16,6 +16,7 @@ from toolyard.protocol.values import LOG_LEVELS, Json, JsonObject
 
 __all__ = [
     "LOG_LEVELS",
+    "AsTask",
     "Call",
     "Caller",
     "Channel",
@@ -57,6 +58,14 @@ class Caller:
 LOCAL = Caller()
 
 
+class AsTask(NamedTuple):
+    """The task that a call runs as: it goes on when its request is answered, or its client gone."""
+
+    id: str
+    # What it waits for, if that was begun before and runs at an upstream: its tool and id there.
+    upstream: JsonObject | None = None
+
+
 @dataclass(slots=True)
 class Call:
     """One request with its revision peeled off. Never edited; freezing would treble its cost."""
@@ -77,8 +86,7 @@ class Call:
     id: str | int | None = None
     # The lowest level of log messages that the client asked for; None if it asked for none.
     log_level: str | None = None
-    # The task that this call runs as: it goes on when its request is answered, or its client gone.
-    task: str | None = None
+    task: AsTask | None = None
     # The fields of the query of the address that it came to; None if there are none.
     address: Mapping[str, str] | None = None
     # The tool of ours that it was made through; None if the client named the tool itself.

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from toolyard.protocol.values import JsonObject
 
+# Why work is cancelled that goes on elsewhere: nothing is to be cancelled there.
+LEAVING = "the server ends, the task does not"
+
 
 def reason_in(params: JsonObject) -> str | None:
     """The reason that a notification gives."""

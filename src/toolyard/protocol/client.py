@@ -60,6 +60,14 @@ def forwarded(capabilities: JsonObject) -> JsonObject:
     return result
 
 
+def without_tasks(client: Client) -> Client:
+    """The same client, were it one that takes no handles of tasks."""
+    capabilities = client.capabilities
+    if "extensions" not in capabilities:
+        return client
+    return client._replace(capabilities=forwarded(capabilities))
+
+
 def told_in(revision: Revision, capabilities: JsonObject) -> JsonObject:
     """What a client can do, as far as a revision can express it."""
     result: JsonObject = {}

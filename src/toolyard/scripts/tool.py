@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import cached_property
 
+from toolyard.errors import ToolError
 from toolyard.protocol.call import Call, Channel, Json, JsonObject
 from toolyard.scripts.contract.embedded import EmbeddingRefusal, embed, named_in
 from toolyard.scripts.contract.environ import (
@@ -35,6 +36,8 @@ class ScriptTarget:
         self._runner = runner
 
     async def call(self, arguments: JsonObject, call: Call, channel: Channel) -> JsonObject:
+        if call.task is not None and call.task.upstream is not None:
+            raise ToolError("the tool is another one by now: what it began cannot be waited for")
         limit = self._limit(call)
         spec = self._spec(arguments, call, limit)
         outcome = await self._runner.run(spec, call, channel)

@@ -20,10 +20,21 @@ from typing import NamedTuple, TypeAlias
 
 from toolyard.errors import INTERNAL_ERROR, RATE_LIMITED, ProtocolError, ToolError
 from toolyard.protocol.asking.rounds import answered
-from toolyard.protocol.call import Call, Caller, Channel, Encoded, JsonObject, Result
+from toolyard.protocol.call import (
+    AsTask,
+    Call,
+    Caller,
+    Channel,
+    Client,
+    Encoded,
+    JsonObject,
+    Result,
+)
+from toolyard.protocol.cancelling import LEAVING
 from toolyard.protocol.channel import of_task
 from toolyard.protocol.codec import dumps, exact
 from toolyard.protocol.failures import failure
+from toolyard.protocol.revisions import ALL, LATEST
 from toolyard.protocol.tasks.record import TaskRecord
 from toolyard.protocol.tasks.words import unknown_task
 from toolyard.tasks.identifiers import belongs, new_id
@@ -33,8 +44,6 @@ from toolyard.telemetry import logger
 
 log = logger("tasks")
 LOOK_EVERY = 0.5  # seconds, for notes of other processes
-# Why work is cancelled that goes on elsewhere: nothing there is to be cancelled.
-LEAVING = "the server ends, the task does not"
 
 Work: TypeAlias = Callable[[Call, Channel], Awaitable[Result]]
 
@@ -85,7 +94,8 @@ class TaskDesk:
         except asyncio.CancelledError:
             await self._records.write(record.cancelled(now(), "its client left before it began"))
             raise
-        task = RunningTask(record, replace(call, task=record.id), self._records.write)
+        task_call = replace(call, task=AsTask(record.id, record.upstream))
+        task = RunningTask(record, task_call, self._records.write)
         self._start(
             task, TaskChannel(task, channel.session, of_task(channel, record.id)), undertaking
         )
@@ -168,6 +178,32 @@ class TaskDesk:
         record = await self._records.read(task_id)
         return None if record is None else await self._accounted_for(record)
 
+    async def take_over(self, task_id: str, caller: Caller, resume: Work) -> None:
+        """Go on waiting for a task that a process which has ended began at an upstream."""
+        if task_id in self._running or not belongs(self._key, task_id, caller.id):
+            return
+        record = await self._records.read(task_id)
+        if record is None or record.upstream is None or not self._is_orphan(record):
+            return
+        if task_id in self._running:
+            return  # another request was faster
+        record = replace(record, owner=self._records.owner)
+        call = Call(
+            "tools/call",
+            {"name": record.tool},
+            ALL.get(record.revision, LATEST),
+            Client({}, record.client),
+            caller,
+            task=AsTask(task_id, record.upstream),
+        )
+        task = RunningTask(record, call, self._records.write)
+        undertaking = Undertaking(record.tool, resume, record.ttl)
+        self._start(task, TaskChannel(task, None, None), undertaking)
+        await self._records.write(record)
+
+    def _is_orphan(self, record: TaskRecord) -> bool:
+        return not record.over and not self._records.is_alive(record.owner)
+
     async def summaries(self, caller: str | None = None) -> list[TaskRecord]:
         """The newest first; what runs here as it is now."""
         records = await self._records.summaries(caller)
@@ -179,7 +215,7 @@ class TaskDesk:
         ]
 
     async def _accounted_for(self, record: TaskRecord) -> TaskRecord:
-        if record.over or self._records.is_alive(record.owner):
+        if not self._is_orphan(record) or record.upstream is not None:
             return record
         whole = await self._records.read(record.id) or record
         why = "The server that ran this task was stopped or died; the task was not run again"

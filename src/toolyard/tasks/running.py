@@ -150,6 +150,10 @@ class TaskChannel(Channel):
         left = max(0.0, (self._task.record.expires - now()) / 1000)
         return await self._task.questions.ask(questions, left) if questions else {}
 
+    async def goes_on_at(self, upstream: JsonObject) -> None:
+        """The work is done elsewhere from now on, and would go on there without us."""
+        await self._task.send_on(upstream)
+
 
 def _so_far(progress: float, total: float | None) -> str:
     return f"{progress:g}" if total is None else f"{progress:g} of {total:g}"

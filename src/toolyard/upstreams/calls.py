@@ -8,18 +8,28 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable
+from typing import Protocol, runtime_checkable
 
 from toolyard.errors import HEADER_MISMATCH, ProtocolError
 from toolyard.protocol.call import Call, Caller, Channel, JsonObject
 from toolyard.protocol.eras.headers import parameters
+from toolyard.protocol.tasks.words import FORBIDDEN, OPTIONAL, UPSTREAM, needs_tasks
 from toolyard.upstreams.background import Background
 from toolyard.upstreams.condition import Condition
 from toolyard.upstreams.connections import Connections, Loan, client_of
+from toolyard.upstreams.conversation.driving import UpstreamTask, drive
 from toolyard.upstreams.conversation.roots import settle
-from toolyard.upstreams.conversation.running import Running
+from toolyard.upstreams.conversation.running import Running, passes_tasks_on
 from toolyard.upstreams.conversation.session import UpstreamSession
 from toolyard.upstreams.link.link import NO_HEADERS, Lost, NotSent, TimedOut
 from toolyard.upstreams.lists.listings import Listings
+
+
+@runtime_checkable
+class Elsewhere(Protocol):
+    """The channel of a task, which is told where its work goes on."""
+
+    async def goes_on_at(self, upstream: JsonObject) -> None: ...
 
 
 class Calls:
@@ -57,7 +67,7 @@ class Calls:
             return result
         except ProtocolError as error:
             clean = True
-            if not (again and self._is_outdated(error, session, call.caller)):
+            if not (again and self._may_be_sent_again(error, session, running)):
                 raise
         except NotSent as error:
             if session is not None:
@@ -72,6 +82,38 @@ class Calls:
                 loan.release(clean)
         # Provably not written, or refused unread: a second attempt runs it once.
         return await self._attempt(method, params, running, again=False)
+
+    async def _send_and_see_through(
+        self, session: UpstreamSession, method: str, params: JsonObject, running: Running
+    ) -> JsonObject:
+        """The result, be it at once or that of a task over there, whose end is waited for.
+
+        Where the client can take a handle, it is for our caller to make one of it.
+        """
+        if session.takes_tasks:
+            params = self._as_task(params, running)
+        result = await self._sent(session, method, params, running)
+        if not running.tasks:
+            return result
+        task = UpstreamTask.of(result, str(params.get("name")))
+        if task is None:
+            return result
+        call = running.call
+        if call.task is None and passes_tasks_on(call):
+            return {**result, UPSTREAM: task.as_json()}
+        if call.task is not None and isinstance(running.channel, Elsewhere):
+            await running.channel.goes_on_at(task.as_json())
+        return await drive(session, task, running)
+
+    async def resume(self, task: JsonObject, call: Call, channel: Channel) -> JsonObject:
+        """Wait for a task that was begun before. Raises as `perform` does."""
+        self._condition.refuse_if_disabled()
+        running = Running(call, channel)
+        loan = await self._borrow(running)
+        try:
+            return await drive(loan.session, UpstreamTask(**task), running)
+        finally:
+            loan.release(True)
 
     async def _borrow(self, running: Running) -> Loan:
         loan = await self._connections.lend(running)
@@ -96,6 +138,13 @@ class Calls:
     def _send(
         self, session: UpstreamSession, method: str, params: JsonObject, running: Running
     ) -> Awaitable[JsonObject]:
+        if running.tasks or (session.takes_tasks and method == "tools/call"):
+            return self._send_and_see_through(session, method, params, running)
+        return self._sent(session, method, params, running)
+
+    def _sent(
+        self, session: UpstreamSession, method: str, params: JsonObject, running: Running
+    ) -> Awaitable[JsonObject]:
         if session.link.transport == "stdio" or method != "tools/call" or not session.modern:
             return session.request(method, params, running)
         # Modern servers over HTTP find some of the arguments in headers as well.
@@ -105,6 +154,14 @@ class Calls:
         headers = parameters(places, params.get("arguments") or {}) if places else NO_HEADERS
         return session.request(method, params, running, headers=headers)
 
+    def _as_task(self, params: JsonObject, running: Running) -> JsonObject:
+        """In the core form it is for us to ask for a task: if we have one, or if we must."""
+        support = self._listings.task_support(running.call.caller, params["name"])
+        if support == FORBIDDEN or (support == OPTIONAL and running.call.task is None):
+            return params
+        running.tasks = True
+        return {**params, "task": {}}
+
     async def _list_and_send(
         self, session: UpstreamSession, method: str, params: JsonObject, running: Running
     ) -> JsonObject:
@@ -112,6 +169,14 @@ class Calls:
         places = self._listings.headers(running.call.caller, params["name"])
         headers = parameters(places, params.get("arguments") or {}) if places else NO_HEADERS
         return await session.request(method, params, running, headers=headers)
+
+    def _may_be_sent_again(
+        self, error: ProtocolError, session: UpstreamSession | None, running: Running
+    ) -> bool:
+        """Was it refused unread, for a reason that we can do something about?"""
+        if _insists_on_tasks(error, running):
+            return True
+        return self._is_outdated(error, session, running.call.caller)
 
     def _is_outdated(
         self, error: ProtocolError, session: UpstreamSession | None, caller: Caller
@@ -129,6 +194,18 @@ class Calls:
 
     async def close(self) -> None:
         await self._checks.cancel()
+
+
+def _insists_on_tasks(error: ProtocolError, running: Running) -> bool:
+    """It refused to run other than as a task: for a client that knows none, we look after that.
+
+    A client of a revision that has them hears the refusal: it may declare them and call again.
+    """
+    knows = running.call.revision.tasks == "extension"
+    if running.tasks or knows or not needs_tasks(error):
+        return False
+    running.tasks = True
+    return True
 
 
 async def _check(session: UpstreamSession) -> None:

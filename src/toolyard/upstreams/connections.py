@@ -76,6 +76,8 @@ class Loan(NamedTuple):
 
 
 def client_of(call: Call, session: Session | None) -> Downstream:
+    if call.task is not None:
+        session = None  # a task outlives the session that it was begun on
     return Downstream(call.caller, guise_of(call.revision, call.client), session, call.revision)
 
 

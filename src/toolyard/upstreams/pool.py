@@ -32,6 +32,9 @@ class Gone:
     ) -> JsonObject:
         raise Down("is not defined any more")
 
+    async def resume(self, task: JsonObject, call: Call, channel: Channel) -> JsonObject:
+        raise Down("is not defined any more")
+
     async def subscribe(
         self, uri: str, call: Call, channel: Channel, changed: Callable[[], None]
     ) -> Callable[[], None]:

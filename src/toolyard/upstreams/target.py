@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import Any, Protocol
 
-from toolyard.errors import METHOD_NOT_FOUND, ProtocolError, UpstreamError
+from toolyard.errors import METHOD_NOT_FOUND, ProtocolError, ToolError, UpstreamError
 from toolyard.protocol.asking.rounds import RESPONSES, STATE
 from toolyard.protocol.call import Call, Channel, Json, JsonObject, Result, Target
 from toolyard.telemetry import each_text
@@ -18,6 +18,9 @@ class Backend(Protocol):
     def perform(
         self, method: str, params: JsonObject, call: Call, channel: Channel
     ) -> Awaitable[JsonObject]: ...
+
+    async def resume(self, task: JsonObject, call: Call, channel: Channel) -> JsonObject:
+        """Wait for a task that an earlier request has begun there."""
 
     async def subscribe(
         self, uri: str, call: Call, channel: Channel, changed: Callable[[], None]
@@ -57,8 +60,12 @@ class UpstreamTarget:
             params[RESPONSES] = call.input_responses
         if call.request_state is not None:
             params[STATE] = call.request_state
+        begun = call.task.upstream if call.task is not None else None
         try:
-            result = await self._peer.perform(self._method, params, call, channel)
+            if begun is not None:
+                result = await self._resume(begun, params, call, channel)
+            else:
+                result = await self._peer.perform(self._method, params, call, channel)
             return self._without_secrets(result) if result.get("isError") else result
         except ProtocolError as error:
             data = self._without_secrets(error.data)
@@ -68,6 +75,13 @@ class UpstreamTarget:
             raise UpstreamError(self._server, reason) from None
         except LinkError as error:
             raise UpstreamError(self._server, self._peer.public_text(error)) from None
+
+    async def _resume(
+        self, begun: JsonObject, params: JsonObject, call: Call, channel: Channel
+    ) -> JsonObject:
+        if begun.get("tool") != params.get("name"):
+            raise ToolError("the tool is another one by now: what it began cannot be waited for")
+        return await self._peer.resume(begun, call, channel)
 
     def _without_secrets(self, value: Json) -> Any:
         """What a server says about its failure may repeat what it was started or called with."""

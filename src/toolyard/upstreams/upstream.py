@@ -115,6 +115,9 @@ class Upstream:
     ) -> Awaitable[JsonObject]:
         return self._calls.perform(method, params, call, channel)
 
+    async def resume(self, task: JsonObject, call: Call, channel: Channel) -> JsonObject:
+        return await self._calls.resume(task, call, channel)
+
     async def subscribe(
         self, uri: str, call: Call, channel: Channel, changed: Callable[[], None]
     ) -> Callable[[], None]:

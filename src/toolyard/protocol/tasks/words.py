@@ -34,6 +34,8 @@ RELATED = "io.modelcontextprotocol/related-task"
 # Beside the words of the extension, which has none for it: how far a task is, in numbers.
 PROGRESS = "toolyard/progress"
 _TASK_RESULT = "task"
+# In a handle that is not given to anybody yet: the task at an upstream that it stands for.
+UPSTREAM = "toolyard/upstream"
 
 
 def declares(capabilities: Mapping[str, Json]) -> bool:
@@ -47,6 +49,19 @@ def support_in(definition: Mapping[str, Json]) -> Support:
     execution = definition.get("execution")
     support = execution.get("taskSupport") if isinstance(execution, dict) else None
     return cast(Support, support) if support in SUPPORTS else FORBIDDEN
+
+
+def with_support(definition: JsonObject, support: Support) -> JsonObject:
+    execution = definition.get("execution")
+    own = execution if isinstance(execution, dict) else {}
+    return {**definition, "execution": {**own, "taskSupport": support}}
+
+
+def hosted(definition: JsonObject) -> JsonObject:
+    """A tool of an upstream as we offer it: who cannot take a task waits, and we take it."""
+    if support_in(definition) != REQUIRED:
+        return definition
+    return with_support(definition, OPTIONAL)
 
 
 def becomes_task(

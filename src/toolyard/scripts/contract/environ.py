@@ -229,7 +229,7 @@ def client_environ(facts: Told) -> Environ:
 
 def call_environ(call: Call) -> Environ:
     # A script reports only where somebody listens, and the state of a task is always shown.
-    token = call.meta.get("progressToken", call.task)
+    token = call.meta.get("progressToken", call.task.id if call.task is not None else None)
     environ = {
         PROGRESS_TOKEN: b"" if token is None else plain(token),
         WORKER_KEY: base64.urlsafe_b64encode(compact(call.id)).rstrip(b"="),
@@ -239,7 +239,7 @@ def call_environ(call: Call) -> Environ:
     if call.request_state is not None:
         environ[REQUEST_STATE] = plain(call.request_state)
     if call.task is not None:
-        environ[TASK_ID] = plain(call.task)
+        environ[TASK_ID] = plain(call.task.id)
     return environ
 
 

@@ -6,16 +6,20 @@ from toolyard import __version__
 from toolyard.errors import INTERNAL_ERROR, ProtocolError
 from toolyard.protocol.asking.rounds import RESULT_TYPES, ROUND_PARAMS
 from toolyard.protocol.call import Call, Json, JsonObject
-from toolyard.protocol.client import forwarded, told_in
+from toolyard.protocol.client import TASKS_EXTENSION, forwarded, told_in
 from toolyard.protocol.eras.keys import CAPABILITIES, CLIENT_INFO, ENVELOPE_KEYS, LOG_LEVEL, VERSION
 from toolyard.protocol.revisions import LATEST, Revision
+from toolyard.protocol.tasks.words import RELATED, is_handle
 from toolyard.upstreams.link.link import Lost
 
 OUR_INFO: JsonObject = {"name": "toolyard", "version": __version__}
 _OURS = ENVELOPE_KEYS | {"progressToken"}
+_THEIRS = frozenset({"progressToken", RELATED})
 
 
-def seal(params: JsonObject, revision: Revision, call: Call | None) -> JsonObject:
+def seal(
+    params: JsonObject, revision: Revision, call: Call | None, *, tasks: bool = False
+) -> JsonObject:
     """The params as they go out: the client's own `_meta`, and this hop's envelope."""
     if not revision.modern and not ROUND_PARAMS.isdisjoint(params):
         params = {key: value for key, value in params.items() if key not in ROUND_PARAMS}
@@ -23,37 +27,43 @@ def seal(params: JsonObject, revision: Revision, call: Call | None) -> JsonObjec
     if call is not None and call.meta:
         meta = {k: v for k, v in call.meta.items() if k not in _OURS}
     if revision.modern:
-        meta.update(envelope(revision.date, call))
+        meta.update(envelope(revision.date, call, tasks=tasks))
     return {**params, "_meta": meta} if meta else params
 
 
-def envelope(version: str, call: Call | None = None) -> JsonObject:
+def envelope(version: str, call: Call | None = None, *, tasks: bool = False) -> JsonObject:
     """What a modern request must say: we are asking, with what our own client can answer."""
     fields: JsonObject = {
         VERSION: version,
         CLIENT_INFO: OUR_INFO,
-        CAPABILITIES: _declared(call) if call else {},
+        CAPABILITIES: _declared(call, tasks) if call else {},
     }
     if call is not None and call.log_level is not None:
         fields[LOG_LEVEL] = call.log_level
     return fields
 
 
-def _declared(call: Call) -> JsonObject:
+def _declared(call: Call, tasks: bool) -> JsonObject:
+    """Tasks end with us: they are declared where we look after them ourselves."""
     capabilities = forwarded(call.client.capabilities)
-    if call.revision.modern or not capabilities:
+    if not call.revision.modern and capabilities:
+        capabilities = told_in(LATEST, capabilities)
+    if not tasks:
         return capabilities
-    return told_in(LATEST, capabilities)
+    extensions = {**(capabilities.get("extensions") or {}), TASKS_EXTENSION: {}}
+    return {**capabilities, "extensions": extensions}
 
 
-def result_of(message: JsonObject) -> JsonObject:
+def result_of(message: JsonObject, *, tasks: bool = False) -> JsonObject:
     """The result of a response; the upstream's error is raised."""
     error, result = message.get("error"), message.get("result")
     if error is not None:
         raise protocol_error(error)
     if not isinstance(result, dict):
         raise Lost("answered with something that is not a result")
-    if "resultType" in result and result["resultType"] not in RESULT_TYPES:
+    if "resultType" in result and not (
+        result["resultType"] in RESULT_TYPES or (tasks and is_handle(result))
+    ):
         raise Lost(f"answered with an unknown kind of result, {result['resultType']!r}")
     return result
 
@@ -91,10 +101,18 @@ def error_object(error: ProtocolError) -> JsonObject:
 
 
 def without_token(params: JsonObject) -> JsonObject:
-    """A question's own progress token means nothing to our client."""
+    """A question's own progress token, and its task, mean nothing to our client."""
     meta = params.get("_meta")
-    if not isinstance(meta, dict) or "progressToken" not in meta:
+    if not isinstance(meta, dict) or _THEIRS.isdisjoint(meta):
         return params
-    other_meta = {key: value for key, value in meta.items() if key != "progressToken"}
+    other_meta = {key: value for key, value in meta.items() if key not in _THEIRS}
     other_params = {key: value for key, value in params.items() if key != "_meta"}
     return {**other_params, "_meta": other_meta} if other_meta else other_params
+
+
+def related_in(params: JsonObject) -> JsonObject:
+    """What the answer to a question must carry, if the question belongs to a task."""
+    meta = params.get("_meta")
+    if not isinstance(meta, dict) or RELATED not in meta:
+        return {}
+    return {"_meta": {RELATED: meta[RELATED]}}

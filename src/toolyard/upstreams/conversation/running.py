@@ -10,6 +10,7 @@ from typing import Any
 from toolyard.processes.pacing import Pace
 from toolyard.protocol.call import Call, Channel, Json, JsonObject, Session
 from toolyard.protocol.revisions import LATEST, Revision
+from toolyard.protocol.tasks.words import declares
 from toolyard.telemetry import logger
 from toolyard.upstreams.link.link import MAX_MESSAGE, UNREQUESTED_RATE
 
@@ -133,13 +134,20 @@ class Running:
         "channel",
         "deadline",
         "message_rate",
+        "number",
+        "tasks",
         "token",
     )
 
     def __init__(self, call: Call, channel: Channel) -> None:
         self.call = call
         self.channel = channel
-        self.token: Json = call.meta.get("progressToken")
+        self.token: Json = call.meta.get("progressToken", call.task.id if call.task else None)
+        self.number = 0  # the id of its last request
+        # May it be answered with a task? Whoever declares that looks after it, or passes it on.
+        self.tasks = call.method == "tools/call" and (
+            call.task is not None or passes_tasks_on(call)
+        )
         self.asked = 0
         self._waiting = 0
         self.deadline: CallDeadline | None = None
@@ -198,9 +206,14 @@ class Running:
         return answers.get(key)
 
 
+def passes_tasks_on(call: Call) -> bool:
+    """Can the client of this call take a handle in place of the result?"""
+    return call.revision.tasks == "extension" and declares(call.client.capabilities)
+
+
 def latest_of_one_client(running: Iterable[Running]) -> Running | None:
     """Whose message is this, on a stream that does not say? Nobody's, if several could be meant."""
-    calls = list(running)
+    calls = list(dict.fromkeys(running))
     if not calls or (len(calls) > 1 and not _of_one_session(calls)):
         return None
     return calls[-1]

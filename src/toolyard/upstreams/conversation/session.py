@@ -8,30 +8,32 @@ from __future__ import annotations
 import asyncio
 import itertools
 from collections.abc import Callable, Coroutine, Mapping
-from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from toolyard.errors import INTERNAL_ERROR, METHOD_NOT_FOUND, ProtocolError, ToolError
 from toolyard.processes.pacing import Pace
 from toolyard.protocol.asking.fitting import fit_answer
-from toolyard.protocol.call import LOG_LEVELS, Json, JsonObject
+from toolyard.protocol.call import Json, JsonObject
 from toolyard.protocol.cancelling import reason_in, reason_of
 from toolyard.protocol.client import CAPABILITY, ROOTS
 from toolyard.protocol.eras.keys import CAPABILITIES
-from toolyard.protocol.revisions import LATEST, Revision
 from toolyard.telemetry import logger
 from toolyard.upstreams.background import Background
 from toolyard.upstreams.conversation.carrier import Carrier
 from toolyard.upstreams.conversation.envelope import (
     error_object,
     protocol_error,
+    related_in,
     result_of,
     seal,
     unstamped,
     without_token,
 )
 from toolyard.upstreams.conversation.intake import RootsIntake
+from toolyard.upstreams.conversation.levels import LogLevel
 from toolyard.upstreams.conversation.observing import ObserveExchange
+from toolyard.upstreams.conversation.peer import Peer
 from toolyard.upstreams.conversation.running import (
     Deadlines,
     Limits,
@@ -48,23 +50,6 @@ NOBODY = Owner({}, shared=True)
 MOST_QUESTIONS = 100
 # How long closing waits for cancellations that are still on their way out.
 FAREWELL = 2.0
-
-
-@dataclass(frozen=True, slots=True)
-class Peer:
-    """What the upstream said of itself."""
-
-    revision: Revision = LATEST
-    capabilities: JsonObject = field(default_factory=dict)
-    info: JsonObject = field(default_factory=dict)
-    instructions: str | None = None
-    proposal: Revision | None = None  # the one that our `initialize` named first
-
-    def offers(self, capability: str, detail: str | None = None) -> bool:
-        value = self.capabilities.get(capability)
-        if detail is None:
-            return value is not None
-        return isinstance(value, dict) and bool(value.get(detail))
 
 
 class UpstreamSession:
@@ -89,6 +74,7 @@ class UpstreamSession:
         self.limits = limits
         self.owner = owner
         self.peer = Peer()
+        self.takes_tasks = False
         self.on_notification = on_notification
         self._observe = observe
         self._ids = itertools.count(1)
@@ -100,8 +86,7 @@ class UpstreamSession:
         self._stray = Pace(limits.message_rate)  # what it logs outside of calls
         # Cancellations that are on their way out.
         self._farewells: set[asyncio.Task[None]] = set()
-        self._level: str | None = None
-        self._logged: set[str] = set()  # the levels for which it is known to log enough
+        self._log_level = LogLevel()
         self.carrier = Carrier(owner.borrower)
         self.roots = RootsIntake(self._background)
         self._on_lost: Callable[[LinkError], None] | None = None
@@ -109,6 +94,7 @@ class UpstreamSession:
     def meet(self, peer: Peer) -> None:
         """The greeting is over: this is who is at the other end."""
         self.peer = peer
+        self.takes_tasks = peer.takes_tasks
 
     @property
     def modern(self) -> bool:
@@ -179,7 +165,8 @@ class UpstreamSession:
         self, method: str, params: JsonObject, running: Running | None, headers: Mapping[str, str]
     ) -> Outgoing:
         request_id, revision = next(self._ids), self.peer.revision
-        params = seal(params, revision, running.call if running is not None else None)
+        call, tasks = (running.call, running.tasks) if running is not None else (None, False)
+        params = seal(params, revision, call, tasks=tasks)
         if running is not None and running.token is not None:
             # Our own token, because two clients may have chosen the same.
             meta = {**params.get("_meta", {}), "progressToken": request_id}
@@ -192,10 +179,13 @@ class UpstreamSession:
         deadline = self._deadlines.start(timeout) if timeout is not None else None
         if running is not None:
             self._running[out.id] = running
+            running.number = out.id
             running.deadline = deadline
             running.message_rate = self.limits.message_rate
         try:
-            result = result_of(await self.link.exchange(out))
+            result = result_of(
+                await self.link.exchange(out), tasks=running is not None and running.tasks
+            )
         except Refusal as refusal:
             if refusal.error is None:
                 raise
@@ -219,9 +209,28 @@ class UpstreamSession:
         if self.link.lost is not None or (self.modern and self.link.transport != "stdio"):
             return
         params = {"requestId": out.id, "reason": reason}
-        task = self._background.start(self.notify("notifications/cancelled", params))
+        self._bid_farewell(self.notify("notifications/cancelled", params))
+
+    def send_off(self, method: str, params: JsonObject, capabilities: JsonObject) -> None:
+        """A last request for something that nobody waits for."""
+        if self.link.lost is None:
+            self._bid_farewell(self._sent_off(method, params, capabilities))
+
+    def _bid_farewell(self, work: Coroutine[Any, Any, None]) -> None:
+        task = self._background.start(work)
         self._farewells.add(task)
         task.add_done_callback(self._farewells.discard)
+
+    async def _sent_off(self, method: str, params: JsonObject, capabilities: JsonObject) -> None:
+        try:
+            await self.request_as(capabilities, method, params)
+        except (ProtocolError, LinkError) as error:
+            log.debug("%s: %s: %s", self.server, method, error)
+
+    def attend(self, running: Running) -> Callable[[], None]:
+        """Go on hearing what it says of a request that it has answered; returns what ends that."""
+        self._running[running.number] = running
+        return partial(self._running.__delitem__, running.number)
 
     async def notify(self, method: str, params: JsonObject) -> None:
         message: JsonObject = {"jsonrpc": "2.0", "method": method}
@@ -233,18 +242,12 @@ class UpstreamSession:
             log.debug("%s: %s was not delivered: %s", self.server, method, error)
 
     def logs_from(self, level: str) -> bool:
-        """Does it log enough for whoever asked for this level? Also true if it has no levels."""
-        if level in self._logged:
-            return True
-        has_levels = level in LOG_LEVELS and not self.modern and self.peer.offers("logging")
-        if has_levels and (self._level is None or not _more(self._level, level)):
-            return False
-        self._logged.add(level)
-        return True
+        settable = not self.modern and self.peer.offers("logging")
+        return self._log_level.suffices(level, settable=settable)
 
     async def set_level(self, level: str) -> None:
         """Have a handshake-era upstream log from `level` on, for whoever asked for most."""
-        self._level = level
+        self._log_level.lower_to(level)
         try:
             await self.request("logging/setLevel", {"level": level})
         except ProtocolError as error:
@@ -336,7 +339,10 @@ class UpstreamSession:
         answer: JsonObject = {"jsonrpc": "2.0", "id": question_id}
         try:
             answer_of_client = await self._ask(method, params, request_id)
-            answer["result"] = fit_answer(method, answer_of_client, self.peer.revision)
+            answer["result"] = {
+                **fit_answer(method, answer_of_client, self.peer.revision),
+                **related_in(params),
+            }
         except ProtocolError as error:
             answer["error"] = error_object(error)
         except ToolError as error:
@@ -383,10 +389,6 @@ class UpstreamSession:
         await self._background.cancel()
         await self.link.close()
         self._deadlines.close()
-
-
-def _more(level: str, threshold: str) -> bool:
-    return LOG_LEVELS.index(level) <= LOG_LEVELS.index(threshold)
 
 
 def _key(value: Json) -> str:

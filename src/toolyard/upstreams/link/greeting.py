@@ -18,7 +18,8 @@ from toolyard.protocol.call import Json, JsonObject
 from toolyard.protocol.eras.keys import SERVER_INFO
 from toolyard.protocol.revisions import HANDSHAKE, LATEST, LATEST_HANDSHAKE, MODERN, Revision
 from toolyard.upstreams.conversation.envelope import OUR_INFO, envelope, protocol_error
-from toolyard.upstreams.conversation.session import Peer, UpstreamSession
+from toolyard.upstreams.conversation.peer import Peer
+from toolyard.upstreams.conversation.session import UpstreamSession
 from toolyard.upstreams.link.link import LinkError, Refusal
 
 Era: TypeAlias = Literal["modern", "handshake"]

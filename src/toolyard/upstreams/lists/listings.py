@@ -8,6 +8,7 @@ from dataclasses import replace
 from toolyard.catalog.listing import Listing
 from toolyard.errors import UpstreamError
 from toolyard.protocol.call import Caller
+from toolyard.protocol.tasks.words import Support
 from toolyard.upstreams.condition import Condition
 from toolyard.upstreams.connections import ANYBODY, Connections, Downstream, Loan
 from toolyard.upstreams.definition import ServerDefinition
@@ -55,6 +56,10 @@ class Listings:
     def headers(self, caller: Caller, tool: str) -> Headers | None:
         """Which arguments the tool wants in headers; None where it must be listed first."""
         return self._records.headers(self._definition.login_of(caller), tool)
+
+    def task_support(self, caller: Caller, tool: str) -> Support:
+        """Whether the tool runs as a task, as far as it was listed."""
+        return self._records.task_support(self._definition.login_of(caller), tool)
 
     def forget(self, caller: Caller) -> None:
         """What was listed to this caller no longer holds."""

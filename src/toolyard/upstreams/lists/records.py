@@ -18,6 +18,7 @@ from toolyard.protocol.call import JsonObject
 from toolyard.protocol.client import ASKED
 from toolyard.protocol.client import key_of as client_key
 from toolyard.protocol.eras.headers import header_parameters
+from toolyard.protocol.tasks.words import FORBIDDEN, Support, support_in
 from toolyard.upstreams.connections import ANYBODY, Downstream
 from toolyard.upstreams.definition import ServerDefinition
 from toolyard.upstreams.lists.disk import Learnt, RecordKeeper, UpstreamRecord
@@ -58,6 +59,7 @@ class Records:
         self._learnt = learnt
         self._known: dict[Key, ListingRecord] = {}  # those used last come last
         self._headers: dict[tuple[str, str], Headers] = {}
+        self._supports: dict[tuple[str, str], Support] = {}  # other than `forbidden`
         if memory is not None:
             self.load(memory)
 
@@ -100,6 +102,8 @@ class Records:
         record.old_at = None if listing.lasts is None else monotonic() + listing.lasts
         for tool in listing.tools:
             self._learn_headers(caller, tool)
+            if "execution" in tool:
+                self._supports[caller, str(tool.get("name"))] = support_in(tool)
 
     def stale(self, caller: str, client: str) -> bool:
         """It may list something else to clients of this kind: to all, if they are plain ones."""
@@ -131,6 +135,9 @@ class Records:
             if record.listing is not None and key != base
         }
         cache.save(self._definition.identity, UpstreamRecord(listing, self._learnt, by_client))
+
+    def task_support(self, caller: str, tool: str) -> Support:
+        return self._supports.get((caller, tool), FORBIDDEN)
 
     # -- arguments that travel in headers ----------------------------------------------
 

@@ -17,6 +17,7 @@ from toolyard.protocol.call import (
     Target,
 )
 from toolyard.protocol.channel import PassingChannel
+from toolyard.protocol.client import without_tasks
 from toolyard.virtual.codec import decoded, dumps
 from toolyard.virtual.composing.composition import (
     Binding,
@@ -70,7 +71,16 @@ class ComposedTarget:
     gather: Gather
 
     async def call(self, arguments: JsonObject, call: Call, channel: Channel) -> Result:
-        inner = replace(call, params={}, headers=None, input_responses=None, request_state=None)
+        if call.task is not None and call.task.upstream is not None:
+            raise ToolError("the server that ran this was stopped between two of its steps")
+        inner = replace(
+            call,
+            params={},
+            headers=None,
+            input_responses=None,
+            request_state=None,
+            client=without_tasks(call.client),  # a step cannot take a handle
+        )
         run = _Run(self, inner, channel)
         value = await run.operation(self.composition, arguments, "")
         return {"content": [{"type": "text", "text": dumps(value)}], "structuredContent": value}

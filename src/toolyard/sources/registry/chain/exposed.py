@@ -10,6 +10,7 @@ from toolyard.catalog.entries import Completion, Origin, Prompt, Resource, Templ
 from toolyard.catalog.listing import Listing
 from toolyard.context.cutting import LIMIT
 from toolyard.protocol.call import JsonObject
+from toolyard.protocol.tasks.words import hosted, support_in
 from toolyard.sources.registry.chain.targets import RenamedReference
 from toolyard.sources.registry.format.model import Registry
 from toolyard.upstreams.definition import ServerDefinition
@@ -52,10 +53,16 @@ class Exposed:
             extra: dict[str, object] = {"server": server.name, "originalName": original}
             if server.result_limit is not None:
                 extra[LIMIT] = server.result_limit
-            definition_shown = {"inputSchema": {"type": "object"}, **definition, "name": name}
-            origin, check = _origin(server, original), server.validate
-            tool = Tool(name, definition_shown, target, origin, check_input=check, extra=extra)
-            self.tools[name] = tool
+            shown = hosted({"inputSchema": {"type": "object"}, **definition, "name": name})
+            self.tools[name] = Tool(
+                name,
+                shown,
+                target,
+                _origin(server, original),
+                check_input=server.validate,
+                tasks=support_in(shown),
+                extra=extra,
+            )
 
     def _add_prompt(
         self, server: ServerDefinition, definition: JsonObject, completes: bool

@@ -24,6 +24,7 @@ _STATED: Mapping[str, Callable[[ToolDefinition], object]] = {
     "annotations": lambda link: link.annotations,
     "originalName": lambda link: link.original_name,
     "timeoutSecs": lambda link: link.timeout,
+    "taskSupport": lambda link: link.task_support,
 }
 # Those that the tool underneath has too.
 _UNDERNEATH = ("title", "description", "inputSchema", "outputSchema", "annotations")

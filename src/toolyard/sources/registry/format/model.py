@@ -9,6 +9,7 @@ from typing import Literal, TypeAlias
 from toolyard.context.reading import Reading
 from toolyard.errors import Problem
 from toolyard.protocol.call import Json, JsonObject
+from toolyard.protocol.tasks.words import Support
 from toolyard.upstreams.definition import ServerDefinition
 from toolyard.virtual.composing.composition import Composition
 from toolyard.virtual.output.listings import TextExtraction
@@ -45,6 +46,7 @@ class ToolDefinition:
     validation_mode: Mode = "warn"
     hidden: bool = False
     timeout: float | None = None
+    task_support: Support | None = None
     tags: tuple[str, ...] = ()
     disabled: str | None = None  # the reason
 

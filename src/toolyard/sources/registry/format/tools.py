@@ -75,6 +75,7 @@ def _plain(entry: JsonObject) -> dict[str, Any]:
         "hide_fields": tuple(entry.get("hideFields", ())),
         "hidden": entry.get("hidden", False),
         "timeout": entry.get("timeoutSecs"),
+        "task_support": entry.get("taskSupport"),
         "tags": tuple(entry.get("tags", ())),
         "pinned": entry.get("pinned", False),
         "keywords": tuple(entry.get("keywords", ())),
