@@ -42,7 +42,11 @@ async def test_a_modern_upstream_gets_the_envelope_of_this_hop(make_pool: MakePo
     assert meta == {
         "traceparent": "00-1",
         f"{PREFIX}protocolVersion": "2026-07-28",
-        f"{PREFIX}clientCapabilities": {"elicitation": {}, "extensions": {"a/b": {}}},
+        f"{PREFIX}clientCapabilities": {
+            "elicitation": {},
+            # A handle can be passed on to this client.
+            "extensions": {"a/b": {}, f"{PREFIX}tasks": {}},
+        },
         f"{PREFIX}logLevel": "debug",
     }
     assert result["structuredContent"] == {"name": "echo", "arguments": {"a": 1}}
