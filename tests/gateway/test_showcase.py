@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -13,11 +14,13 @@ import mcp_types as types
 import pytest
 from mcp.client import Client
 
+from tests.cli.program import toolyard
 from tests.peers.serving import ROOT, Listening, copied, serving
 
 pytestmark = pytest.mark.long
 
 SHOWCASE = ROOT / "examples" / "showcase"
+README = (ROOT / "README.md").read_text()
 SECRET = "s3cr3t-of-the-showcase"
 
 
@@ -125,3 +128,17 @@ async def test_without_its_servers_the_showcase_serves_the_rest(tmp_path: Path) 
 async def test_the_address_is_printed_at_once(tmp_path: Path) -> None:
     async with asyncio.timeout(20), showcase({"PATH": "/usr/bin:/bin"}, tmp_path) as server:
         assert "Toolyard showcase" in server.stderr[0]
+
+
+def test_a_virtual_tool_costs_a_model_what_the_readme_says(
+    published: Mapping[str, str], tmp_path: Path
+) -> None:
+    with copied(SHOWCASE) as project:
+        env = {**published, "SHOWCASE_MEMORY": str(tmp_path / "memory.jsonl")}
+        done = toolyard("registry", "show", "read_page", "--json", cwd=project, env=env)
+    tokens = done.json["tokens"]
+    row = f"| what a model reads | {tokens['source']} tokens | {tokens['client']} tokens |"
+    before, after = re.findall(r"\| what a model reads \| (\d+) tokens \| (\d+) tokens \|", README)[
+        0
+    ]
+    assert (int(before), int(after)) == (tokens["source"], tokens["client"]), row
