@@ -17,7 +17,7 @@ from tests.peers.raw import RawClient, over_stdio
 from tests.peers.raw_http import over_http
 from tests.peers.serving import Listening, serving, toolyard
 from toolyard.access import refusals
-from toolyard.access.audit import JsonLog
+from toolyard.access.audit_file import AuditFile
 from toolyard.access.refusals import MOST, Refusals
 from toolyard.access.tokens import hash_of
 
@@ -120,7 +120,7 @@ async def asking(way: str, registry: Path, env: dict[str, str]) -> AsyncIterator
         yield one
 
 
-class Heard(JsonLog):
+class Heard(AuditFile):
     """In memory; `count` is set by the line that sums up."""
 
     def __init__(self) -> None:

@@ -3,59 +3,19 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import time
-from collections import deque
-from datetime import UTC, datetime
 
+from toolyard.access.audit_file import AuditFile
 from toolyard.access.subject import subject_of
-from toolyard.errors import INTERNAL_ERROR, ConfigError, ProtocolError
+from toolyard.errors import INTERNAL_ERROR, ProtocolError
 from toolyard.protocol.asking.rounds import asks
 from toolyard.protocol.call import Call, Channel, Handler, JsonObject, Result
-from toolyard.protocol.codec import dumps
-from toolyard.telemetry import logger
-
-log = logger("audit")
-MOST_LEFT = 1000
-
-
-class JsonLog:
-    """A file that only we can read; each line is an object that says when."""
-
-    def __init__(self, path: str) -> None:
-        try:
-            self._file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
-        except OSError as error:
-            raise ConfigError.at(path, f"cannot be written: {error.strerror}") from None
-
-        self._left: deque[bytes] = deque(maxlen=MOST_LEFT)  # what could not be written yet
-
-    def write(self, fields: JsonObject) -> None:
-        line = {"time": datetime.now(UTC).isoformat(timespec="milliseconds"), **fields}
-        self._left.append(dumps(line) + b"\n")
-        self.flush()
-
-    def flush(self) -> bool:
-        """Has everything been written so far?"""
-        try:
-            while self._left:
-                # One write of a whole line: lines of several writers do not mix.
-                size = os.write(self._file, self._left[0])
-                line = self._left.popleft()
-                if size < len(line):
-                    self._left.appendleft(line[size:])
-        except OSError as error:
-            log.error("the audit log cannot be written: %s", error.strerror)
-        return not self._left
-
-    def close(self) -> None:
-        os.close(self._file)
 
 
 class Audit:
     """Writes a line for each call. Arguments are written only when asked for."""
 
-    def __init__(self, lines: JsonLog, *, arguments: bool = False) -> None:
+    def __init__(self, lines: AuditFile, *, arguments: bool = False) -> None:
         self._lines = lines
         self._arguments = arguments
 

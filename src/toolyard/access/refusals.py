@@ -10,7 +10,7 @@ import time
 from collections.abc import Awaitable, Callable
 from contextvars import ContextVar
 
-from toolyard.access.audit import JsonLog
+from toolyard.access.audit_file import AuditFile
 from toolyard.http.request import Request
 from toolyard.http.response import Responder, Response
 
@@ -23,7 +23,7 @@ _FROM: ContextVar[str | None] = ContextVar("_FROM", default=None)
 class Refusals:
     """At most `MOST` lines in a minute, then one that says how many more there were."""
 
-    def __init__(self, lines: JsonLog, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, lines: AuditFile, clock: Callable[[], float] = time.monotonic) -> None:
         self._lines = lines
         self._clock = clock
         self._since = float("-inf")

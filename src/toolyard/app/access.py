@@ -26,6 +26,7 @@ from toolyard.protocol.jsonrpc import Message
 from toolyard.settings import Settings
 
 if TYPE_CHECKING:
+    from toolyard.access.audit_file import AuditFile
     from toolyard.access.limits.limited import CallLimits
     from toolyard.access.oauth.accounts import Accounts
     from toolyard.access.oauth.config import Server
@@ -134,11 +135,18 @@ def guarded(handler: Handler, settings: Settings, limits: CallLimits | None) -> 
     if limits is not None:
         handler = limits.over(handler)
     if settings.audit_log:
-        from toolyard.access.audit import Audit, JsonLog, audited
+        from toolyard.access.audit import Audit, audited
 
-        audit = Audit(JsonLog(settings.audit_log), arguments=settings.audit_arguments)
+        audit = Audit(audit_file(settings), arguments=settings.audit_arguments)
         handler = audited(handler, audit)
     return handler
+
+
+def audit_file(settings: Settings) -> AuditFile:
+    from toolyard.access.audit_file import AuditFile, Rotation
+
+    rotation = Rotation(settings.audit_max_bytes, settings.audit_keep)
+    return AuditFile(settings.audit_log, settings.audit_format, rotation)
 
 
 class Recorded(Protocol):
@@ -170,10 +178,9 @@ def refusals_of(settings: Settings) -> Recorded:
     """Refused requests are recorded where calls are."""
     if not settings.audit_log:
         return Unrecorded()
-    from toolyard.access.audit import JsonLog
     from toolyard.access.refusals import Refusals
 
-    return Refusals(JsonLog(settings.audit_log))
+    return Refusals(audit_file(settings))
 
 
 def admit_of(settings: Settings, refusals: Recorded) -> Callable[[Message], Message] | None:

@@ -192,6 +192,9 @@ class Settings:
     rules = Knob(OBJECTS, (), "Which callers see and call what; unset: all of it.")
     limits = Knob(OBJECTS, (), "How often callers may call.")
     audit_log = Knob(PATH, "", "Write a line for each call and each refused credential here.")
+    audit_format = Knob(choice("json", "cef"), "json", "Its lines: JSON, or ArcSight's CEF.")
+    audit_max_bytes = Knob(WHOLE, 104857600, "Its size, then it is put aside; 0: never.")
+    audit_keep = Knob(WHOLE, 5, "Files put aside that are kept, as `.1`, `.2` and so on.")
     audit_arguments = Knob(SWITCH, False, "Write the arguments of calls there as well.")
     # Whom we call
     credentials_dir = Knob(PATH, "", "Where logins are kept; unset: the user's state folder.")
