@@ -19,6 +19,9 @@ MORE = {
     **TOOLS,
     "steps": f'{SDK}for i in 1 2 3; do mcp_progress "$i" "step $i" 3; done; echo $PPID',
     "ask": f"{SDK}mcp_elicit_confirm 'Really?'",
+    # Leaves a mark each time it runs, and takes a moment.
+    "mark": f"""{SDK}cd "$(dirname "$0")"; mcp_args_get '.name' >>marks
+echo >>marks; sleep 0.05; echo $PPID""",
 }
 YES = {"elicitation/create": {"action": "accept", "content": {"confirmed": True}}}
 
