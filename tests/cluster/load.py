@@ -143,6 +143,7 @@ class Stubborn:
             posted = await self.client.post(self.client.message("tools/call", params))
         except (OSError, asyncio.IncompleteReadError, ValueError, IndexError):
             self._losses.failures += 1  # cut off, or nginx's own page
+            await asyncio.sleep(0.2)  # a port that is about to be closed would cut it off again
             return
         self._losses.slowest = max(self._losses.slowest, time.monotonic() - began)
         if posted.status == 404:

@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 
+from tests.cluster.resuming import begun, counting, numbers, some_of
 from tests.cluster.test_sessions import killed
-from tests.cluster.yard import SDK, Replicas, replicas, text, yard
-from tests.peers.http1 import Event, fetch
+from tests.cluster.yard import Replicas, replicas, text, yard
 from tests.peers.nginx import needs_nginx
-from tests.peers.raw_http import HttpClient, over_http
+from tests.peers.raw_http import over_http
 from tests.peers.redis import needs_redis
 from tests.until import until, until_dead, until_exists
 from tests.workers.yard import project
@@ -23,19 +23,12 @@ from tests.workers.yard import project
 pytestmark = [needs_redis, needs_nginx]
 NOW = "2025-11-25"
 COUNT = 200
-# So many numbered events; the second half when the test says so.
-COUNTING = f"""{SDK}cd "$(dirname "$0")"; echo $PPID >began
-for ((i = 1; i <= {COUNT}; i++)); do
-  if ((i == {COUNT} / 2)); then until [ -e go ]; do sleep 0.02; done; fi
-  mcp_progress "$i" "event $i" {COUNT}
-done
-echo done"""
 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     yard(tmp_path / "yard")
-    project(tmp_path / "more", {"count": COUNTING})
+    project(tmp_path / "more", {"count": counting(COUNT)})
     (tmp_path / "more" / "tools" / "count").rename(tmp_path / "yard" / "tools" / "count")
     return tmp_path / "yard"
 
@@ -43,42 +36,9 @@ def folder(tmp_path: Path) -> Path:
 MANY = {"MCPBASH_MAX_PROGRESS_PER_MIN": "100000"}
 
 
-def numbers(events: list[Event]) -> list[int]:
-    messages = [json.loads(event.data) for event in events if event.data]
-    return [one["params"]["progress"] for one in messages if one.get("method", "").endswith("ess")]
-
-
-async def some_of(client: HttpClient, last: str, count: int) -> list[Event]:
-    """Events of a stream that was cut, after the last that came; the connection is cut again."""
-    events: list[Event] = []
-    headers = {**client.right(None), "Accept": "text/event-stream", "Last-Event-ID": last}
-    async with fetch("GET", client.url, headers) as got:
-        assert got.status == 200, await got.body()
-        async for event in got.events():
-            if event.data:
-                events.append(event)
-            if len(events) == count:
-                break
-    return events
-
-
-async def begun(client: HttpClient, folder: Path, count: int) -> list[Event]:
-    """The first events of the counting call, whose connection is then cut."""
-    params = {"name": "count", "arguments": {}}
-    message = client.message("tools/call", params, meta={"progressToken": "count"})
-    events: list[Event] = []
-    async with client.stream(message) as got:
-        async for event in got.events():
-            if event.data:
-                events.append(event)
-            if len(events) == count:
-                break
-    return events
-
-
 async def test_a_stream_that_is_cut_again_and_again_is_resumed_without_loss(folder: Path) -> None:
     async with replicas(folder, env=MANY) as both, over_http(both.url, NOW) as client:
-        events = await begun(client, folder, 30)
+        events = await begun(client, 30)
         while len(events) < COUNT // 2 - 1:
             left = COUNT // 2 - 1 - len(events)
             events += await some_of(client, events[-1].id or "", min(30, left))
@@ -92,7 +52,7 @@ async def test_a_stream_that_is_cut_again_and_again_is_resumed_without_loss(fold
 async def test_the_stream_of_a_finished_call_outlives_its_replica(folder: Path) -> None:
     async with replicas(folder, env=MANY) as both, over_http(both.url, NOW) as client:
         (folder / "tools" / "count" / "go").touch()
-        events = await begun(client, folder, 10)
+        events = await begun(client, 10)
         home = int((folder / "tools" / "count" / "began").read_text())
         await until(lambda: written(both, COUNT + 1))
         await killed(both, home)
@@ -110,7 +70,7 @@ def written(both: Replicas, count: int) -> bool:
 
 async def test_the_stream_of_a_call_that_died_with_its_replica_says_so(folder: Path) -> None:
     async with replicas(folder, env=MANY) as both, over_http(both.url, NOW) as client:
-        events = await begun(client, folder, 10)
+        events = await begun(client, 10)
         home = int(await until_exists(folder / "tools" / "count" / "began"))
         await until(lambda: written(both, COUNT // 2 - 1))
         await killed(both, home)

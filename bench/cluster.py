@@ -1,0 +1,209 @@
+"""Two replicas behind nginx with a store: what goes wrong, and what it costs.
+
+    python -m bench.cluster requests   10,000 of each revision, round robin
+    python -m bench.cluster events     1,000 numbered events, resumed across replicas
+    python -m bench.cluster kills      a replica killed under load, twenty times
+    python -m bench.cluster trips      commands at the store, by kind of request
+    python -m bench.cluster cpu        a session's calls with a store and without, in turns
+    python -m bench.cluster memory     what 10,000 sessions take in the store
+    python -m bench.cluster workers    two workers and two processes, in turns
+
+A number after the word replaces its count.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+import tempfile
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from contextlib import AsyncExitStack
+from pathlib import Path
+from typing import Any
+
+import orjson
+import uvloop
+
+from bench.load import Contender, drivers, in_turns, post
+from tests.cluster.load import every_kind, fixed_replicas, kill_in_turns, runs_of
+from tests.cluster.resuming import counting, resumed
+from tests.cluster.yard import replica, replicas, yard
+from tests.peers.raw_http import HttpClient, over_http, routing
+from tests.peers.redis import RedisServer, redis_server
+from tests.peers.serving import serving
+from tests.workers.yard import project
+
+REVISIONS = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28")
+HANDSHAKE = "2025-11-25"
+CONNECTIONS, AT_ONCE = 16, 1000
+
+
+async def requests(folder: Path, count: int = 10_000) -> None:
+    print("| revision | requests | errors | of these kinds |\n|---|---|---|---|")
+    async with replicas(folder) as both:
+        for revision in REVISIONS:
+            counts, errors = await every_kind(both.url, revision, folder, count)
+            kinds = ", ".join(f"{number} {kind}" for kind, number in sorted(counts.items()))
+            print(f"| {revision} | {counts.total()} | {len(errors)} | {kinds} |", flush=True)
+            for error in errors[:5]:
+                print(f"  {error}", file=sys.stderr)
+
+
+async def events(folder: Path, count: int = 1000) -> None:
+    env = {"MCPBASH_MAX_PROGRESS_PER_MIN": "1000000"}
+    async with replicas(folder, env=env) as both, over_http(both.url, HANDSHAKE) as client:
+        numbers = await resumed(client, count, 25)
+    lost = len(set(range(1, count + 1)) - set(numbers))
+    print(f"{count} events: {lost} lost, {len(numbers) - len(set(numbers))} twice")
+
+
+async def kills(folder: Path, count: int = 20) -> None:
+    with redis_server() as redis:
+        async with fixed_replicas(folder, redis) as (url, fixed):
+            losses = await kill_in_turns(url, fixed, folder, count)
+    runs = runs_of(folder)
+    print(
+        f"{count} kills, {losses.calls} calls: {losses.failures} failed, "
+        f"{losses.unknown_sessions} sessions lost, {len(losses.wrong)} unclear, "
+        f"{sum(1 for number in runs.values() if number > 1)} run twice, "
+        f"the slowest took {losses.slowest:.2f} s"
+    )
+
+
+async def trips(folder: Path, count: int = 200) -> None:
+    """What idle replicas ask of the store meanwhile is taken off."""
+    print("| request | commands at the store |\n|---|---|")
+    with redis_server() as redis:
+        async with replica(folder, redis, "--no-page") as server, AsyncExitStack() as stack:
+            modern = HttpClient(server.url, "2026-07-28", checked=False)
+            session = await stack.enter_async_context(over_http(server.url, HANDSHAKE))
+            kinds: dict[str, Callable[[], Awaitable[Any]]] = {
+                "a call of 2026-07-28": lambda: modern.call("who"),
+                "a list of 2026-07-28": lambda: modern.result("tools/list"),
+                "a call of a session, at its owner": lambda: session.call("who"),
+                "the same with three progress messages": lambda: session.call(
+                    "steps", meta={"progressToken": 1}
+                ),
+                "opening a session and ending it": lambda: _opened(server.url),
+            }
+            for kind, ask in kinds.items():
+                print(f"| {kind} | {await _commands(redis, ask, count):.2f} |")
+
+
+async def _opened(url: str) -> None:
+    async with over_http(url, HANDSHAKE):
+        pass
+
+
+async def _commands(redis: RedisServer, ask: Callable[[], Awaitable[Any]], count: int) -> float:
+    loop = asyncio.get_running_loop()
+    await asyncio.sleep(1)
+    began, before = loop.time(), redis.commands()
+    for _ in range(count):
+        await ask()
+    await asyncio.sleep(0.2)
+    took, done = loop.time() - began, redis.commands() - before
+    before = redis.commands()
+    await asyncio.sleep(took)
+    return (done - (redis.commands() - before)) / count
+
+
+async def cpu(folder: Path, rounds: int = 5) -> None:
+    with redis_server() as redis:
+        async with serving(folder, "--no-page") as alone, replica(folder, redis, "--no-page") as of:
+            contenders = [
+                await _pinging("without a store", alone.url, alone.process.pid),
+                await _pinging("with a store", of.url, of.process.pid),
+            ]
+            best = await in_turns(contenders, rounds)
+    alone_us, of_us = best["without a store"].cpu_us, best["with a store"].cpu_us
+    ratio = of_us / alone_us
+    print(f"a session's call: {alone_us:.0f} µs alone, {of_us:.0f} µs with a store: {ratio:.3f}")
+
+
+async def _pinging(what: str, url: str, pid: int) -> Contender:
+    client = HttpClient(url, HANDSHAKE, checked=False)
+    await client.start()
+    headers = {"Mcp-Session-Id": client.session or "", "MCP-Protocol-Version": HANDSHAKE}
+    request = post(url, orjson.dumps(client.message("tools/list", id=1)), headers)
+    return Contender(what, url, [pid], request, 4000)
+
+
+async def memory(folder: Path, count: int = 10_000) -> None:
+    with redis_server() as redis:
+        async with replica(folder, redis, env={"MCPBASH_MAX_SESSIONS_PER_CALLER": "20000"}) as one:
+            before = _used(redis)
+            for _ in range(0, count, 20):
+                clients = [HttpClient(one.url, HANDSHAKE, checked=False) for _ in range(20)]
+                await asyncio.gather(*(client.start() for client in clients))
+            taken = _used(redis) - before
+    print(
+        f"{count} sessions take {taken / 1e6:.1f} MB in the store, {taken / count:.0f} bytes each"
+    )
+
+
+def _used(redis: RedisServer) -> int:
+    lines = redis.ask("INFO", "memory").splitlines()
+    return int(next(line for line in lines if line.startswith("used_memory:")).split(":")[1])
+
+
+async def workers(folder: Path, rounds: int = 5) -> None:
+    """The same connections: all to one address, or half of them to each of two."""
+    async with (
+        serving(folder, "--no-page", "--workers", "2") as crew,
+        serving(folder, "--no-page") as one,
+        serving(folder, "--no-page") as other,
+    ):
+        request = modern_list(crew.url)
+        rates: dict[str, list[float]] = {"workers": [], "processes": [], "one process": []}
+        for _ in range(rounds):
+            rates["workers"].append(await _rate([crew.url], request))
+            rates["processes"].append(await _rate([one.url, other.url], request))
+            rates["one process"].append(await _rate([one.url], request))
+    best = {what: max(found) for what, found in rates.items()}
+    for what, rate in best.items():
+        print(f"{what}: {rate:.0f} requests a second, {rate / best['processes']:.3f}")
+
+
+async def _rate(urls: Sequence[str], request: bytes) -> float:
+    clock = asyncio.get_running_loop().time
+    each = CONNECTIONS // len(urls)
+    driving = [driver for url in urls for driver in await drivers(url, request, each)]
+    await asyncio.gather(*(driver.drive(50) for driver in driving))
+    began = clock()
+    await asyncio.gather(*(driver.drive(AT_ONCE) for driver in driving))
+    rate = len(driving) * AT_ONCE / (clock() - began)
+    for driver in driving:
+        driver.close()
+    return rate
+
+
+def modern_list(url: str) -> bytes:
+    client = HttpClient(url, "2026-07-28")
+    message = client.message("tools/list")
+    return post(url, orjson.dumps(message), routing(message, client.revision))
+
+
+PARTS: dict[str, Callable[..., Coroutine[Any, Any, None]]] = {
+    "requests": requests,
+    "events": events,
+    "kills": kills,
+    "trips": trips,
+    "cpu": cpu,
+    "memory": memory,
+    "workers": workers,
+}
+
+
+def main(part: str, *count: str) -> None:
+    with tempfile.TemporaryDirectory(prefix="bench-cluster-") as place:
+        folder = yard(Path(place) / "yard")
+        number = int(count[0]) if count else 0
+        project(Path(place) / "more", {"count": counting(number or 1000)})
+        (Path(place) / "more" / "tools" / "count").rename(folder / "tools" / "count")
+        (folder / "tools" / "count" / "go").touch()
+        uvloop.run(PARTS[part](folder, *([number] if number else [])))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
