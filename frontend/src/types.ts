@@ -65,6 +65,17 @@ export interface Overview {
   readOnly: boolean;
 }
 
+/** A program that people use servers with. */
+export interface Client {
+  id: string;
+  label: string;
+  /** What a person still has to do. */
+  after: string;
+  /** Hands the server to the program, where it understands such a link. */
+  link: string | null;
+  recipes: { where: string; code: string }[];
+}
+
 export interface EntryRow {
   name: string;
   title?: string;

@@ -59,6 +59,18 @@ def test_an_entry_that_the_client_has_written_anew_is_taken_out(
     assert json.loads(path.read_text()) == {"theme": 1}
 
 
+def test_an_entry_whose_client_has_written_the_token_into_it_is_taken_out(desk: Desk) -> None:
+    """Gemini CLI and Qwen Code do so when they add a server themselves."""
+    file, path = file_with(desk, "gemini", "{}")
+    desk.link(file, REMOTE)
+    document = json.loads(path.read_text())
+    document["mcpServers"]["demo"]["headers"]["Authorization"] = "Bearer s3cr3t"
+    document["mcpServers"]["other"] = {"command": "x"}
+    path.write_text(json.dumps(document, indent=2))
+    desk.unlink(file)
+    assert json.loads(path.read_text()) == {"mcpServers": {"other": {"command": "x"}}}
+
+
 def test_a_file_of_ours_that_the_client_has_written_anew_is_removed(desk: Desk) -> None:
     for client, dump in (("cursor", json.dumps), ("goose", yaml.safe_dump)):
         file = desk.file(CLIENTS[client])

@@ -17,6 +17,7 @@ FRONTEND = Path(__file__).resolve().parents[2] / "frontend"
 NODE = Path(sys.executable).parent / "node"
 TYPES = (
     "Checked",
+    "Client",
     "Detail",
     "Listing",
     "LoginRow",
@@ -80,6 +81,7 @@ async def answers(yard: Opened) -> dict[str, list[tuple[str, Any]]]:
         "{ files: RegistryFile[] }": [("registry", registry)],
         "Checked": [("registry, checked", checked)],
         "{ logins: LoginRow[] }": [("logins", await api.get("logins"))],
+        "{ clients: Client[] }": [("clients", await api.get("clients?url=http://localhost/mcp"))],
     }
 
 

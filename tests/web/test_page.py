@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import re
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from playwright.async_api import Browser, expect
@@ -160,10 +162,25 @@ async def test_connect_tells_each_client_what_to_paste(browser: Browser, yard: O
     async with window(browser, yard.link) as page:
         await show(page, "#/connect")
         await expect(page.locator(".snippet").first).to_contain_text(yard.server.url)
+        assert await page.locator(".client-list button").count() > 30
         for client in ("Claude Desktop", "Cursor", "VS Code", "Windsurf"):
-            await page.get_by_role("button", name=client).click()
+            await page.get_by_role("button", name=client, exact=True).click()
             code = await page.locator(".snippet pre").first.inner_text()
             assert "demo" in json.dumps(json.loads(code))
+
+
+async def test_a_link_hands_the_server_to_a_client_that_understands_it(
+    browser: Browser, yard: Opened
+) -> None:
+    async with window(browser, yard.link) as page:
+        await show(page, "#/connect")
+        await page.get_by_role("button", name="Cursor", exact=True).click()
+        link = await page.get_by_role("link", name="Add to Cursor").get_attribute("href")
+        assert link is not None
+        parts = parse_qs(urlsplit(link).query)
+        assert json.loads(base64.b64decode(parts["config"][0])) == {"url": yard.server.url}
+        await page.get_by_role("button", name="Claude Desktop", exact=True).click()
+        await expect(page.get_by_role("link", name=re.compile("Add to"))).to_have_count(0)
 
 
 async def test_an_unknown_screen_and_an_unknown_entry_say_so(

@@ -26,6 +26,9 @@ _EXPANDED: Mapping[str, re.Pattern[str]] = {
 }
 
 
+_LONGEST_NAME = 32
+
+
 class Local(NamedTuple):
     """A server that the client starts."""
 
@@ -42,6 +45,17 @@ class Remote(NamedTuple):
 
 
 Server: TypeAlias = Local | Remote
+
+
+def server_name(text: str) -> str:
+    """A name that every client takes."""
+    plain = re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")[:_LONGEST_NAME].strip("-")
+    return plain or "toolyard"
+
+
+def name_for(client: KnownClient, text: str) -> str:
+    """The name itself, if this client takes it."""
+    return text if re.fullmatch(client.names, text) else server_name(text)
 
 
 def entry_of(client: KnownClient, name: str, server: Server) -> JsonObject:

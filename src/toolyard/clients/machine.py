@@ -124,3 +124,11 @@ def this_machine(home: str | None = None, system: str | None = None) -> Machine:
     if home is None:
         return Machine(os.path.expanduser("~"), kind, os.environ)
     return Machine(os.path.abspath(home), kind)
+
+
+def whereabouts(client: KnownClient) -> str:
+    """Where its file is, on any machine, in words."""
+    paths = dict.fromkeys(Machine("~", system).file_of(client) for system in SYSTEMS)
+    users = " or ".join(path for path in paths if path)
+    project = f"{client.project[0]} in a project" if client.project else ""
+    return ", or ".join(place for place in (users, project) if place)

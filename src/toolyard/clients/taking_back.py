@@ -23,6 +23,7 @@ from toolyard.files.documents.spots import MISSING, Spot, entry_at, same, withou
 _ADDED: dict[str, Any] = {"disabled": False, "enabled": True, "autoApprove": [], "alwaysAllow": []}
 _ADDED_ANYHOW = {"bundled", "available_tools", "tools", "description"}
 _DROPPED = {"type"}
+_BEARER = "Bearer "
 
 
 def taken_back(record: LinkRecord, data: bytes, client: KnownClient, *, force: bool) -> bytes:
@@ -97,6 +98,15 @@ def _alike(now: Any, then: Any) -> bool:
         elif key not in now:
             if key not in _DROPPED:
                 return False
-        elif now[key] != then[key]:
+        elif not _same_part(now[key], then[key]):
             return False
     return True
+
+
+def _same_part(now: Any, then: Any) -> bool:
+    """Some clients write the value of the variable where we have referred to it."""
+    if isinstance(now, dict) and isinstance(then, dict):
+        return now.keys() == then.keys() and all(_same_part(now[key], then[key]) for key in now)
+    if isinstance(now, str) and isinstance(then, str) and then.startswith(_BEARER):
+        return now.startswith(_BEARER)
+    return bool(now == then)

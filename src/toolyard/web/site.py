@@ -36,6 +36,7 @@ class Site:
         self._routes: Mapping[tuple[str, str], Route] = {
             ("GET", "overview"): self._views.overview,
             ("GET", "catalog"): self._views.catalog,
+            ("GET", "clients"): self._views.clients,
             ("GET", "entry"): self._views.entry,
             ("GET", "events"): self._views.events,
             ("POST", "calls"): self._calls.start,

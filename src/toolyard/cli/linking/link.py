@@ -16,8 +16,7 @@ from toolyard.cli.linking.chosen import (
 )
 from toolyard.cli.linking.diffs import diff_of
 from toolyard.cli.linking.links_shown import show_links
-from toolyard.cli.project.start import server_name
-from toolyard.clients.entries import Local, Remote
+from toolyard.clients.entries import Local, Remote, server_name
 from toolyard.clients.linking import ClientFile, perform, plan_link
 from toolyard.clients.machine import Machine
 from toolyard.clients.records import LinkRecords

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import shlex
 import sys
 from argparse import ArgumentParser, Namespace
@@ -11,8 +10,8 @@ from collections.abc import Callable, Mapping
 from toolyard.cli.choosing import chosen_by, project_of
 from toolyard.cli.options import add_project
 from toolyard.cli.project import mcp_bash_forms
-from toolyard.cli.project.start import Start, command_line, indented, server_name
-from toolyard.clients.entries import Local, document_of
+from toolyard.cli.project.start import Start, command_line, indented
+from toolyard.clients.entries import Local, document_of, name_for
 from toolyard.clients.known import KnownClient
 from toolyard.clients.machine import this_machine
 from toolyard.clients.table import CLIENTS, client_named
@@ -61,10 +60,9 @@ def _form(options: Namespace) -> str:
 
 def _for_client(client: KnownClient, start: Start) -> str:
     """The whole file, with this server alone in it."""
-    name = start.name if re.fullmatch(client.names, start.name) else server_name(start.name)
     server = Local(start.command, tuple(start.args), start.env)
     try:
-        return document_of(client, name, server)
+        return document_of(client, name_for(client, start.name), server)
     except ValueError as error:
         raise ConfigError.at(client.id, str(error)) from None
 

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import shlex
 import shutil
 import sys
 from typing import NamedTuple
 
 from toolyard.protocol.call import JsonObject
-
-_LONGEST_NAME = 32
 
 
 class Start(NamedTuple):
@@ -49,9 +46,3 @@ def command_line(program: str) -> list[str]:
     beside = os.path.join(os.path.dirname(sys.executable), program)
     path = beside if os.access(beside, os.X_OK) else shutil.which(program)
     return [path] if path else [sys.executable, "-m", "toolyard"]
-
-
-def server_name(text: str) -> str:
-    """A name that every client takes."""
-    plain = re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")[:_LONGEST_NAME].strip("-")
-    return plain or "toolyard"

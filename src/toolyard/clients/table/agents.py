@@ -12,6 +12,7 @@ from toolyard.clients.known import (
     TYPED,
     KnownClient,
 )
+from toolyard.files.documents.toml_text import TomlText
 
 _HTTP = {"type": "http", "url": "$url"}
 _OPENCODE: dict[str, Any] = {
@@ -68,7 +69,7 @@ AGENTS = (
         "Codex",
         user=("$CODEX_HOME/config.toml", "~/.codex/config.toml"),
         project=(".codex/config.toml",),
-        form=TOML,
+        form=TomlText(bom=True),
         container=("mcp_servers",),
         token={"bearer_token_env_var": "$variable"},
         reference="VAR",

@@ -9,6 +9,7 @@ from toolyard.web.live import Live
 from toolyard.web.routes.request import PRIVATE, SECURITY, ApiRefusal, Ask
 from toolyard.web.stream import stream
 from toolyard.web.views.catalog import CatalogListing
+from toolyard.web.views.clients import clients
 from toolyard.web.views.detail import detail
 from toolyard.web.views.overview import overview
 from toolyard.web.window import Window
@@ -36,6 +37,13 @@ class LookRoutes:
         if self._listing is None or self._listing.catalog is not catalog:
             self._listing = await asyncio.to_thread(CatalogListing, catalog)
         return self._listing
+
+    async def clients(self, ask: Ask) -> None:
+        """`url` is how the page itself is reached: behind a proxy only the browser knows it."""
+        url = ask.request.query.get("url", "")
+        if not url.startswith(("http://", "https://")):
+            raise ApiRefusal(400, "url must be the server's http(s) address")
+        await ask.answer({"clients": clients(self._window, url)})
 
     async def entry(self, ask: Ask) -> None:
         query = ask.request.query
