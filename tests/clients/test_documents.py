@@ -197,3 +197,23 @@ def test_mistakes_are_named_with_line_and_column() -> None:
     ):
         with pytest.raises(ValueError, match=sentence):
             read(data, form)
+
+
+@pytest.mark.parametrize(
+    ("form", "data", "sentence"),
+    [
+        (STRICT, b'{"c": {}, "c": {}}', "twice in the same object"),
+        (STRICT, b'{"c": []}', "has c, which is not an object"),
+        (STRICT, b"[]", "must hold a JSON object"),
+        (YAML_FORM, b"c: &x\n  a: 1\n", "an anchor, alias or tag"),
+        (YAML_FORM, b"c:\n  a: 1\nc:\n  a: 1\n", "twice in the same mapping"),
+        (YAML_FORM, b"x: &x\n  c:\n    a: 1\n<<: *x\n", "a merge key where servers are named"),
+        (TOML, b"c = 1\n", "has c, which is not a table of servers"),
+        (TOML, b"c = { a = 1 }\n", "no place for the entry that can be changed safely"),
+    ],
+)
+def test_a_place_that_readers_disagree_about_is_refused(
+    form: Any, data: bytes, sentence: str
+) -> None:
+    with pytest.raises(ValueError, match=sentence):
+        put(data, form, [Addition(Spot(("c",), "demo"), ENTRY)])
