@@ -7,6 +7,7 @@ import { applyTheme, chooseTheme, theme, type Theme } from "./model/preferences"
 import { connection, overview, start } from "./live";
 import { href, useRoute, type Route } from "./router";
 import { Connect } from "./screens/connect";
+import { Context } from "./screens/context";
 import { Explore } from "./screens/explore";
 import { History } from "./screens/history";
 import { OverviewScreen } from "./screens/overview";
@@ -41,6 +42,7 @@ const SECTIONS: Section[] = [
     screen: (route) => <Traffic route={route} />,
   },
   { id: "history", label: "History", icon: "history", screen: () => <History /> },
+  { id: "context", label: "Context", icon: "half", screen: () => <Context /> },
   { id: "registry", label: "Registry", icon: "registry", screen: () => <Registry /> },
   { id: "connect", label: "Connect", icon: "connect", screen: () => <Connect /> },
   { id: "settings", label: "Settings", icon: "settings", screen: () => <Settings /> },

@@ -251,3 +251,28 @@ export interface Checked {
 export function isObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
+
+/** What a model reads, in one view, and what a search finds. */
+export type ViewName = "full" | "index" | "search";
+
+export interface ViewCost {
+  view: ViewName;
+  tools: number;
+  tokens: number;
+  saved: number;
+}
+
+export interface FoundTool {
+  name: string;
+  server: string;
+  score: number;
+  callWith: string;
+  tokens: number;
+}
+
+export interface ContextView {
+  view: ViewName;
+  views: ViewCost[];
+  tools: JsonObject[];
+  search?: { tools: FoundTool[]; unmatched: string[]; total: number; tokens: number };
+}

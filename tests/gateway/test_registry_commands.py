@@ -249,3 +249,25 @@ def test_a_file_of_servers_becomes_native_and_goes_back(yard: Yard) -> None:
     done = toolyard("registry", "convert", native_file, "--to", "mcp-servers", "--out", out)
     assert (done.code, done.out, done.err) == (0, "", "")
     assert json.loads(out.read_text()) == {"mcpServers": servers}
+
+
+def test_show_says_what_each_view_costs_and_what_a_model_reads(searching: Yard) -> None:
+    sort = {"SORT": "x"}
+    shown = toolyard("registry", "show", "--view", "index", "--json", cwd=searching.root, env=sort)
+    report = json.loads(shown.out)
+    assert [cost["view"] for cost in report["views"]] == ["full", "index", "search"]
+    assert report["tools"][0]["description"].endswith("u: search count")
+    text = toolyard("registry", "show", "--budget", "100000", cwd=searching.root, env=sort).out
+    assert text.splitlines()[0].split() == ["VIEW", "TOOLS", "TOKENS", "SAVED"]
+    assert "What a model reads in view full" in text and "Count repositories." in text
+
+
+@pytest.mark.parametrize(
+    ("flags", "complaint"),
+    [(["--view", "serach"], 'did you mean "search"'), (["--budget", "9"], "too small")],
+)
+def test_show_refuses_a_view_or_budget_that_cannot_be(
+    searching: Yard, flags: list[str], complaint: str
+) -> None:
+    done = toolyard("registry", "show", *flags, cwd=searching.root)
+    assert done.code == 2 and complaint in done.err

@@ -23,6 +23,7 @@ SCREENS = {
     "traffic": ("#/traffic", ".traffic-grid .grid-row"),
     "call": ("#/traffic/{number}", ".timeline"),
     "history": ("#/history", ".history-grid .grid-row"),
+    "context": ("#/context", ".views"),
     "registry": ("#/registry", ".editor"),
     "connect": ("#/connect", ".snippet"),
 }

@@ -16,6 +16,7 @@ from tests.web.gateway import Opened, opened
 FRONTEND = Path(__file__).resolve().parents[2] / "frontend"
 NODE = Path(sys.executable).parent / "node"
 TYPES = (
+    "ContextView",
     "Checked",
     "Client",
     "Detail",
@@ -80,6 +81,10 @@ async def answers(yard: Opened) -> dict[str, list[tuple[str, Any]]]:
         "TrafficCall": [(f"traffic/{call['number']}", call) for call in calls],
         "{ files: RegistryFile[] }": [("registry", registry)],
         "Checked": [("registry, checked", checked)],
+        "ContextView": [
+            (f"context in view {view}", await api.get(f"context?view={view}&query=greet+nought"))
+            for view in ("full", "index", "search")
+        ],
         "{ logins: LoginRow[] }": [("logins", await api.get("logins"))],
         "{ clients: Client[] }": [("clients", await api.get("clients?url=http://localhost/mcp"))],
     }

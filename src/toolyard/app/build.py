@@ -74,6 +74,7 @@ class App:
     limits: CallLimits | None
     tasks: LaterTasks
     standing: Standing | None  # among those that share a store
+    context: Context
 
     def settle_in(self, plan: Plan) -> None:
         """Work from the project's folder: a script starts faster from where we already are."""
@@ -139,6 +140,7 @@ def build(plan: Plan, taps: Taps | None = None, cluster: Cluster | None = None) 
         observe=taps.request,
     )
     return App(
+        context=context,
         keeper=keeper,
         methods=methods,
         edge=edge,

@@ -13,6 +13,7 @@ from toolyard.http.request import Disconnected, Request
 from toolyard.http.response import Response
 from toolyard.web.encode import encoded
 from toolyard.web.routes.calls import CallRoutes
+from toolyard.web.routes.context import ContextRoutes
 from toolyard.web.routes.logins import LoginRoutes
 from toolyard.web.routes.looking import LookRoutes
 from toolyard.web.routes.registry import RegistryRoutes
@@ -39,6 +40,7 @@ class Site:
             ("GET", "clients"): self._views.clients,
             ("GET", "entry"): self._views.entry,
             ("GET", "events"): self._views.events,
+            ("GET", "context"): ContextRoutes(window).show,
             ("POST", "calls"): self._calls.start,
             ("POST", "answers"): self._calls.answers,
             ("DELETE", "calls"): self._calls.cancel,

@@ -83,6 +83,9 @@ class Window(Protocol):
     def catalog(self) -> Catalog:
         """The catalog as it is now; waits for no upstream."""
 
+    def is_pinned(self, tool: Tool) -> bool:
+        """Is it listed in every view?"""
+
     def health(self) -> tuple[Health, ...]: ...
 
     def store(self) -> JsonObject | None:

@@ -55,6 +55,9 @@ class AppWindow:
     def catalog(self) -> Catalog:
         return self._view.catalog()
 
+    def is_pinned(self, tool: Tool) -> bool:
+        return self._app.context.is_pinned(tool)
+
     def health(self) -> tuple[Health, ...]:
         return self._app.federation.health()
 
@@ -98,6 +101,9 @@ class OtherWindow:
         if self._catalogs is None or self._catalogs[0] is not current:
             self._catalogs = (current, self._gateway.annotated(current))
         return self._catalogs[1]
+
+    def is_pinned(self, tool: Tool) -> bool:
+        return self._window.is_pinned(tool)
 
     def health(self) -> tuple[Health, ...]:
         return self._window.health()

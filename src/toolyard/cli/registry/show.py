@@ -13,6 +13,7 @@ from toolyard.catalog.snapshot import Catalog
 from toolyard.cli.options import add_project
 from toolyard.cli.output import near, pretty, print_json, table
 from toolyard.cli.registry.chosen import opened, plan_for
+from toolyard.cli.registry.views import add_views, show_view
 from toolyard.context.sizes import tokens_in
 from toolyard.errors import ConfigError, did_you_mean
 from toolyard.protocol.call import JsonObject
@@ -24,10 +25,13 @@ def add(parser: ArgumentParser) -> None:
     parser.epilog = "Sizes are in tokens, estimated: models count differently."
     parser.add_argument("tool", nargs="?", help="one tool in full (default: a table of all)")
     parser.add_argument("--json", action="store_true", help="for programs")
+    add_views(parser)
     add_project(parser)
 
 
 def run(options: Namespace) -> int:
+    if options.view is not None or options.budget is not None:
+        return show_view(options)
     tools = asyncio.run(_views(options))
     if options.json:
         print_json(tools if options.tool is None else tools[0])
