@@ -37,6 +37,7 @@ COMMANDS = {
     "debug": ("toolyard.cli.debug", "serve, and write every message to a file"),
     "list": ("toolyard.cli.listing", "list what a project offers"),
     "run-tool": ("toolyard.cli.client.run_tool", "call one tool and print its result"),
+    "tasks": ("toolyard.cli.tasks", "list, show, cancel and wait for tasks"),
     "request": ("toolyard.cli.client.request", "make one request of any kind and print its result"),
     "registry": ("toolyard.cli.registry", "check, show, explain, convert and lock registry files"),
     "inspect": ("toolyard.cli.client.inspect", "show what any MCP server offers"),

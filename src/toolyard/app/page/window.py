@@ -12,6 +12,7 @@ from dataclasses import replace
 
 from toolyard import __version__
 from toolyard.app.build import App
+from toolyard.app.following import followed
 from toolyard.app.lineage import Lineage
 from toolyard.app.page.logins import PageLogins
 from toolyard.app.page.other_gateway import Other, OtherFile
@@ -25,6 +26,7 @@ from toolyard.protocol.client import ABLE
 from toolyard.protocol.guise import guise_of
 from toolyard.protocol.identity import Identity
 from toolyard.protocol.revisions import LATEST
+from toolyard.protocol.tasks.words import REQUIRED
 from toolyard.transports.answer import in_rounds
 from toolyard.upstreams.connections import Downstream
 from toolyard.upstreams.health import Health
@@ -77,6 +79,9 @@ class AppWindow:
         number = secrets.token_hex(8)
         meta = {"progressToken": number}
         call = Call(method, params, LATEST, CLIENT, CALLER, meta, id=number, log_level="debug")
+        tool = self._app.keeper.current.tools.get(str(params.get("name")))
+        if method == "tools/call" and tool is not None and tool.tasks == REQUIRED:
+            return await followed(self._app.edge, call, channel)
         return await in_rounds(self._app.edge, call, channel)
 
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 import orjson
 
 from toolyard.app.build import App, build
+from toolyard.app.following import followed
 from toolyard.app.plan import Plan
 from toolyard.catalog.entries import Tool
 from toolyard.cli.choosing import chosen_by, plan_of, refuse_nothing
@@ -30,6 +31,7 @@ from toolyard.errors import (
 )
 from toolyard.protocol.call import Call, Json, JsonObject
 from toolyard.protocol.revisions import LATEST
+from toolyard.protocol.tasks.words import FORBIDDEN, REQUIRED
 from toolyard.scripts.contract.environ import tool_environ
 from toolyard.scripts.contract.sourcing import exports_of
 from toolyard.settings import Settings
@@ -49,6 +51,7 @@ def add(parser: ArgumentParser) -> None:
         "--args", default="{}", metavar="JSON", help="arguments; @FILE reads a file, @- stdin"
     )
     parser.add_argument("--json", action="store_true", help="the whole result, for programs")
+    parser.add_argument("--task", action="store_true", help="run it as a task, and follow that")
     parser.add_argument("--timeout", type=float, metavar="SECS", help="how long it may take")
     parser.add_argument("--roots", metavar="DIR,DIR", help="folders the tool may work in")
     parser.add_argument("--dry-run", action="store_true", help="check everything, run nothing")
@@ -180,7 +183,10 @@ async def _look_or_call(app: App, request: ToolRun) -> int:
         return _print_env(app, tool)
     if request.options.dry_run:
         return _report(tool, catalog.input_checker(tool)(request.arguments), request)
-    return await _call(app, request)
+    if request.options.task and tool.tasks == FORBIDDEN:
+        why = f"Tool '{tool.name}' does not run as a task: its metadata has no taskSupport"
+        raise ProtocolError(INVALID_PARAMS, why)
+    return await _call(app, request, tool)
 
 
 def _hinted(error: ProtocolError, request: ToolRun) -> ProtocolError:
@@ -217,7 +223,8 @@ def _report(tool: Tool, wrong: str | None, request: ToolRun) -> int:
     return 1 if wrong else 0
 
 
-async def _call(app: App, request: ToolRun) -> int:
+async def _call(app: App, request: ToolRun, tool: Tool) -> int:
+    make = followed if request.options.task or tool.tasks == REQUIRED else in_rounds
     verbose = request.options.verbose
     channel = TerminalChannel(level="debug" if verbose else "info", chatty=verbose)
     params: JsonObject = {"name": request.tool, "arguments": request.arguments}
@@ -234,7 +241,7 @@ async def _call(app: App, request: ToolRun) -> int:
     )
     try:
         async with waiting(app.federation.health):
-            result = await in_rounds(app.edge, call, channel)
+            result = await make(app.edge, call, channel)
     except ProtocolError as error:
         raise _hinted(error, request) from None
     finally:
