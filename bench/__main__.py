@@ -24,6 +24,7 @@ SECTIONS = {
     "projection": "Projecting a large result",
     "registry": "Loading a registry",
     "auth": "Finding out who is calling",
+    "context": "What a model has to read",
 }
 HEAD = """# Performance
 

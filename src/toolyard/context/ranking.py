@@ -9,10 +9,10 @@ weakly: whoever asks is told which words matched nothing, which is what stops a 
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from heapq import nlargest
+from itertools import accumulate
 from math import log
 
 from toolyard.context.words import STOP_WORDS, grams_of, stem, words_of
@@ -22,9 +22,12 @@ REPETITION, LENGTH = 1.2, 0.75
 GRAM_WEIGHT = 0.35
 # More words than that are not a question but a text; the rarest say what it is about.
 MOST_TERMS = 48
+# How many entries of the index a query looks at, twice: some milliseconds' worth.
+MOST_ENTRIES = 12_000
 
 Field = tuple[str, float]  # a text and its weight
-Postings = Mapping[str, Sequence[tuple[int, float]]]
+Entries = Sequence[tuple[int, float]]  # documents by number, and what a term adds to each
+Postings = Mapping[str, Entries]
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,15 +39,19 @@ class Document:
 
 
 def document(fields: Iterable[Field]) -> Document:
-    terms: Counter[str] = Counter()
-    grams: Counter[str] = Counter()
+    weights: dict[str, float] = {}
     for text, weight in fields:
         for word in words_of(text):
-            if word in STOP_WORDS:
-                continue
-            terms[stem(word)] += weight  # type: ignore[assignment]
-            for gram in grams_of(word):
-                grams[gram] += weight  # type: ignore[assignment]
+            weights[word] = weights.get(word, 0.0) + weight
+    terms: dict[str, float] = {}
+    grams: dict[str, float] = {}
+    for word, weight in weights.items():
+        if word in STOP_WORDS:
+            continue
+        term = stem(word)
+        terms[term] = terms.get(term, 0.0) + weight
+        for gram in grams_of(word):
+            grams[gram] = grams.get(gram, 0.0) + weight
     return Document(terms, grams)
 
 
@@ -67,24 +74,24 @@ class Index:
         """`among`: only these documents; whether a word matches is asked of all of them."""
         words = [word for word in dict.fromkeys(words_of(query)) if word not in STOP_WORDS]
         scores: dict[int, float] = {}
-        for postings in self._rarest({stem(word): self._terms for word in words}):
-            _add(scores, postings)
-        for postings in self._rarest(
-            {gram: self._grams for word in words for gram in grams_of(word)}
-        ):
-            _add(scores, postings)
+        stems = dict.fromkeys(map(stem, words))
+        grams = dict.fromkeys(gram for word in words for gram in grams_of(word))
+        for entries in (*self._rarest(stems, self._terms), *self._rarest(grams, self._grams)):
+            _add(scores, entries)
         hits = [hit for hit in scores.items() if among is None or hit[0] in among]
         best = nlargest(most, hits, key=lambda hit: (hit[1], -hit[0]))
         unmatched = tuple(word for word in words if stem(word) not in self._terms)
         return Ranked(tuple(best), unmatched)
 
-    def _rarest(self, terms: Mapping[str, Postings]) -> list[Sequence[tuple[int, float]]]:
-        lists = [postings[term] for term, postings in terms.items() if term in postings]
-        return sorted(lists, key=len)[:MOST_TERMS]
+    def _rarest(self, terms: Iterable[str], all_postings: Postings) -> list[Entries]:
+        lists = sorted((all_postings[term] for term in terms if term in all_postings), key=len)
+        sizes = accumulate(map(len, lists))
+        few = sum(1 for size in sizes if size <= MOST_ENTRIES)
+        return lists[: min(max(few, 1), MOST_TERMS)]
 
 
-def _add(scores: dict[int, float], postings: Sequence[tuple[int, float]]) -> None:
-    for number, score in postings:
+def _add(scores: dict[int, float], entries: Entries) -> None:
+    for number, score in entries:
         scores[number] = scores.get(number, 0.0) + score
 
 
