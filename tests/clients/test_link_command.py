@@ -11,6 +11,7 @@ import pytest
 
 from tests.cli.program import Done, toolyard
 from tests.clients.conftest import Desk
+from tests.peers.serving import environment
 
 SECRET = "ghp_0123456789abcdefghijklmnopqrstuvwxyz"
 THEIRS = json.dumps({"mcpServers": {"gh": {"command": "x", "env": {"TOKEN": SECRET}}}})
@@ -169,3 +170,17 @@ def test_the_commands_import_no_yaml_unless_they_meet_some(project: Path, home: 
         f"main(['link', 'cursor', '--home', {str(home)!r}]); assert 'yaml' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", code], cwd=project, check=True, capture_output=True)
+
+
+def test_links_that_are_made_at_the_same_time_are_all_there(project: Path, home: Path) -> None:
+    names = [f"demo-{number}" for number in range(6)]
+    words = [sys.executable, "-m", "toolyard", "link", "cursor", "--home", str(home), "--name"]
+    running = [
+        subprocess.Popen([*words, name], cwd=project, env=environment(), stdout=subprocess.PIPE)
+        for name in names
+    ]
+    assert [process.communicate()[0] and process.returncode for process in running] == [0] * 6
+    servers = json.loads((home / ".cursor" / "mcp.json").read_text())["mcpServers"]
+    assert set(servers) == {"gh", *names}
+    assert run("unlink", "--all", home=home, cwd=project).code == 0
+    assert json.loads((home / ".cursor" / "mcp.json").read_text()) == json.loads(THEIRS)

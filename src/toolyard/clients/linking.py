@@ -52,6 +52,14 @@ class Edit:
         return self.data != self.original.data
 
 
+@contextmanager
+def alone(records: LinkRecords) -> Iterator[None]:
+    """No other process plans or performs an edit meanwhile."""
+    os.makedirs(records.folder, mode=0o700, exist_ok=True)
+    with alone_in(records.folder):
+        yield
+
+
 def plan_link(
     file: ClientFile,
     name: str,
@@ -68,8 +76,8 @@ def plan_link(
         entry = entry_at(document, parts[-1].spot)
         if past is None and is_ours(entry) and not same(entry, parts[-1].entry):
             instead_of = {*instead_of, name}  # somebody has pasted it
-        replaced = _present(document, file.client, instead_of)
-        if same(entry, parts[-1].entry) and not replaced:
+        superfluous = _present(document, file.client, instead_of)
+        if same(entry, parts[-1].entry) and not superfluous:
             return Edit(file, original, original.data, past, past)
         if entry is not MISSING and past is None and name not in instead_of:
             raise ValueError(
@@ -79,12 +87,12 @@ def plan_link(
         data = original.content
         if past is not None:
             data = taken_back(past, data, file.client, force=False)
-        data = take(data, file.client.form, replaced)
+        data = take(data, file.client.form, superfluous)
         document = read(data, file.client.form)
         missing = tuple(part for part in parts if entry_at(document, part.spot) is MISSING)
         change = put(data, file.client.form, missing)
         check_writable(original)
-    made, folders, container = _made(
+    made_file, made_folders, made_container = _made(
         original, records.at(file.path), _lacks_container(document, parts[-1].spot)
     )
     record = LinkRecord(
@@ -95,22 +103,23 @@ def plan_link(
         change.splices,
         hash_of(data),
         hash_of(change.data),
-        made,
-        folders,
-        container,
+        made_file,
+        made_folders,
+        made_container,
     )
     return Edit(file, original, change.data, record, past)
 
 
 def _made(
-    original: Original, ours: list[LinkRecord], container: bool
+    original: Original, records_here: list[LinkRecord], container: bool
 ) -> tuple[bool, tuple[str, ...], bool]:
-    """File, folders, container: what one server of ours has made, the last to go takes along."""
-    folders = next((record.made_folders for record in ours if record.made_folders), None)
+    """File, folders, container: what one of ours has made, the last to go takes along."""
+    made = (record.made_folders for record in records_here if record.made_folders)
+    folders = next(made, None)
     return (
-        original.data is None or any(record.made_file for record in ours),
+        original.data is None or any(record.made_file for record in records_here),
         tuple(_to_make(original.real)) if folders is None else folders,
-        container or any(record.made_container for record in ours),
+        container or any(record.made_container for record in records_here),
     )
 
 
@@ -133,27 +142,33 @@ def plan_unlink(file: ClientFile, name: str, records: LinkRecords, *, force: boo
         if original.data is None:
             return Edit(file, original, None, None, past)
         blank = same(read(data, form), read(b"", form))
-        gone = past is not None and past.made_file and blank
+        is_ours_alone = past is not None and past.made_file and blank
         if data != original.data:
             check_writable(original)
-    return Edit(file, original, None if gone else data, None, past)
+    return Edit(file, original, None if is_ours_alone else data, None, past)
 
 
 def perform(edit: Edit, records: LinkRecords) -> None:
     """Raises ConfigError, and then the file is what it was."""
-    with _told(edit.file.path), _alone(edit, records):
-        if edit.record is not None:
-            records.keep(edit.record)
-        try:
-            _write(edit)
-        except BaseException:
-            _remember(records, edit.past, edit.record)
-            raise
-        if edit.record is None and edit.past is not None:
-            records.forget(edit.past)
-        _check_read(edit)
+    with _told(edit.file.path):
+        _make_folders(edit)
+        with locked(edit.original.real) if edit.file.client.locks else nullcontext():
+            _perform(edit, records)
     if edit.data is None and edit.past is not None:
         _remove_folders(edit.past)
+
+
+def _perform(edit: Edit, records: LinkRecords) -> None:
+    if edit.record is not None:
+        records.keep(edit.record)
+    try:
+        _write(edit)
+    except BaseException:
+        _remember(records, edit.past, edit.record)
+        raise
+    if edit.record is None and edit.past is not None:
+        records.forget(edit.past)
+    _check_read(edit)
 
 
 def present(file: ClientFile) -> dict[str, Any]:
@@ -175,16 +190,6 @@ def _told(path: str) -> Iterator[None]:
         raise ConfigError.at(path, str(error)) from None
     except OSError as error:
         raise ConfigError.at(path, f"cannot be changed: {error.strerror}") from None
-
-
-@contextmanager
-def _alone(edit: Edit, records: LinkRecords) -> Iterator[None]:
-    """Neither another `toolyard link` nor a client that takes a lock writes meanwhile."""
-    os.makedirs(records.folder, mode=0o700, exist_ok=True)
-    _make_folders(edit)
-    lock = locked(edit.original.real) if edit.file.client.locks else nullcontext()
-    with alone_in(records.folder), lock:
-        yield
 
 
 def _make_folders(edit: Edit) -> None:

@@ -17,7 +17,7 @@ from toolyard.cli.linking.chosen import (
 from toolyard.cli.linking.diffs import diff_of
 from toolyard.cli.linking.links_shown import show_links
 from toolyard.clients.entries import Local, Remote, server_name
-from toolyard.clients.linking import ClientFile, perform, plan_link
+from toolyard.clients.linking import ClientFile, alone, perform, plan_link
 from toolyard.clients.machine import Machine
 from toolyard.clients.records import LinkRecords
 from toolyard.errors import ConfigError
@@ -46,13 +46,16 @@ def run(options: Namespace) -> int:
     local = local_server(options)
     remote = _remote(options)
     name = options.name or server_name(local[0] if local is not None else "toolyard")
-    failed = 0
+    failed: list[str] = []
     for file in files:
         try:
             _link(file, name, options, machine, remote, local[1] if local else None)
         except ConfigError as error:
             print(error, file=sys.stderr)
-            failed += 1
+            failed.append(file.client.id)
+    if failed:
+        words = f"{options.program} config --client {failed[0]}"
+        print(f"To paste it yourself: {words}", file=sys.stderr)
     return 1 if failed else 0
 
 
@@ -87,14 +90,15 @@ def _link(
     except ValueError as error:
         raise ConfigError.at(client.id, str(error)) from None
     records = LinkRecords(machine.state)
-    edit = plan_link(file, name, server, records)
+    if options.dry_run:
+        print(diff_of(plan_link(file, name, server, records)))
+        return
+    with alone(records):
+        edit = plan_link(file, name, server, records)
+        perform(edit, records)
     if not edit.changes:
         print(f"{client.id}: {file.path} has {name} already")
         return
-    if options.dry_run:
-        print(diff_of(edit))
-        return
-    perform(edit, records)
     way = "over HTTP" if isinstance(server, Remote) else "as a program that it starts"
     print(f"{client.id}: {name} is in {file.path}, {way}. {client.after}")
     for note in _notes(file, server, why, machine):

@@ -54,22 +54,22 @@ def _cells(row: dict[str, Any]) -> tuple[str, ...]:
 def _rows(machine: Machine, records: LinkRecords) -> list[dict[str, Any]]:
     """A row for each link, and one for each client without any."""
     rows = []
-    recorded = [r for r in records.all() if r.client in CLIENTS]
+    records_here = [r for r in records.all() if r.client in CLIENTS]
     for client in CLIENTS.values():
         if not client.writes:
             continue
-        paths = [machine.file_of(client), *(r.path for r in recorded if r.client == client.id)]
+        paths = [machine.file_of(client), *(r.path for r in records_here if r.client == client.id)]
         files = [ClientFile(client, path) for path in dict.fromkeys(p for p in paths if p)]
         here = machine.has(client)
-        links = [row for file in files for row in _links_in(file, recorded)]
+        links = [row for file in files for row in _links_in(file, records_here)]
         first = files[0].path if files else None
         rows += links or [{"client": client.id, "file": first, "here": here}]
     return rows
 
 
-def _links_in(file: ClientFile, recorded: list[Any]) -> list[dict[str, Any]]:
+def _links_in(file: ClientFile, records_here: list[Any]) -> list[dict[str, Any]]:
     head = {"client": file.client.id, "file": file.path, "here": True}
-    names = {r.name for r in recorded if r.path == file.path and r.client == file.client.id}
+    names = {r.name for r in records_here if r.path == file.path and r.client == file.client.id}
     if not os.path.lexists(file.path) and not names:
         return []
     try:

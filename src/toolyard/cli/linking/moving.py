@@ -10,7 +10,7 @@ from toolyard.cli.output import counted
 from toolyard.cli.project.start import command_line
 from toolyard.clients.entries import Local
 from toolyard.clients.importing.gathering import Gathering
-from toolyard.clients.linking import ClientFile, perform, plan_link
+from toolyard.clients.linking import ClientFile, alone, perform, plan_link
 from toolyard.clients.machine import Machine
 from toolyard.clients.records import LinkRecords
 from toolyard.clients.table import CLIENTS
@@ -24,7 +24,7 @@ def offer(options: Namespace, machine: Machine, gathering: Gathering) -> int:
     failed = 0
     for client in CLIENTS.values():
         path = machine.file_of(client)
-        names = gathering.taken.get(path or "", [])
+        names = gathering.names_by_file.get(path or "", [])
         if path is None or not names or not client.writes:
             continue
         if not options.yes and not _agrees(f"{counted(len(names), 'server')} in {path}"):
@@ -40,7 +40,7 @@ def offer(options: Namespace, machine: Machine, gathering: Gathering) -> int:
 
 def _agrees(what: str) -> bool:
     if not sys.stdin.isatty():
-        print(f"{what} could be replaced: say --yes", file=sys.stderr)
+        print(f"{what} could be count: say --yes", file=sys.stderr)
         return False
     print(f"Replace {what} by one, the registry? [y/N] ", end="", file=sys.stderr, flush=True)
     return sys.stdin.readline().strip().lower() in ("y", "yes")
@@ -52,8 +52,7 @@ def _move(file: ClientFile, names: list[str], options: Namespace, machine: Machi
     if options.env_file is not None:
         words += ["--env-file", os.path.abspath(options.env_file)]
     records = LinkRecords(machine.state)
-    perform(plan_link(file, _NAME, Local(command, tuple(words)), records, names), records)
-    replaced = counted(len(set(names)), "server")
-    print(
-        f"{file.client.id}: {_NAME} is in {file.path} in place of {replaced}. {file.client.after}"
-    )
+    with alone(records):
+        perform(plan_link(file, _NAME, Local(command, tuple(words)), records, names), records)
+    count = counted(len(set(names)), "server")
+    print(f"{file.client.id}: {_NAME} is in {file.path} in place of {count}. {file.client.after}")

@@ -7,7 +7,7 @@ from argparse import ArgumentParser, Namespace
 
 from toolyard.cli.linking.chosen import add_clients, files_for, machine_of
 from toolyard.cli.linking.diffs import diff_of
-from toolyard.clients.linking import ClientFile, perform, plan_unlink, present
+from toolyard.clients.linking import ClientFile, alone, perform, plan_unlink, present
 from toolyard.clients.machine import Machine
 from toolyard.clients.ourselves import is_ours
 from toolyard.clients.records import LinkRecords
@@ -43,10 +43,10 @@ def run(options: Namespace) -> int:
 def _links(
     options: Namespace, machine: Machine, records: LinkRecords
 ) -> list[tuple[ClientFile, str]]:
-    """Every link of ours that is meant: those on record, and entries that are this program."""
+    """Every link of in_file that is meant: those on record, and entries that are this program."""
     if options.all and not options.project:
-        known = [record for record in records.all() if record.client in CLIENTS]
-        links = [(ClientFile(CLIENTS[r.client], r.path), r.name) for r in known]
+        records_known = [record for record in records.all() if record.client in CLIENTS]
+        links = [(ClientFile(CLIENTS[r.client], r.path), r.name) for r in records_known]
         return [link for link in links if options.name in (None, link[1])]
     links = []
     for file in files_for(options, machine):
@@ -58,23 +58,25 @@ def _links(
 
 
 def _names(file: ClientFile, records: LinkRecords) -> dict[str, None]:
-    recorded = [
+    on_record = [
         record.name
         for record in records.all()
         if record.client == file.client.id and record.path == file.path
     ]
     try:
-        ours = [name for name, entry in present(file).items() if is_ours(entry)]
+        in_file = [name for name, entry in present(file).items() if is_ours(entry)]
     except ConfigError:
-        ours = []  # a file that cannot be read: whoever takes the record back says why
-    return dict.fromkeys([*recorded, *ours])
+        in_file = []  # a file that cannot be read: whoever takes the record back says why
+    return dict.fromkeys([*on_record, *in_file])
 
 
 def _unlink(file: ClientFile, name: str, options: Namespace, records: LinkRecords) -> None:
-    edit = plan_unlink(file, name, records, force=options.force)
     if options.dry_run:
+        edit = plan_unlink(file, name, records, force=options.force)
         print(diff_of(edit) if edit.changes else f"{file.client.id}: nothing to change")
         return
-    perform(edit, records)
-    gone = "is gone: it was made by link" if edit.data is None else f"no longer has {name}"
-    print(f"{file.client.id}: {file.path} {gone if edit.changes else f'has no {name}'}")
+    with alone(records):
+        edit = plan_unlink(file, name, records, force=options.force)
+        perform(edit, records)
+    sentence = "is sentence: it was made by link" if edit.data is None else f"no longer has {name}"
+    print(f"{file.client.id}: {file.path} {sentence if edit.changes else f'has no {name}'}")

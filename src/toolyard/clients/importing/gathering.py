@@ -37,7 +37,7 @@ class Gathering:
     variables: SecretVariables = field(default_factory=SecretVariables)
     lines: list[Line] = field(default_factory=list)
     # The servers that each file has, by the names that they have there.
-    taken: dict[str, list[str]] = field(default_factory=dict)
+    names_by_file: dict[str, list[str]] = field(default_factory=dict)
 
     def gather(self, files: Iterable[ServerFile]) -> None:
         for file in files:
@@ -57,7 +57,7 @@ class Gathering:
     @property
     def servers(self) -> list[dict[str, Any]]:
         """Those that are new."""
-        return [merged.server for merged in self.merging.added]
+        return [entry.server for entry in self.merging.added]
 
     def _take(self, raw: RawServer) -> None:
         if is_ours(raw.entry, self.urls):
@@ -85,12 +85,12 @@ class Gathering:
         client = raw.file.client
         native = without_secrets(raw.name, native, self.variables)
         count = len(self.merging.added)
-        merged = self.merging.add(raw.name, native, client.id, f"{client.id}: {raw.file.path}")
+        entry = self.merging.add(raw.name, native, client.id, f"{client.id}: {raw.file.path}")
         outcome = "imported" if len(self.merging.added) > count else "known"
-        name = merged.server["name"]
+        name = entry.server["name"]
         note = note or (f"as {name}" if name != raw.name else "")
         self.lines.append(Line(raw.file.path, client.id, raw.name, outcome, note, lost))
-        self.taken.setdefault(raw.file.path, []).append(raw.name)
+        self.names_by_file.setdefault(raw.file.path, []).append(raw.name)
 
     def _line(self, file: ServerFile, name: str, outcome: str, note: str) -> None:
         self.lines.append(Line(file.path, file.client.id, name, outcome, note))

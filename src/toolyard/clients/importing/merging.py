@@ -37,23 +37,23 @@ class Merging:
         self._by_identity: dict[str, MergedServer] = {}
         self._names: set[str] = set()
         for server in present:
-            merged = MergedServer(server)
+            entry = MergedServer(server)
             self._names.add(str(server.get("name")))
-            self._by_identity[self._identity(server)] = merged
+            self._by_identity[self._identity(server)] = entry
 
     def add(self, name: str, native: dict[str, Any], client: str, origin: str) -> MergedServer:
         identity = self._identity(native)
-        merged = self._by_identity.get(identity)
-        if merged is None:
-            merged = MergedServer({"name": self._free_name(name, client), **native})
-            self._by_identity[identity] = merged
-            self.added.append(merged)
-        elif "disabled" not in native and merged in self.added:
-            merged.server.pop("disabled", None)  # on in one client is on
-        if merged not in self.added and merged not in self.known:
-            self.known.append(merged)
-        merged.origins.append(origin)
-        return merged
+        entry = self._by_identity.get(identity)
+        if entry is None:
+            entry = MergedServer({"name": self._free_name(name, client), **native})
+            self._by_identity[identity] = entry
+            self.added.append(entry)
+        elif "disabled" not in native and entry in self.added:
+            entry.server.pop("disabled", None)  # on in one client is on
+        if entry not in self.added and entry not in self.known:
+            self.known.append(entry)
+        entry.origins.append(origin)
+        return entry
 
     def _free_name(self, name: str, client: str) -> str:
         plain = re.sub(r"[^A-Za-z0-9_.-]+", "-", name).strip("-") or "server"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Mapping
 from typing import Any
@@ -59,7 +60,8 @@ def _braced(match: re.Match[str], raw: RawServer, inputs: Mapping[str, dict[str,
     word = match[1]
     kind, colon, name = word.partition(":")
     folders = {"userHome": "${HOME}", "workspaceFolder": raw.file.project or "${PWD}"}
-    literal = {"pathSeparator": "/", "/": "/"}
+    name_of_project = os.path.basename(raw.file.project)
+    literal = {"pathSeparator": "/", "/": "/", "workspaceFolderBasename": name_of_project}
     if match[0].startswith("${{"):
         return _of_variable(word.removeprefix("secrets."))
     if word in folders:

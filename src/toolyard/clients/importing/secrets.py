@@ -60,8 +60,8 @@ class SecretVariables:
         return f"${{{self._name_for(server, key, text)}}}"
 
     def _name_for(self, server: str, key: str, value: str) -> str:
-        for name, known in self.values.items():
-            if known == value:
+        for name, secret in self.values.items():
+            if secret == value:
                 return name
         name = self._free(server, key, value)
         self.values[name] = value

@@ -117,8 +117,8 @@ def _check_unchanged(original: Original) -> None:
 
 
 def _copy_owner(real: str, temporary: str, status: os.stat_result) -> None:
-    mine = os.stat(temporary)
-    if (mine.st_uid, mine.st_gid) != (status.st_uid, status.st_gid):
+    own = os.stat(temporary)
+    if (own.st_uid, own.st_gid) != (status.st_uid, status.st_gid):
         try:
             os.chown(temporary, status.st_uid, status.st_gid)
         except PermissionError:

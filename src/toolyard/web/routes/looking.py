@@ -9,7 +9,6 @@ from toolyard.web.live import Live
 from toolyard.web.routes.request import PRIVATE, SECURITY, ApiRefusal, Ask
 from toolyard.web.stream import stream
 from toolyard.web.views.catalog import CatalogListing
-from toolyard.web.views.clients import clients
 from toolyard.web.views.detail import detail
 from toolyard.web.views.overview import overview
 from toolyard.web.window import Window
@@ -43,6 +42,9 @@ class LookRoutes:
         url = ask.request.query.get("url", "")
         if not url.startswith(("http://", "https://")):
             raise ApiRefusal(400, "url must be the server's http(s) address")
+        # Only whoever looks at it pays for the table of clients.
+        from toolyard.web.views.clients import clients  # noqa: PLC0415
+
         await ask.answer({"clients": clients(self._window, url)})
 
     async def entry(self, ask: Ask) -> None:
