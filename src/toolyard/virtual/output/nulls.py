@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from toolyard.protocol.call import Json, JsonObject
-from toolyard.virtual.output.views import Views
+from toolyard.virtual.output.views import SchemaViews
 
 MAX_LEVELS = 64
 
@@ -17,7 +17,7 @@ class _Pruning:
     """One walk over a value, with the schemas that describe its parts."""
 
     def __init__(self, root: JsonObject) -> None:
-        self._views = Views(root)
+        self._views = SchemaViews(root)
 
     def of(self, value: Json, schema: Json, level: int) -> Json:
         if not isinstance(value, (dict, list)) or level > MAX_LEVELS:

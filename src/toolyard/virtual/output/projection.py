@@ -8,7 +8,7 @@ from typing import NamedTuple, TypeAlias
 
 from toolyard.errors import ToolError
 from toolyard.protocol.call import Json, JsonObject
-from toolyard.virtual.output.views import View, Views
+from toolyard.virtual.output.views import SchemaViews, View
 from toolyard.virtual.query.paths import MISSING, Budget, Path, compile_path, path_of_steps
 from toolyard.virtual.schema import without_source_fields
 
@@ -67,7 +67,7 @@ class _Compiler:
     """Turns each schema of one document into a maker of values."""
 
     def __init__(self, root: JsonObject) -> None:
-        self._views = Views(root)
+        self._views = SchemaViews(root)
         self._makers: dict[tuple[int, str], Make] = {}
         # A maker that is still being built has a cell here, for references back to it.
         self._cells: dict[tuple[int, str], list[Make]] = {}

@@ -22,7 +22,7 @@ class View:
     open: bool = False
 
 
-class Views:
+class SchemaViews:
     """Reads the schemas of one document, through `$ref`, `allOf` and the `anyOf` of a nullable."""
 
     def __init__(self, root: JsonObject) -> None:

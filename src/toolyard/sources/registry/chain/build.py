@@ -20,7 +20,7 @@ from toolyard.virtual.composing.compose import ComposedTarget
 from toolyard.virtual.composing.composition import tools_used
 from toolyard.virtual.output.listings import TextExtraction
 from toolyard.virtual.output.projection import Projection
-from toolyard.virtual.output.views import Views
+from toolyard.virtual.output.views import SchemaViews
 from toolyard.virtual.target import Output, VirtualTarget
 
 _Value = TypeVar("_Value")
@@ -141,7 +141,7 @@ def _definition(chain: Chain, output: Output | None) -> JsonObject:
 
 def _typed(schema: JsonObject) -> JsonObject:
     """Clients of older revisions want to read there that it is an object."""
-    if "type" in schema or Views(schema).of(schema).properties is None:
+    if "type" in schema or SchemaViews(schema).of(schema).properties is None:
         return schema
     return {"type": "object", **schema}
 
