@@ -46,7 +46,10 @@ def test_all_clients_that_are_here_are_linked_and_unlinked(project: Path, home: 
     assert entry["args"][-2:] == ["serve", str(project)]
     again = run("link", "--all", home=home, cwd=project)
     assert again.out.count("has demo already") == 4
-    assert run("unlink", "--all", home=home, cwd=project).code == 0
+    unlinked = run("unlink", "--all", home=home, cwd=project)
+    assert unlinked.code == 0
+    codex = home / ".codex" / "config.toml"
+    assert f"codex: {codex} is gone: it was made by link" in unlinked.out.splitlines()
     assert Desk(home).tree() == before
     assert (home / ".cursor" / "mcp.json").read_text() == THEIRS
 

@@ -40,7 +40,7 @@ def offer(options: Namespace, machine: Machine, gathering: Gathering) -> int:
 
 def _agrees(what: str) -> bool:
     if not sys.stdin.isatty():
-        print(f"{what} could be count: say --yes", file=sys.stderr)
+        print(f"{what} could be replaced: say --yes", file=sys.stderr)
         return False
     print(f"Replace {what} by one, the registry? [y/N] ", end="", file=sys.stderr, flush=True)
     return sys.stdin.readline().strip().lower() in ("y", "yes")

@@ -43,7 +43,7 @@ def run(options: Namespace) -> int:
 def _links(
     options: Namespace, machine: Machine, records: LinkRecords
 ) -> list[tuple[ClientFile, str]]:
-    """Every link of in_file that is meant: those on record, and entries that are this program."""
+    """Every link of ours that is meant: those on record, and entries that are this program."""
     if options.all and not options.project:
         records_known = [record for record in records.all() if record.client in CLIENTS]
         links = [(ClientFile(CLIENTS[r.client], r.path), r.name) for r in records_known]
@@ -78,5 +78,5 @@ def _unlink(file: ClientFile, name: str, options: Namespace, records: LinkRecord
     with alone(records):
         edit = plan_unlink(file, name, records, force=options.force)
         perform(edit, records)
-    sentence = "is sentence: it was made by link" if edit.data is None else f"no longer has {name}"
+    sentence = "is gone: it was made by link" if edit.data is None else f"no longer has {name}"
     print(f"{file.client.id}: {file.path} {sentence if edit.changes else f'has no {name}'}")
