@@ -11,7 +11,7 @@ export npm_config_cache := $(CURDIR)/.cache/npm
 # Compiled modules are kept beside their sources: a start is three times as fast.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test check format bench clean
+.PHONY: demo demo-cluster test check format bench clean
 
 # The showcase's servers go into .cache; those that cannot be installed are shown as unavailable.
 # PORT=9000 serves elsewhere; `exec`, so that Ctrl-C ends the server and make says nothing of it.
@@ -22,6 +22,11 @@ demo: $(VENV)/.run
 	@PATH="$$($(BIN)/python scripts/servers.py --path):$$PATH" \
 		SHOWCASE_MEMORY="$(CURDIR)/.cache/memory.jsonl" \
 		exec $(BIN)/toolyard serve examples/showcase --http $(PORT)
+
+# nginx, Redis and two replicas on this machine.
+demo-cluster: $(VENV)/.run
+	@$(BIN)/uv pip install --quiet --python $(BIN)/python -c constraints.txt -e '.[redis]'
+	@TOOLYARD="$(CURDIR)/$(BIN)/toolyard" examples/cluster/serve.sh 8080
 
 # Everything but the long ones in four minutes; ALL=1 for everything, ARGS for something.
 CHOSEN := $(if $(ARGS),$(ARGS),--dist loadfile $(if $(ALL),-n auto,-n 3 -m "not long"))

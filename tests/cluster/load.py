@@ -93,8 +93,9 @@ class Rounds:
             await asyncio.gather(cut, return_exceptions=True)
             return
         posting = asyncio.create_task(self.client.post(message))
-        await asyncio.sleep(0.05)
-        await self.client.notify("notifications/cancelled", {"requestId": message["id"]})
+        while not posting.done():  # it may be heard before the request, on another connection
+            await asyncio.sleep(0.05)
+            await self.client.notify("notifications/cancelled", {"requestId": message["id"]})
         assert (await posting).messages == []
 
 

@@ -113,7 +113,10 @@ class Elsewhere:
         raise StoreError("its owner does not answer, and nobody may take it yet")
 
     async def passes_on(self, owner: str, exchange: Exchange, request_id: RequestId | None) -> bool:
-        """False: the owner is not there, or does not have it; nothing was answered."""
+        """False: the owner is not there, or does not have it; nothing was answered.
+
+        What may have run there is answered, and not tried again.
+        """
         request = exchange.request
         visit = Visit(
             SERVICE,
@@ -129,6 +132,8 @@ class Elsewhere:
             log.debug("%s does not have it: %s", owner, error)
             return False
         except PeerLost as error:
+            if exchange.repeatable and not exchange.response.begun:
+                return False
             log.warning("a request was passed on to %s in vain: %s", owner, error)
             await _lost(exchange, request_id)
         return True

@@ -48,6 +48,8 @@ class Exchange:
     visiting: bool = False
     # The query that the client sent to that process.
     visiting_query: bytes = b""
+    # Nothing happens by it that must not happen twice.
+    repeatable: bool = False
 
     @property
     def query(self) -> bytes:

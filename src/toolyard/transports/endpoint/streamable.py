@@ -34,6 +34,12 @@ if TYPE_CHECKING:
     from toolyard.transports.endpoint.elsewhere import Elsewhere
 
 NOT_FOUND = 404
+_REPEATABLE = frozenset(
+    {
+        *("ping", "logging/setLevel", "notifications/initialized", "resources/subscribe"),
+        *("tools/list", "prompts/list", "resources/list", "resources/templates/list"),
+    }
+)
 # What is to be done in a session, once it is here.
 Work: TypeAlias = Callable[[Exchange, HttpSession], Awaitable[None]]
 
@@ -64,6 +70,7 @@ class LegacyEndpoint:
             session = self._session(exchange)
         except NoSession as no:
             request_id = message.id if isinstance(message, RpcRequest) else None
+            exchange.repeatable = getattr(message, "method", "") in _REPEATABLE
             return self._without(exchange, no, partial(self._take, message=message), request_id)
         return self._take(exchange, session, message)
 
@@ -167,6 +174,7 @@ class LegacyEndpoint:
         try:
             session = self._session(exchange)
         except NoSession as no:
+            exchange.repeatable = True
             await self._without(exchange, no, self._stream)
         else:
             await self._stream(exchange, session)
