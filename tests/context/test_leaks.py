@@ -21,7 +21,7 @@ from toolyard.methods.finding import FindTools, ToolIndexes
 from toolyard.methods.lists import list_method
 from toolyard.methods.offer import Offer
 from toolyard.methods.tools import ToolMethods
-from toolyard.methods.views import Views, unwrapped
+from toolyard.methods.views import ToolViews, unwrapped
 from toolyard.protocol.call import Call, Encoded, Result
 from toolyard.protocol.codec import exact
 from toolyard.protocol.revisions import LATEST
@@ -75,7 +75,7 @@ async def test_a_thousand_random_rule_sets_leak_nothing() -> None:
 
 
 def replace_views(offer: Offer) -> Offer:
-    return replace(offer, views=Views(FindTools(offer, ToolIndexes())))
+    return replace(offer, views=ToolViews(FindTools(offer, ToolIndexes())))
 
 
 def call_of(method: str, view: str, **params: Any) -> Call:

@@ -19,7 +19,7 @@ from toolyard.methods.finding import FindTools, ToolIndexes
 from toolyard.methods.kept_results import KeptResults
 from toolyard.methods.offer import Offer
 from toolyard.methods.results import Results
-from toolyard.methods.views import Views
+from toolyard.methods.views import ToolViews
 from toolyard.protocol.call import Call, Caller, JsonObject
 from toolyard.settings import Settings
 
@@ -42,7 +42,7 @@ class Context:
             return own or chosen or self.federation.registries.reading
 
         find = FindTools(offer, self.indexes)
-        views = Views(find, configured, self.is_pinned, self._reader)
+        views = ToolViews(find, configured, self.is_pinned, self._reader)
         return replace(offer, views=views)
 
     def _reader(self) -> Tool | None:

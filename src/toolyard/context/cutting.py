@@ -41,14 +41,14 @@ def limit_of(value: object) -> int | None:
     return size
 
 
-class Kept(NamedTuple):
+class KeptText(NamedTuple):
     """What is kept of a result: the text that ranges and paths are read from."""
 
     text: str
     is_json: bool
 
 
-def kept(result: JsonObject) -> Kept:
+def kept(result: JsonObject) -> KeptText:
     """The one text of a result that has no more than that; else all of the result as JSON."""
     content = result.get("content")
     items = content if isinstance(content, list) else []
@@ -58,8 +58,8 @@ def kept(result: JsonObject) -> Kept:
         value = _json_in(text)
         more = {key: part for key, part in result.items() if key not in _SAID_BY_TEXT}
         if not more and result.get("structuredContent", value) == value:
-            return Kept(text, value is not None)
-    return Kept(dumps(result).decode(), True)
+            return KeptText(text, value is not None)
+    return KeptText(dumps(result).decode(), True)
 
 
 def cut(result: JsonObject, limit: int, sentence: str) -> JsonObject:

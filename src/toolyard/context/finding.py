@@ -61,8 +61,8 @@ class ToolIndex:
         if exact is not None and (among is None or exact in among):
             hits.insert(0, (exact, max((score for _, score in ranked.hits), default=0.0) + 1.0))
         total = len(self.tools) if among is None else len(among)
-        found = tuple(self._hit(number, score) for number, score in hits[:limit])
-        return Search(found, ranked.unmatched, total)
+        best = tuple(self._hit(number, score) for number, score in hits[:limit])
+        return Search(best, ranked.unmatched, total)
 
     def named(self, names: Iterable[str]) -> Search:
         """Just these, as far as they are there."""

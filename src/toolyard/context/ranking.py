@@ -9,11 +9,13 @@ weakly: whoever asks is told which words matched nothing, which is what stops a 
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from heapq import nlargest
 from itertools import accumulate
 from math import log
+from typing import NamedTuple
 
 from toolyard.context.words import STOP_WORDS, grams_of, stem, words_of
 
@@ -22,12 +24,23 @@ REPETITION, LENGTH = 1.2, 0.75
 GRAM_WEIGHT = 0.35
 # More words than that are not a question but a text; the rarest say what it is about.
 MOST_TERMS = 48
-# How many entries of the index a query looks at, twice: some milliseconds' worth.
-MOST_ENTRIES = 12_000
+# How many occurrences of words a query looks at, twice: some milliseconds' worth.
+MOST_OCCURRENCES = 12_000
 
 Field = tuple[str, float]  # a text and its weight
-Entries = Sequence[tuple[int, float]]  # documents by number, and what a term adds to each
-Postings = Mapping[str, Entries]
+
+
+class Occurrences(NamedTuple):
+    """Documents by number, and what a term adds to each.
+
+    Arrays: the collector would stop everything to look at millions of pairs.
+    """
+
+    numbers: array[int]
+    scores: array[float]
+
+
+Postings = Mapping[str, Occurrences]
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,31 +96,36 @@ class Index:
         unmatched = tuple(word for word in words if stem(word) not in self._terms)
         return Ranked(tuple(best), unmatched)
 
-    def _rarest(self, terms: Iterable[str], all_postings: Postings) -> list[Entries]:
-        lists = sorted((all_postings[term] for term in terms if term in all_postings), key=len)
-        sizes = accumulate(map(len, lists))
-        few = sum(1 for size in sizes if size <= MOST_ENTRIES)
+    def _rarest(self, terms: Iterable[str], all_postings: Postings) -> list[Occurrences]:
+        lists = [all_postings[term] for term in terms if term in all_postings]
+        lists.sort(key=lambda entries: len(entries.numbers))
+        sizes = accumulate(len(entries.numbers) for entries in lists)
+        few = sum(1 for size in sizes if size <= MOST_OCCURRENCES)
         return lists[: min(max(few, 1), MOST_TERMS)]
 
 
-def _add(scores: dict[int, float], entries: Entries) -> None:
-    for number, score in entries:
+def _add(scores: dict[int, float], entries: Occurrences) -> None:
+    for number, score in zip(entries.numbers, entries.scores, strict=True):
         scores[number] = scores.get(number, 0.0) + score
 
 
 def _postings(counts: Sequence[Mapping[str, float]], weight: float) -> Postings:
     lengths = [sum(terms.values()) for terms in counts]
     average = sum(lengths) / len(lengths) if lengths else 1.0
-    lists: dict[str, list[tuple[int, float]]] = {}
+    lists: dict[str, Occurrences] = {}
     for number, terms in enumerate(counts):
         held_back = REPETITION * (1 - LENGTH + LENGTH * lengths[number] / (average or 1.0))
         for term, count in terms.items():
-            share = weight * count * (REPETITION + 1) / (count + held_back)
-            lists.setdefault(term, []).append((number, share))
+            entries = lists.get(term)
+            if entries is None:
+                entries = lists[term] = Occurrences(array("I"), array("d"))
+            entries.numbers.append(number)
+            entries.scores.append(weight * count * (REPETITION + 1) / (count + held_back))
     return {term: _with_rarity(entries, len(counts)) for term, entries in lists.items()}
 
 
-def _with_rarity(entries: list[tuple[int, float]], total: int) -> list[tuple[int, float]]:
+def _with_rarity(entries: Occurrences, total: int) -> Occurrences:
     """What few documents have says more about them."""
-    rarity = log(1 + (total - len(entries) + 0.5) / (len(entries) + 0.5))
-    return [(number, share * rarity) for number, share in entries]
+    size = len(entries.numbers)
+    rarity = log(1 + (total - size + 0.5) / (size + 0.5))
+    return Occurrences(entries.numbers, array("d", [score * rarity for score in entries.scores]))

@@ -9,7 +9,7 @@ from typing import Protocol
 from toolyard.catalog.announcer import Listener
 from toolyard.catalog.keeper import Keeper
 from toolyard.catalog.snapshot import Catalog, Narrowing, everything
-from toolyard.methods.views import FULL, Views
+from toolyard.methods.views import FULL, ToolViews
 from toolyard.protocol.call import Call, Channel, JsonObject, Session
 from toolyard.protocol.kinds import LIST_CHANGED
 
@@ -60,7 +60,7 @@ class Offer:
     cohorts: Cohorts | None = None
     arrivals: Arrivals | None = None
     # How much of the tools is listed; None: always all of them.
-    views: Views | None = None
+    views: ToolViews | None = None
     # Called for every list, before the answer is made: it must not wait for anything.
     on_list: Callable[[], None] = lambda: None
 

@@ -110,9 +110,9 @@ class ToolMethods:
     async def _search(self, name: str, call: Call, channel: Channel) -> tuple[Catalog, Tool]:
         """One of ours if this call's view has it, else that of the catalog. Waits if it must."""
         if name in OUR_NAMES:
-            listed = await self.offer.listed(call, channel)
-            if name in listed.tools:
-                return listed, listed.tools[name]
+            facade = await self.offer.listed(call, channel)
+            if name in facade.tools:
+                return facade, facade.tools[name]
         catalog = await self.offer.having(partial(_is_ready, name), call, channel)
         tool = catalog.tools.get(name)
         if tool is not None:

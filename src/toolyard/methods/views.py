@@ -46,7 +46,7 @@ def _nobody(_call: Call) -> Reading | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Views:
+class ToolViews:
     """Who reads which view, and what it lists."""
 
     find: Target
@@ -90,8 +90,8 @@ class Views:
             tools = dict(self._tools(catalog, view))
             if reader is not None:
                 tools[reader.name] = reader
-            listed = Catalog(tools, broken=catalog.broken, created_at=catalog.created_at)
-            cached = self._listed[id(catalog), view] = (catalog, listed)
+            facade = Catalog(tools, broken=catalog.broken, created_at=catalog.created_at)
+            cached = self._listed[id(catalog), view] = (catalog, facade)
         return cached[1]
 
     def _tools(self, catalog: Catalog, view: ViewName) -> Mapping[str, Tool]:

@@ -95,8 +95,8 @@ class Renaming:
         argument = self.arguments.get(self._own(name))
         if argument is None or argument.source_name != name or argument.description is None:
             return part
-        shown = part if isinstance(part, dict) else {}
-        return {**shown, "description": argument.description}
+        keywords = part if isinstance(part, dict) else {}
+        return {**keywords, "description": argument.description}
 
 
 NO_RENAMING = Renaming({})

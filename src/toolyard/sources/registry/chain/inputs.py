@@ -18,10 +18,10 @@ from toolyard.virtual.schema import hide, mentions, property_names, required_fie
 def advertised_input(chain: Chain) -> JsonObject:
     """What callers are told to send."""
     schema = chain.input_schema or (chain.definition or {}).get("inputSchema")
-    shown: JsonObject = {"type": "object", **(schema if isinstance(schema, dict) else {})}
+    advertised: JsonObject = {"type": "object", **(schema if isinstance(schema, dict) else {})}
     for number in range(_first(chain), -1, -1):
-        shown = _by_callers(chain, number, _by_source(chain, number, shown))
-    return shown
+        advertised = _by_callers(chain, number, _by_source(chain, number, advertised))
+    return advertised
 
 
 def why_misnamed(chain: Chain) -> str | None:
