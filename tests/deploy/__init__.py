@@ -1,0 +1,1 @@
+"""What is in deploy/, read by the programs that it is for."""
