@@ -35,9 +35,11 @@ from toolyard.upstreams.health import Health
 from toolyard.upstreams.lists.disk import RecordFolder, RecordKeeper, record_folder
 from toolyard.upstreams.pool import Pool
 from toolyard.upstreams.setup import Setup
+from toolyard.upstreams.upstream import Upstream
 
 if TYPE_CHECKING:
     from toolyard.cluster.cluster import Cluster
+    from toolyard.upstreams.copies import Copies
 
 
 class Federation(Protocol):
@@ -86,6 +88,9 @@ class Federation(Protocol):
     def health(self) -> tuple[Health, ...]: ...
 
     def known_listing(self, server: str) -> Listing | None: ...
+
+    def upstream(self, identity: str) -> Upstream | None:
+        """The server of this definition, for another process of ours."""
 
     def oauth_servers(self) -> list[ServerDefinition]: ...
 
@@ -137,6 +142,9 @@ class NoFederation:
         return ()
 
     def known_listing(self, server: str) -> None:
+        """There is no server."""
+
+    def upstream(self, identity: str) -> None:
         """There is no server."""
 
     def oauth_servers(self) -> list[ServerDefinition]:
@@ -228,6 +236,9 @@ class RegistryFederation:
     def known_listing(self, server: str) -> Listing | None:
         return self.pool.known_listing(server)
 
+    def upstream(self, identity: str) -> Upstream | None:
+        return self.pool.running(identity)
+
     def oauth_servers(self) -> list[ServerDefinition]:
         definitions = (self.pool.definition(name) for name in self.pool.servers())
         return [
@@ -293,7 +304,17 @@ def upstream_setup(plan: Plan, logins: Logins, guard: Guard, cluster: Cluster | 
         authorize=logins.authorize,
         on_challenge=logins.on_challenge,
         guard=guard,
+        copies=_copies(cluster),
     )
+
+
+def _copies(cluster: Cluster | None) -> Copies | None:
+    if cluster is None:
+        return None
+    # A process on its own needs none of it.
+    from toolyard.app.workers.copies import copies_of  # noqa: PLC0415
+
+    return copies_of(cluster)
 
 
 def _listing_cache(plan: Plan, cluster: Cluster | None) -> RecordKeeper:

@@ -121,18 +121,19 @@ async def _serve(
         visit = observation.around_visits(transport.visit)
         front = Door(_with_payload_log(plan, responder), entrance, patience)
         await serve_at(
-            [front, cluster.door(_services(cluster, visit))] if cluster else [front],
+            [front, cluster.door(_services(cluster, visit, app))] if cluster else [front],
             lambda: _wind_down(app, transport, site, readiness),
             plan.settings.shutdown_timeout,
         )
         await transport.close()
 
 
-def _services(cluster: Cluster, visit: Service) -> Mapping[str, Service]:
+def _services(cluster: Cluster, visit: Service, app: App) -> Mapping[str, Service]:
     """What the other processes may ask of this one."""
     from toolyard.app.workers.clustering import services_of  # noqa: PLC0415 - as above
+    from toolyard.app.workers.copies import SERVICE, copy_service  # noqa: PLC0415 - as above
 
-    return {"mcp": visit, **services_of(cluster)}
+    return {"mcp": visit, SERVICE: copy_service(app.federation.upstream), **services_of(cluster)}
 
 
 def _patience(settings: Settings) -> Patience:

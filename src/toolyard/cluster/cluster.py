@@ -34,6 +34,7 @@ class Cluster:
     sock: socket.socket  # where the others reach us
     shared: Shared | None = None  # None: workers of one machine, which have no store
     counts: WorkerCounts | None = None  # what the workers of this machine count together
+    folder: str | None = None  # which the workers of this machine share
 
     @property
     def store(self) -> Store | None:

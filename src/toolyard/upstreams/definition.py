@@ -35,6 +35,8 @@ class ServerDefinition:
     expose: Literal["listed", "all"] | tuple[str, ...] = "listed"
     prefix: str = ""
     share: Literal["safe", "always"] = "safe"
+    # Of a program, where several processes of ours serve: one for each worker, machine or cluster.
+    copies: Literal["worker", "machine", "cluster"] = "machine"
     # Check arguments of tools that are exposed as they are, before it sees them.
     validate: bool = False
     # In place of what it tells models about itself; empty: nothing is passed on.

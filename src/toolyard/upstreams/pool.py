@@ -101,6 +101,13 @@ class Pool:
     def servers(self) -> tuple[str, ...]:
         return tuple(self._by_name)
 
+    def running(self, identity: str) -> Upstream | None:
+        """The upstream of a definition, for another process of ours."""
+        for definition, upstream in self._by_name.values():
+            if definition.identity == identity:
+                return upstream
+        return None
+
     def definition(self, server: str) -> ServerDefinition | None:
         entry = self._by_name.get(server)
         return None if entry is None else entry[0]
@@ -201,10 +208,12 @@ class Pool:
         await self._retirements.cancel()
         ends = [upstream.close() for upstream in (*self._by_identity.values(), *self._retired)]
         await asyncio.gather(*ends)
+        if self._setup.copies is not None:
+            await self._setup.copies.close()
         await self._setup.listing_cache.close()
         await self._setup.http.close()
 
 
 def _key(definition: ServerDefinition) -> str:
     """A disabled definition, or one with another time limit, behaves differently."""
-    return f"{definition.identity}:{definition.disabled}:{definition.timeout}"
+    return f"{definition.identity}:{definition.disabled}:{definition.timeout}:{definition.copies}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from toolyard.http.fetching.client import HttpClient
 from toolyard.processes.lasting import GroupGuard, Unguarded
@@ -10,6 +11,9 @@ from toolyard.upstreams.auth import Authorize, OnChallenge
 from toolyard.upstreams.conversation.observing import ObserveExchange
 from toolyard.upstreams.conversation.running import Limits
 from toolyard.upstreams.lists.disk import RecordFolder, RecordKeeper
+
+if TYPE_CHECKING:
+    from toolyard.upstreams.copies import Copies
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,4 +29,5 @@ class Setup:
     authorize: Authorize | None = None
     on_challenge: OnChallenge | None = None
     guard: GroupGuard = field(default_factory=Unguarded)
+    copies: Copies | None = None  # None: no other process of ours could run a server for us
     observe: ObserveExchange | None = None

@@ -51,12 +51,13 @@ from dataclasses import replace
 from toolyard.protocol.call import Call, Channel, JsonObject
 from toolyard.upstreams.calls import Calls
 from toolyard.upstreams.condition import Condition
-from toolyard.upstreams.connections import Connections
+from toolyard.upstreams.connections import ANYBODY, Connections, Downstream, client_of
 from toolyard.upstreams.conversation.roots import settle
+from toolyard.upstreams.copies import OtherCopy, may_share
 from toolyard.upstreams.definition import ServerDefinition
 from toolyard.upstreams.health import Health
 from toolyard.upstreams.link.connect import Connector
-from toolyard.upstreams.link.link import LinkError
+from toolyard.upstreams.link.link import LinkError, NotSent
 from toolyard.upstreams.lists.disk import Learnt
 from toolyard.upstreams.lists.listings import Listings
 from toolyard.upstreams.lists.records import Records
@@ -81,7 +82,9 @@ class Upstream:
     ) -> None:
         self._definition = definition
         self._idle_stop = setup.idle_stop
-        self._on_change = on_change
+        self._on_change_here = on_change
+        self._hearers: list[Callable[[], None]] = []
+        on_change = self._on_change = self._announce
         # A caller's own listings are not for the disk.
         memory = (
             None
@@ -107,13 +110,34 @@ class Upstream:
         )
         self._calls = Calls(connections, self.listings, condition)
         self._watches = ResourceWatches(connections)
+        copied = definition.command is not None and definition.copies != "worker"
+        self._copies = setup.copies if copied else None
+        if self._copies is not None:
+            self.listings.ask_elsewhere(self._elsewhere)
 
     # -- for targets -------------------------------------------------------------------
 
     def perform(
         self, method: str, params: JsonObject, call: Call, channel: Channel
     ) -> Awaitable[JsonObject]:
-        return self._calls.perform(method, params, call, channel)
+        if self._copies is None:
+            return self._calls.perform(method, params, call, channel)
+        return self._perform(method, params, call, channel)
+
+    async def _perform(
+        self, method: str, params: JsonObject, call: Call, channel: Channel
+    ) -> JsonObject:
+        client = client_of(call, channel.session)
+        for is_last in (False, True):
+            copy = await self._elsewhere(client)
+            if copy is None:
+                break
+            try:
+                return await copy.perform(method, params, call, channel)
+            except NotSent:
+                if is_last:
+                    raise
+        return await self._calls.perform(method, params, call, channel)
 
     async def resume(self, task: JsonObject, call: Call, channel: Channel) -> JsonObject:
         return await self._calls.resume(task, call, channel)
@@ -121,7 +145,35 @@ class Upstream:
     async def subscribe(
         self, uri: str, call: Call, channel: Channel, changed: Callable[[], None]
     ) -> Callable[[], None]:
+        copy = await self._elsewhere(client_of(call, channel.session))
+        if copy is not None:
+            return await copy.subscribe(uri, call, changed)
         return await self._watches.subscribe(uri, call, channel, changed)
+
+    async def _elsewhere(self, client: Downstream) -> OtherCopy | None:
+        """The process of ours that has what this client needs; None: this one has it."""
+        if self._copies is None or not may_share(self._definition, self._learnt, client):
+            return None
+        self._condition.refuse_if_disabled()
+        return await self._copies.elsewhere(self._definition, self._changed_elsewhere)
+
+    async def is_here(self) -> bool:
+        """May another process of ours ask this one for it?"""
+        return await self._elsewhere(ANYBODY) is None
+
+    def _changed_elsewhere(self) -> None:
+        self._records.stale("", "")
+        self._on_change()
+
+    def hear_changes(self, callback: Callable[[], None]) -> Callable[[], None]:
+        """For a process of ours that has no copy of its own; returns what ends it."""
+        self._hearers.append(callback)
+        return lambda: self._hearers.remove(callback)
+
+    def _announce(self) -> None:
+        self._on_change_here()
+        for callback in tuple(self._hearers):
+            callback()
 
     def public_text(self, error: LinkError) -> str:
         return self._condition.public_text(error)

@@ -45,7 +45,8 @@ async def _among_workers(worker: Worker | None) -> AsyncIterator[Cluster]:
     keys = ClusterKeys((worker.crew.secret,))
     peers = Peers(keys, in_folder(folder), Folder(folder))
     try:
-        yield Cluster(name, keys, peers, listen_in(folder, name), counts=worker.counts)
+        sock = listen_in(folder, name)
+        yield Cluster(name, keys, peers, sock, counts=worker.counts, folder=folder)
     finally:
         os.unlink(os.path.join(folder, name))
 
@@ -59,9 +60,9 @@ async def _among_replicas(settings: Settings, worker: Worker | None) -> AsyncIte
     roster = Roster(store, name, address, keys.fingerprints)
     peers = Peers(keys, connected, roster)
     tenure = Tenure(store, name, look_around(name, roster, peers))
-    counts = worker.counts if worker is not None else None
+    counts, folder = (worker.counts, worker.crew.folder) if worker is not None else (None, None)
     async with _kept(store, roster, tenure):
-        yield Cluster(name, keys, peers, sock, Shared(store, roster, tenure), counts)
+        yield Cluster(name, keys, peers, sock, Shared(store, roster, tenure), counts, folder)
 
 
 @asynccontextmanager

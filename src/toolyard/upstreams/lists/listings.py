@@ -11,10 +11,11 @@ from toolyard.protocol.call import Caller
 from toolyard.protocol.tasks.words import Support
 from toolyard.upstreams.condition import Condition
 from toolyard.upstreams.connections import ANYBODY, Connections, Downstream, Loan
+from toolyard.upstreams.copies import FindCopy, OtherCopy
 from toolyard.upstreams.definition import ServerDefinition
-from toolyard.upstreams.link.link import LinkError
+from toolyard.upstreams.link.link import LinkError, NotSent
 from toolyard.upstreams.lists import asking as lists
-from toolyard.upstreams.lists.disk import Learnt, RecordKeeper
+from toolyard.upstreams.lists.disk import Learnt, RecordKeeper, UpstreamRecord
 from toolyard.upstreams.lists.records import Headers, ListingRecord, Records
 
 
@@ -37,7 +38,12 @@ class Listings:
         self._learnt = learnt
         self._cache = cache
         self._finding_out = asyncio.Lock()
+        self._find_copy: FindCopy | None = None
         self._recalled = definition.auth == "oauth"  # a caller's own listings are not kept
+
+    def ask_elsewhere(self, find: FindCopy) -> None:
+        """From now on another process of ours may have the server."""
+        self._find_copy = find
 
     # -- without asking ----------------------------------------------------------------
 
@@ -82,6 +88,13 @@ class Listings:
             self._records.save(self._cache)
         return listing
 
+    async def whole(self, client: Downstream) -> UpstreamRecord:
+        """With what was learnt on the way, for another process of ours. Raises NotSent."""
+        listing = await self.get(client)
+        if listing.error is not None:
+            raise NotSent(listing.error)
+        return UpstreamRecord(listing, self._learnt)
+
     async def _recall(self) -> None:
         """What another process has kept, where we know nothing."""
         if self._recalled:
@@ -115,6 +128,28 @@ class Listings:
                 return replace(before, error=self._condition.masked(str(error)))
 
     async def _fetch(self, client: Downstream, record: ListingRecord) -> Listing:
+        copy = await self._find_copy(client) if self._find_copy is not None else None
+        if copy is not None:
+            return await self._ask_copy(client, record, copy)
+        return await self._fetch_here(client, record)
+
+    async def _ask_copy(
+        self, client: Downstream, record: ListingRecord, copy: OtherCopy
+    ) -> Listing:
+        record.fresh = True  # before asking: a change announced meanwhile makes it stale again
+        try:
+            memory = await copy.listing(client)
+        except BaseException:
+            record.fresh = False
+            raise
+        self._learnt.adopt(memory.learnt)
+        # Which era it has may be known only now.
+        actual = self._records.at(self._records.key(client))
+        actual.fresh = record.fresh
+        self._records.note(actual, memory.listing, self._definition.login_of(client.caller))
+        return memory.listing
+
+    async def _fetch_here(self, client: Downstream, record: ListingRecord) -> Listing:
         loan = await self._connections.to_list(client)
         # Which era it has may be known only now.
         actual = self._records.at(self._records.key(client))

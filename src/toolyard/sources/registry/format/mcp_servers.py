@@ -21,6 +21,7 @@ _SAME = (
     "expose",
     "prefix",
     "share",
+    "copies",
     "validate",
 )
 _KNOWN = {*_STDIO, *_URLS, *_SAME, "type", "transport", "disabled", "enabled", "timeout"}

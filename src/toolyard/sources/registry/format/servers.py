@@ -134,6 +134,7 @@ class _Filling:
             expose=tuple(expose) if isinstance(expose, list) else expose,
             prefix=entry.get("prefix", ""),
             share=entry.get("share", "safe"),
+            copies=entry.get("copies", "machine"),
             validate=entry.get("validate", False),
             result_limit=self._result_limit(entry.get("resultLimit")),
             instructions=_instructions(entry.get("instructions")),

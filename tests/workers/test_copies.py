@@ -1,0 +1,151 @@
+"""A server that is a program: how many processes of it there are, and how others reach them."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import signal
+import sys
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.peers.raw_http import HttpClient, over_http
+from tests.peers.redis import needs_redis, redis_server
+from tests.peers.serving import Listening, serving
+from tests.until import until, until_dead, until_exists
+from tests.workers.yard import NEW, crewed, project, workers_of
+
+COUNTER = str(Path(__file__).with_name("counter.py"))
+OLD = "2025-11-25"
+KEY = {"TOOLYARD_CLUSTER_KEY": "k" * 32}
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return project(tmp_path / "yard")
+
+
+def with_counter(folder: Path, **more: str) -> Path:
+    stdio = {"command": sys.executable, "args": [COUNTER]}
+    server = {"name": "counter", "stdio": stdio, "expose": "all", **more}
+    (folder / "registry.json").write_text(json.dumps({"servers": [server]}))
+    return folder
+
+
+def said(result: Any) -> Any:
+    return json.loads(result["content"][0]["text"])
+
+
+async def pids_of(server: Listening, times: int = 12) -> set[int]:
+    """Which processes answer, over connections that come to all workers in turn."""
+    return {said(await call(server, "pid"))[0] for _ in range(times)}
+
+
+async def call(server: Listening, tool: str, **arguments: Any) -> Any:
+    async with over_http(server.url, NEW, start=False) as client:
+        return await client.call(tool, arguments)
+
+
+@asynccontextmanager
+async def sessions_of(server: Listening, **options: Any) -> AsyncIterator[list[HttpClient]]:
+    """As many as come to every worker."""
+    async with AsyncExitStack() as stack:
+        clients = [
+            await stack.enter_async_context(over_http(server.url, OLD, **options)) for _ in range(6)
+        ]
+        assert len({said(await client.call("who")) for client in clients}) == 2
+        yield clients
+
+
+async def test_workers_share_one_process_unless_each_is_to_have_its_own(folder: Path) -> None:
+    async with crewed(with_counter(folder)) as server:
+        assert len(await pids_of(server)) == 1
+        for number in range(1, 9):
+            assert said(await call(server, "bump"))[1] == number
+    async with crewed(with_counter(folder, copies="worker")) as server:
+        assert len(await pids_of(server)) == 2
+
+
+async def test_progress_logs_and_errors_come_through_from_the_other_worker(folder: Path) -> None:
+    async with crewed(with_counter(folder)) as server, sessions_of(server) as clients:
+        for client in clients:
+            await client.call("steps", meta={"progressToken": "t"})
+            progress = [one for one in client.notifications if "progress" in one["method"]]
+            assert [one["params"]["progress"] for one in progress] == [1, 2, 3]
+            await client.notification("notifications/message")
+            error = await client.error("tools/call", {"name": "fail", "arguments": {}})
+            assert (error["code"], error["data"]) == (-31999, {"big": 12345678901234567890123})
+
+
+async def test_what_the_server_announces_reaches_the_clients_of_every_worker(folder: Path) -> None:
+    async with crewed(with_counter(folder)) as server, sessions_of(server) as clients:
+        for client in clients:
+            await client.open_get()
+            await client.result("tools/list")
+            await client.result("resources/subscribe", {"uri": "mem://count"})
+        await clients[0].call("grow", {"name": "new"})
+        for client in clients:
+            await client.notification("notifications/tools/list_changed")
+            await until(lambda c=client: lists(c, "new"))  # type: ignore[misc]
+        await clients[-1].call("bump")
+        for client in clients:
+            await client.notification("notifications/resources/updated")
+
+
+async def lists(client: HttpClient, tool: str) -> bool:
+    return tool in {one["name"] for one in (await client.result("tools/list"))["tools"]}
+
+
+async def test_a_cancelled_call_is_cancelled_at_the_server_wherever_it_runs(
+    folder: Path, tmp_path: Path
+) -> None:
+    async with crewed(with_counter(folder)) as server, AsyncExitStack() as stack:
+        await pids_of(server)
+        for number in range(2):
+            file = tmp_path / str(number)
+            client = await stack.enter_async_context(over_http(server.url, NEW, start=False))
+            running = asyncio.create_task(client.call("wait", {"file": str(file)}))
+            await until_exists(Path(f"{file}.began"))
+            running.cancel()
+            assert await until_exists(Path(f"{file}.ended")) == "cancelled"
+            await asyncio.gather(running, return_exceptions=True)
+
+
+async def test_when_the_worker_that_runs_it_dies_another_one_does(folder: Path) -> None:
+    async with crewed(with_counter(folder)) as server:
+        for _ in range(2):
+            (before,) = await pids_of(server)
+            os.kill(parent_of(before), signal.SIGKILL)
+            await until_dead(before)
+            await until(lambda: len(workers_of(server)) == 2)
+            (after,) = await until(lambda: only_one(server))
+            assert after != before
+
+
+async def only_one(server: Listening) -> set[int] | None:
+    try:
+        pids = await pids_of(server)
+    except (AssertionError, OSError, ValueError, KeyError):
+        return None  # a connection to the worker that was killed
+    return pids if len(pids) == 1 else None
+
+
+def parent_of(pid: int) -> int:
+    return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
+
+
+@needs_redis
+async def test_a_cluster_has_one_process_and_another_when_its_replica_is_gone(folder: Path) -> None:
+    with_counter(folder, copies="cluster")
+    with redis_server() as redis:
+        flags = ("--store", redis.url)
+        async with serving(folder, *flags, env=KEY) as one:
+            async with serving(folder, *flags, env=KEY) as other:
+                await pids_of(other, 1)  # it is the first to need it
+                assert await pids_of(one, 3) == await pids_of(other, 3)
+            assert len(await until(lambda: only_one(one))) == 1
