@@ -133,7 +133,8 @@ def unwrapped(handler: Handler, is_full: Callable[[Call, Channel], Awaitable[boo
     """The handler, for which a call through a call tool is a call of the tool it names."""
 
     def handle(call: Call, channel: Channel) -> Awaitable[Result]:
-        if call.method == "tools/call" and call.params.get("name") in CALL_TOOLS:
+        name = call.params.get("name")  # whatever a client sent
+        if call.method == "tools/call" and isinstance(name, str) and name in CALL_TOOLS:
             return through(call, channel)
         return handler(call, channel)
 
