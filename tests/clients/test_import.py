@@ -11,17 +11,21 @@ from typing import Any
 import pytest
 
 from tests.cli.program import Done, toolyard
-from tests.clients.conftest import Desk
+from tests.clients.conftest import LOCAL, Desk
 from tests.clients.workplace import LITTLE, PYTHON, SECRETS, furnish
 from tests.peers.serving import environment
 from tests.peers.serving import toolyard as command
+from toolyard.clients.entries import Local, Remote
 from toolyard.clients.table import CLIENTS
+from toolyard.errors import ConfigError
 
 NAMES = {
     *("github", "filesystem", "memory", "stripe", "odd", "linear", "remote", "off", "database"),
     *("github-claude-code", "query", "local", "slack", "hosted", "time", "postgres", "later"),
     "bridge",
 }
+
+OTHER = Local("/opt/bin/other", ("run", "x"), {"MODE": "plain"})
 
 
 @pytest.fixture
@@ -189,9 +193,10 @@ def test_files_are_named_by_path_and_broken_ones_said_to_be(home: Path, tmp_path
 
 def test_every_link_of_ours_is_noticed(tmp_path: Path) -> None:
     desk = Desk(tmp_path)
-    for client in CLIENTS.values():
+    for number, client in enumerate(CLIENTS.values()):
         if client.user and client.id != "librechat":
-            desk.link(desk.file(client))
+            has_http = number % 2 and client.remote is not None
+            desk.link(desk.file(client), Remote("http://127.0.0.1:8080/mcp") if has_http else LOCAL)
     report = run_import(tmp_path, "--json").json
     assert {line["outcome"] for line in report["servers"]} == {"ours"}
     assert len(report["servers"]) >= 28
@@ -204,3 +209,35 @@ def test_an_env_file_that_others_may_read_is_refused(home: Path) -> None:
     os.chmod(env, 0o644)
     done = toolyard("serve", home, "--env-file", env, cwd=home)
     assert done.code == 2 and "chmod 600" in done.err
+
+
+@pytest.mark.parametrize("server", [OTHER, Remote("https://other.example/mcp", "OTHER_TOKEN")])
+def test_what_every_client_has_in_its_own_words_is_one_server(
+    tmp_path: Path, server: Local | Remote
+) -> None:
+    """Linked everywhere and imported again, thirty spellings mean the same."""
+    desk = Desk(tmp_path)
+    clients = []
+    for client in CLIENTS.values():
+        if client.user and client.id != "librechat":
+            try:
+                desk.link(desk.file(client), server, "other")
+                clients.append(client.id)
+            except ConfigError:
+                continue
+    report = run_import(tmp_path, "--json").json
+    assert len(clients) >= 19
+    assert [line["client"] for line in report["servers"]] == clients
+    assert [line["lost"] for line in report["servers"] if line["lost"]] == []
+    assert report["added"] == ["other"]
+    expected = (
+        {"stdio": {"command": server.command, "args": list(server.args)}}
+        if isinstance(server, Local)
+        else {
+            "url": server.url,
+            "headers": {"Authorization": "Bearer ${OTHER_TOKEN}"},
+            "transport": "streamablehttp",
+        }
+    )
+    imported = servers_of(tmp_path / "registry.json")["other"]
+    assert {key: imported[key] for key in expected} == expected

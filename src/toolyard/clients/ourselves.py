@@ -7,14 +7,14 @@ from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
 _PROGRAMS = {"toolyard", "toolyard.exe", "mcp-bash", "mcp-bash.exe"}
-_URLS = ("url", "serverUrl", "httpUrl", "uri")
+URLS = ("url", "serverUrl", "httpUrl", "uri")
 
 
 def is_ours(entry: Any, urls: Collection[str] = ()) -> bool:
     """Its command is our program, serving; or its URL is one of ours."""
     if not isinstance(entry, dict):
         return False
-    if any(entry.get(key) in urls for key in _URLS):
+    if any(entry.get(key) in urls for key in URLS):
         return True
     words = list(words_of(entry))
     programs = [os.path.basename(word.replace("\\", "/")) for word in words[:1]]

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from toolyard.clients.ourselves import URLS
 from toolyard.files.documents.document import Addition
 from toolyard.files.documents.splices import Splice
 from toolyard.files.documents.spots import Spot
@@ -35,6 +36,12 @@ class LinkRecord:
     made_folders: tuple[str, ...] = ()
     # So is the container of the entry.
     made_container: bool = False
+
+    @property
+    def urls(self) -> tuple[str, ...]:
+        """The address of the server, where it is not one that the client starts."""
+        entry = self.additions[-1].entry
+        return tuple(entry[key] for key in URLS if key in entry)
 
 
 def hash_of(data: bytes) -> str:

@@ -17,6 +17,7 @@ from toolyard.clients.importing.gathering import Gathering
 from toolyard.clients.importing.merging import Merging
 from toolyard.clients.known import JSONC
 from toolyard.clients.machine import Machine
+from toolyard.clients.records import LinkRecords
 from toolyard.clients.table import CLIENTS, NAMES, client_named
 from toolyard.errors import ConfigError
 from toolyard.files.documents.document import Addition, put, read
@@ -52,7 +53,8 @@ def add(parser: ArgumentParser) -> None:
 def run(options: Namespace) -> int:
     machine = machine_of(options)
     original = _look(options.out)
-    gathering = Gathering(Merging(_present(options.out, original)))
+    own_urls = {url for record in LinkRecords(machine.state).all() for url in record.urls}
+    gathering = Gathering(Merging(_present(options.out, original)), own_urls)
     gathering.skip_disabled = options.skip_disabled
     gathering.gather(_files(options, machine))
     if options.dry_run and not options.json:

@@ -15,7 +15,7 @@ from toolyard.clients.importing.references import Unknown, translated
 from toolyard.clients.importing.spellings import Unusable, native_of
 from toolyard.clients.linking import ClientFile, present
 from toolyard.clients.machine import Machine
-from toolyard.clients.ourselves import is_ours, words_of
+from toolyard.clients.ourselves import URLS, is_ours, words_of
 from toolyard.clients.records import LinkRecords
 from toolyard.clients.table import CLIENTS
 from toolyard.errors import ConfigError
@@ -87,7 +87,7 @@ def _links_in(file: ClientFile, records_here: list[Any]) -> list[dict[str, Any]]
 
 
 def _target(entry: dict[str, Any]) -> str:
-    urls = [entry[key] for key in ("url", "serverUrl", "httpUrl", "uri") if key in entry]
+    urls = [entry[key] for key in URLS if key in entry]
     return str(urls[0]) if urls else " ".join(words_of(entry))
 
 

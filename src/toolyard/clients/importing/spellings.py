@@ -61,7 +61,7 @@ def native_of(raw: RawServer) -> tuple[Entry, tuple[str, ...]]:
     else:
         raise Unusable("has neither a command nor a URL")
     native |= _common(entry, raw)
-    return native, tuple(key for key in raw.entry if key not in _READ)
+    return native, tuple(key for key, part in raw.entry.items() if part and key not in _READ)
 
 
 def _flat(entry: Entry) -> Entry:
