@@ -5,13 +5,15 @@ from __future__ import annotations
 import json
 import shutil
 import subprocess
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.examples.conftest import BOTH_ERAS, EXAMPLES, HANDSHAKE, served, text_of
+from tests.examples.conftest import BOTH_ERAS, EXAMPLES, HANDSHAKE, MODERN, served, text_of
 from tests.peers.raw import over_stdio
 from tests.peers.serving import copied, toolyard
+from tests.tasks.knowing import ABLE, begun, outcome, reaches
 
 pytestmark = pytest.mark.long
 
@@ -236,3 +238,31 @@ def test_every_example_has_a_page_and_is_valid() -> None:
     for example in course:
         assert f"({example.name}/README.md)" in listed
         assert json.loads((example / "server.d/server.meta.json").read_text())["name"]
+
+
+RELEASE = {"version": "1.4.0", "pause": 0}
+AGREED = {"action": "accept", "content": {"confirmed": True}}
+PUBLISH: dict[str, Any] = {"elicitation/create": AGREED}
+    "elicitation/create": {"action": "accept", "content": {"confirmed": True}}
+}
+
+
+@every_era
+async def test_16_a_release_is_waited_for_by_clients_without_tasks(revision: str) -> None:
+    options: dict[str, Any] = {"capabilities": {"elicitation": {}}, "answers": PUBLISH}
+    async with served("16-tasks", revision, **options) as (client, _):
+        assert text_of(await client.call("release", RELEASE)) == "Published 1.4.0."
+
+
+async def test_16_a_release_is_a_task_for_clients_of_the_extension(tmp_path: Path) -> None:
+    options: dict[str, Any] = {"capabilities": ABLE, "env": {"XDG_STATE_HOME": str(tmp_path)}}
+    async with served("16-tasks", MODERN, **options) as (client, _):
+        task = await begun(client, "release", RELEASE)
+        seen = await reaches(client, task["taskId"], "input_required")
+        assert seen["statusMessage"] == "1.4.0 is built"
+        (key,) = seen["inputRequests"]
+        answers = {key: {"action": "accept", "content": {"confirmed": False}}}
+        update = {"taskId": task["taskId"], "inputResponses": answers}
+        await client.result("tasks/update", update)
+        text = text_of(await outcome(client, task["taskId"]))
+        assert text == "Built 1.4.0; it was not published."
