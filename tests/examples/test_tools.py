@@ -243,8 +243,6 @@ def test_every_example_has_a_page_and_is_valid() -> None:
 RELEASE = {"version": "1.4.0", "pause": 0}
 AGREED = {"action": "accept", "content": {"confirmed": True}}
 PUBLISH: dict[str, Any] = {"elicitation/create": AGREED}
-    "elicitation/create": {"action": "accept", "content": {"confirmed": True}}
-}
 
 
 @every_era
