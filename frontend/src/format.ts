@@ -34,3 +34,8 @@ export function duration(seconds: number): string {
   if (seconds < 129_600) return `${Math.round(seconds / 3600)} h`;
   return `${Math.round(seconds / 86_400)} days`;
 }
+
+/** The server's own estimate: four characters a token. */
+export function tokensIn(text: string): number {
+  return Math.ceil(text.length / 4);
+}

@@ -1,5 +1,5 @@
 /** JSON text to values and back with every integer exact: JavaScript's numbers round at 2^53. */
-import type { Json } from "./types.ts";
+import { isObject, type Json } from "./types.ts";
 
 type Reviver = (
   this: unknown,
@@ -38,6 +38,16 @@ export function compact(value: Json | undefined): string {
   return JSON.stringify(value, spelled) ?? "";
 }
 
+/** Equal as JSON: the order of members means nothing. */
 export function same(one: Json | undefined, other: Json | undefined): boolean {
+  if (isObject(one) && isObject(other)) {
+    const names = Object.keys(one);
+    return (
+      names.length === Object.keys(other).length &&
+      names.every((name) => name in other && same(one[name], other[name]))
+    );
+  }
+  if (Array.isArray(one) && Array.isArray(other))
+    return one.length === other.length && one.every((part, at) => same(part, other[at]));
   return compact(one) === compact(other);
 }

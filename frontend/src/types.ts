@@ -246,6 +246,10 @@ export interface Checked {
   problems: Problem[];
   changes: Change[];
   warnings: string[];
+  /** The parts of the file as they would be. */
+  sections?: Partial<Record<SectionName, string>>;
+  /** The JSON in the result that was sent along, and what the tool would make of it. */
+  sample?: { value?: Json; result?: JsonObject; error?: string };
 }
 
 export function isObject(value: unknown): value is JsonObject {

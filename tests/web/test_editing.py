@@ -8,6 +8,7 @@ import pytest
 
 from toolyard.files.comments import parse
 from toolyard.files.places import line_of, nearest, places
+from toolyard.web.editing.entries import EntryEdit, with_entry
 from toolyard.web.editing.sections import RefusedEdit, check_edit, edited, sections
 
 FILE = """// Ours
@@ -106,3 +107,36 @@ def test_a_section_cannot_reach_into_the_rest_of_the_file(tools: str) -> None:
 def test_a_variable_that_stood_there_before_may_stay() -> None:
     tools = '[{"name": "b", "source": "x", "defaults": {"other": "Bearer ${TOKEN}"}}]'
     check_edit(value(FILE), value(edited(FILE, {"tools": tools})))
+
+
+def test_an_entry_is_changed_by_its_fields_and_the_rest_of_the_file_stays() -> None:
+    tools = sections(FILE)["tools"].text
+    edit = EntryEdit("b", {"title": "B", "defaults": None})
+    after = edited(FILE, {"tools": with_entry(tools, edit)})
+    assert after == FILE.replace(
+        '{"name": "b", "source": "a", "defaults": {"key": "${TOKEN}"}}',
+        '{"name": "b", "source": "a", "title": "B"}',
+    )
+
+
+def test_a_new_entry_comes_last() -> None:
+    tools = sections(FILE)["tools"].text
+    after = with_entry(tools, EntryEdit(None, {"name": "c", "source": "a"}))
+    assert after == tools.replace("\n  ]", '\n    {"name": "c", "source": "a"},\n  ]')
+
+
+def test_an_entry_cannot_bring_a_server_or_a_variable() -> None:
+    tools = sections(FILE)["tools"].text
+    for fields in (
+        {"server": {"command": "sh"}},
+        {"defaults": {"key": "${KEY}"}},
+        {"source": {"target": "x"}},
+    ):
+        after = edited(FILE, {"tools": with_entry(tools, EntryEdit("a", fields))})
+        with pytest.raises(RefusedEdit):
+            check_edit(value(FILE), value(after))
+
+
+def test_an_empty_section_that_is_not_in_the_file_is_not_added() -> None:
+    text = '{"tools": []}'
+    assert edited(text, {"tools": "[]", "schemas": "{}"}) == text

@@ -13,6 +13,7 @@ import {
 } from "../types.ts";
 import { keep } from "./history";
 import { roots, rootsAnswer } from "./preferences";
+import { keepResult } from "./results";
 import { asObject } from "./schema.ts";
 
 export interface LogLine {
@@ -87,6 +88,9 @@ export class Run {
     else if (name === "notification" && said.method === URL_DONE)
       this.dealtWith(String(asObject(said.params).elicitationId));
     else if (act) this.patch(act(said, this.state.value));
+    const { result, stages } = this.state.value;
+    if (name === "result" && this.method === "tools/call" && result)
+      keepResult(this.name, result, stages ?? []);
   }
 
   private fail(message: string): void {

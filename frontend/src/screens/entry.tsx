@@ -9,6 +9,7 @@ import type { Detail, Kind, ToolRow } from "../types";
 import { Badge, Fold, Tabs } from "../ui/controls";
 import { DiffView } from "../ui/diff";
 import { Icon } from "../ui/icon";
+import { lazy } from "../ui/lazy";
 import { Failure, Loading } from "../ui/states";
 import { Text } from "../ui/text";
 import { ValueView } from "../ui/value";
@@ -17,7 +18,9 @@ import { SchemaView } from "./schema";
 import { TryIt } from "./try";
 import "./entry.css";
 
-type Part = "try" | "definition" | "schemas" | "origin";
+const ShapeTool = lazy(async () => (await import("./shape/shape")).ShapeTool);
+
+type Part = "try" | "shape" | "definition" | "schemas" | "origin";
 
 export function EntryScreen({ kind, id, route }: { kind: Kind; id: string; route: Route }) {
   const round = useStore(edition);
@@ -43,7 +46,10 @@ function Body({ detail, route }: { detail: Detail; route: Route }) {
     },
     { id: "definition", label: "What clients see" },
   ];
-  if (detail.kind === "tools") tabs.push({ id: "schemas", label: "Schemas" });
+  if (detail.kind === "tools") {
+    tabs.splice(1, 0, { id: "shape", label: "Shape this tool" });
+    tabs.push({ id: "schemas", label: "Schemas" });
+  }
   tabs.push({ id: "origin", label: "Where it comes from" });
   const asked = route.query.get("part") as Part | null;
   const part = tabs.some((tab) => tab.id === asked) ? asked! : "try";
@@ -58,6 +64,7 @@ function Body({ detail, route }: { detail: Detail; route: Route }) {
       />
       <div class="entry-body" role="tabpanel">
         {part === "try" && <TryIt detail={detail} rerun={route.query.get("run")} />}
+        {part === "shape" && <ShapeTool detail={detail} key={detail.name} />}
         {part === "definition" && <Definition detail={detail} />}
         {part === "schemas" && <Schemas detail={detail} />}
         {part === "origin" && <OriginView detail={detail} />}

@@ -15,11 +15,13 @@ export function DiffView({
   right,
   leftTitle,
   rightTitle,
+  equal = "Clients see exactly what the source says.",
 }: {
   left: string;
   right: string;
   leftTitle: string;
   rightTitle: string;
+  equal?: string;
 }) {
   const [all, setAll] = useState(false);
   const lines = useMemo(() => diff(left, right), [left, right]);
@@ -36,7 +38,7 @@ export function DiffView({
           <b class="sign new">+</b> {rightTitle}
         </span>
       </div>
-      {!changes && <p class="hint">Clients see exactly what the source says.</p>}
+      {!changes && <p class="hint">{equal}</p>}
       <div class="diff-body" tabIndex={0}>
         {shown.map((group, index) =>
           group.length === 1 ? (

@@ -23,8 +23,8 @@ class Span(NamedTuple):
 def places(text: str) -> Mapping[str, Span]:
     """JSON pointer -> where the value is. Raises ValueError if the text is not JSON."""
     spans: dict[str, Span] = {}
-    end = _value(text, _skip(text, 0), "", spans, 0)
-    if _skip(text, end) != len(text):
+    end = _value(text, skip(text, 0), "", spans, 0)
+    if skip(text, end) != len(text):
         raise ValueError(f"something follows the value, at character {end}")
     return spans
 
@@ -41,7 +41,8 @@ def nearest(spans: Mapping[str, Span], pointer: str) -> Span | None:
     return spans.get(pointer)
 
 
-def _skip(text: str, at: int) -> int:
+def skip(text: str, at: int) -> int:
+    """Past blanks and comments."""
     match = _BLANK.match(text, at)
     return match.end() if match else at
 
@@ -61,18 +62,18 @@ def _value(text: str, at: int, pointer: str, spans: dict[str, Span], depth: int)
 
 
 def _members(text: str, at: int, pointer: str, spans: dict[str, Span], depth: int) -> int:
-    at = _skip(text, at)
+    at = skip(text, at)
     while text[at : at + 1] != "}":
         end = _match(_STRING, text, at)
         key = json.loads(text[at:end], strict=False)
-        at = _expect(text, _skip(text, end), ":")
+        at = _expect(text, skip(text, end), ":")
         below = f"{pointer}/{escape(key)}"
-        at = _next(text, _value(text, _skip(text, at), below, spans, depth + 1), "}")
+        at = _next(text, _value(text, skip(text, at), below, spans, depth + 1), "}")
     return at + 1
 
 
 def _elements(text: str, at: int, pointer: str, spans: dict[str, Span], depth: int) -> int:
-    at, number = _skip(text, at), 0
+    at, number = skip(text, at), 0
     while text[at : at + 1] != "]":
         at = _next(text, _value(text, at, f"{pointer}/{number}", spans, depth + 1), "]")
         number += 1
@@ -81,8 +82,8 @@ def _elements(text: str, at: int, pointer: str, spans: dict[str, Span], depth: i
 
 def _next(text: str, at: int, closing: str) -> int:
     """Past the comma, at the next value; or at the end of what holds them."""
-    at = _skip(text, at)
-    return at if text[at : at + 1] == closing else _skip(text, _expect(text, at, ","))
+    at = skip(text, at)
+    return at if text[at : at + 1] == closing else skip(text, _expect(text, at, ","))
 
 
 def _match(pattern: re.Pattern[str], text: str, at: int) -> int:

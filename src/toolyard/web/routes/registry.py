@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 
 from toolyard.protocol.call import Json, JsonObject
+from toolyard.web.editing.entries import EntryEdit, with_entry
 from toolyard.web.editing.registries import (
     Draft,
     RegistryFile,
@@ -15,7 +16,8 @@ from toolyard.web.editing.registries import (
     shown,
     stamp,
 )
-from toolyard.web.editing.sections import SECTIONS, RefusedEdit
+from toolyard.web.editing.samples import tried_on
+from toolyard.web.editing.sections import SECTIONS, RefusedEdit, sections
 from toolyard.web.routes.request import ApiRefusal, Ask
 from toolyard.web.window import Window
 
@@ -38,10 +40,24 @@ class RegistryRoutes:
         await ask.answer({"files": views})
 
     async def check(self, ask: Ask) -> None:
+        """What a change would do: `sections` as text, or one `entry` by its fields."""
         body = await ask.json()
         file = self._file(body)
+        if "entry" in body:
+            body["sections"] = {"tools": await self._shaped(file, body["entry"])}
         draft = await self._draft(file, body)
-        await ask.answer(self._report(draft))
+        sample = await asyncio.to_thread(tried_on, body.get("sample"), draft.catalog)
+        report = {**self._report(draft), "sections": body["sections"]}
+        await ask.answer({**report, "sample": sample} if sample is not None else report)
+
+    async def _shaped(self, file: RegistryFile, entry: Json) -> str:
+        try:
+            text = await asyncio.to_thread(file.read)
+            return with_entry(sections(text)["tools"].text, EntryEdit.read(entry))
+        except RefusedEdit as refused:
+            raise ApiRefusal(422, refused.message, section=refused.section) from None
+        except ValueError as error:
+            raise ApiRefusal(422, f"the file is not JSON: {error}") from None
 
     async def save(self, ask: Ask) -> None:
         if self._window.read_only:

@@ -1,0 +1,26 @@
+/** A part of the page that is loaded when it is first looked at. */
+import type { ComponentType } from "preact";
+import { useEffect, useState } from "preact/hooks";
+import { Failure, Loading } from "./states";
+
+export function lazy<P extends object>(load: () => Promise<ComponentType<P>>): ComponentType<P> {
+  let loaded: ComponentType<P> | null = null;
+  return function Lazy(props: P) {
+    const [part, setPart] = useState<{ shown: ComponentType<P> } | Error | null>(
+      loaded && { shown: loaded },
+    );
+    useEffect(() => {
+      if (part) return;
+      load().then((shown) => {
+        loaded = shown;
+        setPart({ shown });
+      }, setPart);
+    }, [part]);
+    if (part instanceof Error)
+      return (
+        <Failure error={new Error("This part could not be loaded.")} retry={() => setPart(null)} />
+      );
+    if (!part) return <Loading lines={6} />;
+    return <part.shown {...props} />;
+  };
+}
