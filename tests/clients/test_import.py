@@ -225,6 +225,8 @@ def test_what_every_client_has_in_its_own_words_is_one_server(
                 clients.append(client.id)
             except ConfigError:
                 continue
+    for record in list(desk.records.all()):
+        desk.records.forget(record)  # somebody else's server, as far as we know
     report = run_import(tmp_path, "--json").json
     assert len(clients) >= 19
     assert [line["client"] for line in report["servers"]] == clients
