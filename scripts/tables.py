@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from scripts import environment
+from scripts.client_table import client_table
 from toolyard.configuration.objects import schema, shape
 from toolyard.settings import Knob, knobs
 
@@ -60,6 +61,8 @@ def described(knob: Knob[Any]) -> dict[str, Any]:
 
 def table(file: str, part: str) -> str:
     """One row for each member of an object."""
+    if file == "clients":
+        return client_table()
     members = resolved(schema(file), part)["properties"]
     rows = (row(file, key, f"{part}/properties/{key}") for key in members if key[0] != "$")
     return "| field | value | meaning |\n|---|---|---|\n" + "".join(rows)
