@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import parse_qsl, quote, urlsplit, urlunsplit
 
+from toolyard.telemetry import each_text
+
 _KEY = re.compile(
     r"(?i)token|secret|(?<!public)key|passw|(?:^|[-_])pat(?:$|[-_])|credential|auth|cookie|dsn|"
     r"connection|private"
@@ -15,6 +17,12 @@ _KEY = re.compile(
 _PREFIX = re.compile(
     r"^(?:sk-|gh[pousr]_|github_pat_|glpat-|xox[a-z]-|AKIA|AIza|ya29\.|eyJ|npm_|hf_|lin_api_|ntn_|"
     r"-----BEGIN|shpat_|sntrys_|pat-|dop_v1_)"
+)
+# Tokens that can be told from any text, wherever they stand in it.
+_EMBEDDED = re.compile(
+    r"sk-[\w-]{12,}|gh[pousr]_\w{16,}|github_pat_\w{16,}|glpat-[\w-]{12,}|xox[a-z]-[\w-]{10,}|"
+    r"AKIA[0-9A-Z]{12,}|AIza[\w-]{20,}|eyJ[\w-]+\.[\w-]+\.[\w-]+|npm_\w{20,}|hf_\w{16,}|"
+    r"lin_api_\w{12,}|ntn_\w{16,}"
 )
 _SCHEME = re.compile(r"(?i)^((?:bearer|basic|token)\s+)(.+)$", re.DOTALL)
 _PLACEHOLDER = re.compile(r"(?i)^(?:<.*>|\.\.\.|x{3,}|\*+|your[-_ ].*|.*[-_ ]here|changeme|todo)$")
@@ -109,7 +117,11 @@ def without_secrets(
     if "stdio" in server and "args" in server["stdio"]:
         args = list(_args(name, server["stdio"]["args"], variables))
         server["stdio"] = {**server["stdio"], "args": args}
-    return server
+
+    def swept(text: str) -> str:
+        return _EMBEDDED.sub(lambda match: variables.replaced(name, "SECRET", match[0]), text)
+
+    return dict(each_text(server, swept))
 
 
 def _url(name: str, url: str, variables: SecretVariables) -> str:
