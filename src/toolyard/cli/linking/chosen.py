@@ -16,7 +16,8 @@ from toolyard.errors import ConfigError
 
 
 def add_clients(parser: ArgumentParser) -> None:
-    parser.add_argument("client", nargs="*", metavar="CLIENT", help=f"of: {', '.join(CLIENTS)}")
+    names = ", ".join(client.id for client in CLIENTS.values() if client.writes)
+    parser.add_argument("client", nargs="*", metavar="CLIENT", help=f"of: {names}")
     parser.add_argument("--all", action="store_true", help="every client that is on this machine")
     parser.add_argument(
         "--project", action="store_true", help="the files of the folder you are in, not the user's"
