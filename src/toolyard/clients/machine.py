@@ -52,7 +52,8 @@ class Machine:
         """The user's file that the client reads; None where it has none on this system."""
         candidates = list(self._candidates(client.user))
         present = [path for path in candidates if os.path.lexists(path)]
-        return next(iter([*present, *candidates]), None)
+        possible = [path for path in candidates if os.path.isdir(os.path.dirname(path))]
+        return next(iter([*present, *possible, *candidates]), None)
 
     def files_of(self, client: KnownClient) -> tuple[str, ...]:
         """Every file of the user that the client, or an older version of it, may have."""
