@@ -111,6 +111,8 @@ def test_a_second_import_writes_nothing(home: Path) -> None:
     before = (home / "registry.json").stat()
     report = run_import(home, "--json").json
     assert report["added"] == []
+    run_import(home, "--env-file", "later.env")
+    assert SECRETS["github"] in (home / "later.env").read_text()
     assert (home / "registry.json").stat().st_mtime_ns == before.st_mtime_ns
 
 

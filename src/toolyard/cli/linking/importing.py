@@ -60,7 +60,10 @@ def run(options: Namespace) -> int:
     if options.dry_run and not options.json:
         print(pretty({"servers": gathering.servers}))
     if not options.dry_run:
-        _write(options, original, gathering)
+        if gathering.servers:
+            _write(options, original, gathering)
+        if options.env_file is not None:
+            add_to_env_file(options.env_file, gathering.variables.values)
     if options.json:
         print_json(_report(options, gathering))
     else:
@@ -108,9 +111,6 @@ def _present(path: str, original: Original) -> list[dict[str, Any]]:
 
 
 def _write(options: Namespace, original: Original, gathering: Gathering) -> None:
-    """Nothing at all where there is nothing new."""
-    if not gathering.servers:
-        return
     if original.content.strip():
         # Each goes to the front of the list: the first comes last.
         additions = [
@@ -126,8 +126,6 @@ def _write(options: Namespace, original: Original, gathering: Gathering) -> None
         raise ConfigError.at(options.out, str(error)) from None
     except OSError as error:
         raise ConfigError.at(options.out, f"cannot be written: {error.strerror}") from None
-    if options.env_file is not None:
-        add_to_env_file(options.env_file, gathering.variables.values)
 
 
 def _new(gathering: Gathering) -> bytes:
