@@ -21,7 +21,7 @@ from toolyard.files.objects import DECODER, where_and_what
 
 _UNIT = "  "
 # What may stand between a brace and the end of its line.
-_REST_OF_LINE = re.compile(r"[ \t]*(?:/\*[^\r\n]*?\*/[ \t]*)*(?://[^\r\n]*)?(?=\r?\n)")
+_REST_OF_LINE = re.compile(r"[ \t]*(?:/\*(?:(?!\*/)[^\r\n])*\*/[ \t]*)*(?://[^\r\n]*)?(?=\r?\n)")
 _LONE_COMMA = re.compile(r'"(?:\\.|[^"\\])*"|(?P<lone>[{\[]\s*,)')
 _LONE_RETURN = re.compile(r"\r(?!\n)")
 
