@@ -13,6 +13,7 @@ import { History } from "./screens/history";
 import { OverviewScreen } from "./screens/overview";
 import { Registry } from "./screens/registry";
 import { Settings } from "./screens/settings";
+import { Tasks } from "./screens/tasks";
 import { Traffic } from "./screens/traffic";
 import { useStore } from "./store";
 import { IconButton } from "./ui/controls";
@@ -41,6 +42,7 @@ const SECTIONS: Section[] = [
     icon: "traffic",
     screen: (route) => <Traffic route={route} />,
   },
+  { id: "tasks", label: "Tasks", icon: "play", screen: (route) => <Tasks route={route} /> },
   { id: "history", label: "History", icon: "history", screen: () => <History /> },
   { id: "context", label: "Context", icon: "half", screen: () => <Context /> },
   { id: "registry", label: "Registry", icon: "registry", screen: () => <Registry /> },

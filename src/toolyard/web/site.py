@@ -18,6 +18,7 @@ from toolyard.web.routes.logins import LoginRoutes
 from toolyard.web.routes.looking import LookRoutes
 from toolyard.web.routes.registry import RegistryRoutes
 from toolyard.web.routes.request import PRIVATE, SECURITY, ApiRefusal, Ask
+from toolyard.web.routes.tasks import TaskRoutes
 from toolyard.web.routes.traffic import TrafficRoutes
 from toolyard.web.static import NOT_BUILT, Asset
 from toolyard.web.window import Window
@@ -33,7 +34,7 @@ class Site:
         self._files = files
         self._views, self._calls = LookRoutes(window), CallRoutes(window)
         traffic, registry = TrafficRoutes(window), RegistryRoutes(window)
-        logins = LoginRoutes(window)
+        logins, tasks = LoginRoutes(window), TaskRoutes(window)
         self._routes: Mapping[tuple[str, str], Route] = {
             ("GET", "overview"): self._views.overview,
             ("GET", "catalog"): self._views.catalog,
@@ -46,6 +47,8 @@ class Site:
             ("DELETE", "calls"): self._calls.cancel,
             ("GET", "traffic"): traffic.show,
             ("DELETE", "traffic"): traffic.forget,
+            ("GET", "tasks"): tasks.show,
+            ("DELETE", "tasks"): tasks.cancel,
             ("GET", "logins"): logins.show,
             ("POST", "logins"): logins.begin,
             ("DELETE", "logins"): logins.end,

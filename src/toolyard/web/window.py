@@ -28,6 +28,18 @@ class ServerLogins(Protocol):
         """False where there is no such server."""
 
 
+class ShownTasks(Protocol):
+    """The tasks of all callers."""
+
+    async def lines(self) -> list[JsonObject]:
+        """The newest first, without what may be large."""
+
+    async def find(self, task_id: str) -> JsonObject | None: ...
+
+    async def cancel(self, task_id: str) -> bool:
+        """False where there is no such task."""
+
+
 @dataclass(frozen=True, slots=True)
 class Layer:
     """One of the places that a tool's definition comes from."""
@@ -76,6 +88,9 @@ class Window(Protocol):
 
     @property
     def logins(self) -> ServerLogins: ...
+
+    @property
+    def tasks(self) -> ShownTasks: ...
 
     @property
     def read_only(self) -> bool: ...

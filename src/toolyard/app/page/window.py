@@ -17,6 +17,7 @@ from toolyard.app.lineage import Lineage
 from toolyard.app.page.logins import PageLogins
 from toolyard.app.page.other_gateway import Other, OtherFile
 from toolyard.app.page.registry_files import registry_files
+from toolyard.app.page.task_board import TaskBoard
 from toolyard.app.plan import Plan
 from toolyard.catalog.announcer import Announcer
 from toolyard.catalog.entries import Tool
@@ -32,7 +33,7 @@ from toolyard.upstreams.connections import Downstream
 from toolyard.upstreams.health import Health
 from toolyard.web.editing.registries import RegistryFile
 from toolyard.web.recording.traffic import Traffic
-from toolyard.web.window import Installation, Layer, ServerLogins, Window
+from toolyard.web.window import Installation, Layer, ServerLogins, ShownTasks, Window
 
 # The person at the page can be asked anything that a client can.
 CLIENT = ABLE._replace(info={"name": "toolyard-page", "version": __version__})
@@ -52,6 +53,7 @@ class AppWindow:
         self.place = _place(plan, needs_token)
         self.traffic = traffic
         self.logins: ServerLogins = PageLogins(app.federation, app.logins, CALLER)
+        self.tasks: ShownTasks = TaskBoard(app.tasks)
         self.read_only: bool = plan.settings.page_read_only
 
     def catalog(self) -> Catalog:
@@ -98,6 +100,7 @@ class OtherWindow:
         self.place = replace(window.place, gateway=gateway.shown)
         self.traffic = window.traffic
         self.logins: ServerLogins = window.logins
+        self.tasks: ShownTasks = window.tasks
         self.read_only: bool = window.read_only
         self._files = (OtherFile(gateway, self.catalog()),) if gateway.native is not None else ()
 
