@@ -38,17 +38,26 @@ class Context:
         chosen, by_caller = reading_in(self.plan.settings), readings_of(self.plan.settings)
 
         def configured(call: Call) -> Reading | None:
-            own = by_caller(call.caller) if by_caller is not None else None
-            return own or chosen or self.federation.registries.reading
+            if by_caller is not None:
+                own = by_caller(call.caller)
+                if own is not None:
+                    return own
+            return chosen or self.federation.registries.reading
 
         find = FindTools(offer, self.indexes)
-        views = ToolViews(find, configured, self.is_pinned, self._reader)
+        is_off_here = by_caller is None and chosen is None and not self.plan.settings.result_limit
+
+        def is_off() -> bool:
+            return is_off_here and self.federation.registries.is_all_sent
+
+        views = ToolViews(find, configured, self.is_pinned, self._reader, is_off)
         return replace(offer, views=views)
 
     def _reader(self) -> Tool | None:
         """Whoever may get a part must be able to read on."""
-        limits = self.federation.registries.limits_results or self.results.general_limit()
-        return self.results.reader() if limits else None
+        if self.federation.registries.limits_results or self.results.general_limit():
+            return self.results.reader()
+        return None
 
     def is_pinned(self, tool: Tool) -> bool:
         patterns = (*self.plan.settings.pinned, *self.federation.registries.pinned)

@@ -14,7 +14,7 @@ def list_method(offer: Offer, kind: Kind) -> Handler:
     sizes = offer.sizes
     templates = kind == "templates"
     default = sizes.templates_default if templates else sizes.default
-    catalog_for = offer.listed if kind == "tools" else offer.to
+    views = offer.views if kind == "tools" else None
     most = sizes.templates_most if templates else sizes.most
 
     async def answer(call: Call, channel: Channel) -> Result:
@@ -23,7 +23,9 @@ def list_method(offer: Offer, kind: Kind) -> Handler:
             raise ProtocolError(INVALID_PARAMS, "Invalid cursor")
         limit = page_limit(call.params.get("limit"), default, most)
         offer.on_list()
-        catalog = await catalog_for(call, channel)
+        catalog = await offer.to(call, channel)
+        if views is not None:
+            catalog = views.shown(call, catalog)
         return catalog.page(PageRequest(kind, call.revision, limit, cursor), offer.stamp)
 
     return answer

@@ -48,21 +48,26 @@ class Registries:
         """Values that came from variables."""
         return frozenset().union(*(registry.secrets for registry in self.files))
 
-    @property
+    @cached_property
     def reading(self) -> Reading | None:
         """The view that the first file which names one has chosen."""
         readings = (registry.reading for registry in self.files)
         return next((reading for reading in readings if reading is not None), None)
 
-    @property
+    @cached_property
     def pinned(self) -> tuple[str, ...]:
         return tuple(pattern for registry in self.files for pattern in registry.pinned)
 
-    @property
+    @cached_property
     def result_limit(self) -> int | None:
         """How many bytes of a result are sent, as the first file says that says it."""
         limits = (registry.result_limit for registry in self.files)
         return next((limit for limit in limits if limit is not None), None)
+
+    @cached_property
+    def is_all_sent(self) -> bool:
+        """Every tool is listed, and every result sent whole."""
+        return self.reading is None and not self.limits_results
 
     @cached_property
     def limits_results(self) -> bool:
