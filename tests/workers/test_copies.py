@@ -140,12 +140,43 @@ def parent_of(pid: int) -> int:
 
 
 @needs_redis
-async def test_a_cluster_has_one_process_and_another_when_its_replica_is_gone(folder: Path) -> None:
+async def test_a_cluster_has_one_process_and_another_when_its_replica_is_killed(
+    folder: Path,
+) -> None:
     with_counter(folder, copies="cluster")
     with redis_server() as redis:
         flags = ("--store", redis.url)
-        async with serving(folder, *flags, env=KEY) as one:
-            async with serving(folder, *flags, env=KEY) as other:
-                await pids_of(other, 1)  # it is the first to need it
-                assert await pids_of(one, 3) == await pids_of(other, 3)
+        async with (
+            serving(folder, *flags, env=KEY) as one,
+            serving(folder, *flags, env=KEY) as other,
+        ):
+            (before,) = await pids_of(one, 3)
+            assert await pids_of(other, 3) == {before}
+            runs_it = parent_of(before)
+            os.kill(runs_it, signal.SIGKILL)
+            await until_dead(before)
+            left = other if runs_it == one.process.pid else one
+            (after,) = await pids_of(left, 3)  # the first waits until it may run it
+            assert after != before
+
+
+@needs_redis
+async def test_a_process_that_runs_it_no_more_ends_it(folder: Path) -> None:
+    with_counter(folder, copies="cluster")
+    with redis_server() as redis:
+        flags = ("--store", redis.url)
+        async with (
+            serving(folder, *flags, env=KEY) as one,
+            serving(folder, *flags, env=KEY) as other,
+        ):
+            (before,) = await pids_of(one, 1)
+            name = redis.ask("KEYS", "*home*").splitlines()[-1]
+            redis.ask("SET", name, "1 nobody", "PX", "1500")  # as if another had taken it
+            await until(lambda: ran_by_another(other, before))
             assert len(await until(lambda: only_one(one))) == 1
+            await until_dead(before)
+
+
+async def ran_by_another(server: Listening, before: int) -> bool:
+    pids = await only_one(server)
+    return pids is not None and before not in pids

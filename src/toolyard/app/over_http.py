@@ -131,7 +131,8 @@ async def _serve(
 def _services(cluster: Cluster, visit: Service, app: App) -> Mapping[str, Service]:
     """What the other processes may ask of this one."""
     from toolyard.app.workers.clustering import services_of  # noqa: PLC0415 - as above
-    from toolyard.app.workers.copies import SERVICE, copy_service  # noqa: PLC0415 - as above
+    from toolyard.app.workers.copies import SERVICE  # noqa: PLC0415 - as above
+    from toolyard.app.workers.copy_service import copy_service  # noqa: PLC0415 - as above
 
     return {"mcp": visit, SERVICE: copy_service(app.federation.upstream), **services_of(cluster)}
 

@@ -15,8 +15,8 @@ from typing import Protocol
 
 from toolyard.store.interface import Lease, Store, StoreError
 
-LASTS, EXTENDED = 6.0, 2.0
-BELIEVED = 2.0  # who has a thing elsewhere, by the store
+LASTS, EXTENDED = 3.0, 0.8
+BELIEVED = 1.0  # who has a thing elsewhere, by the store
 NAMED_WITHIN, AGAIN = 1.0, 0.01
 _LONGEST = 64
 

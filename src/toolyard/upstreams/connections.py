@@ -337,6 +337,13 @@ class Connections:
                 spare.remove(slot)
                 self._close(slot)
 
+    def give_up_shared(self) -> None:
+        """Others run the server from now on; what is still in use goes on."""
+        for key, slot in tuple(self._shared.items()):
+            if not slot.in_use:
+                del self._shared[key]
+                self._close(slot)
+
     def _close(self, slot: Slot) -> None:
         self._closing.start(slot.close())
 

@@ -25,6 +25,9 @@ class OtherCopy(Protocol):
     ) -> JsonObject:
         """Raises ProtocolError for the server's own error."""
 
+    async def resume(self, task: JsonObject, call: Call, channel: Channel) -> JsonObject:
+        """The same, for a task that was begun before."""
+
     async def listing(self, client: Downstream) -> UpstreamRecord: ...
 
     async def subscribe(

@@ -65,6 +65,9 @@ from toolyard.upstreams.opening import Opener
 from toolyard.upstreams.setup import Setup
 from toolyard.upstreams.watching import ResourceWatches
 
+# Who ran a server is gone: how long a call waits, step by step, until another process does.
+MOVING = (0.0, 0.1, 0.2, 0.4, 0.8, 1.5, 1.5)
+
 
 class Upstream:
     """One server of the registry, shared by all names with the same definition.
@@ -122,25 +125,37 @@ class Upstream:
     ) -> Awaitable[JsonObject]:
         if self._copies is None:
             return self._calls.perform(method, params, call, channel)
-        return self._perform(method, params, call, channel)
-
-    async def _perform(
-        self, method: str, params: JsonObject, call: Call, channel: Channel
-    ) -> JsonObject:
-        client = client_of(call, channel.session)
-        for is_last in (False, True):
-            copy = await self._elsewhere(client)
-            if copy is None:
-                break
-            try:
-                return await copy.perform(method, params, call, channel)
-            except NotSent:
-                if is_last:
-                    raise
-        return await self._calls.perform(method, params, call, channel)
+        return self._anywhere(
+            client_of(call, channel.session),
+            lambda copy: copy.perform(method, params, call, channel),
+            lambda: self._calls.perform(method, params, call, channel),
+        )
 
     async def resume(self, task: JsonObject, call: Call, channel: Channel) -> JsonObject:
-        return await self._calls.resume(task, call, channel)
+        return await self._anywhere(
+            client_of(call, channel.session),
+            lambda copy: copy.resume(task, call, channel),
+            lambda: self._calls.resume(task, call, channel),
+        )
+
+    async def _anywhere(
+        self,
+        client: Downstream,
+        there: Callable[[OtherCopy], Awaitable[JsonObject]],
+        here: Callable[[], Awaitable[JsonObject]],
+    ) -> JsonObject:
+        """Where the server runs; again, where provably nothing was sent."""
+        for pause in (*MOVING, None):
+            try:
+                copy = await self._elsewhere(client)
+                if copy is None:
+                    break
+                return await there(copy)
+            except NotSent:
+                if pause is None:
+                    raise
+            await asyncio.sleep(pause)
+        return await here()
 
     async def subscribe(
         self, uri: str, call: Call, channel: Channel, changed: Callable[[], None]
@@ -155,7 +170,10 @@ class Upstream:
         if self._copies is None or not may_share(self._definition, self._learnt, client):
             return None
         self._condition.refuse_if_disabled()
-        return await self._copies.elsewhere(self._definition, self._changed_elsewhere)
+        copy = await self._copies.elsewhere(self._definition, self._changed_elsewhere)
+        if copy is not None:
+            self._connections.give_up_shared()  # it may have run here before
+        return copy
 
     async def is_here(self) -> bool:
         """May another process of ours ask this one for it?"""

@@ -1,6 +1,7 @@
 """Servers of the registry that run in one process for several: how the others ask that one.
 
     POST /perform    a call: lines of progress and log messages, then its result or its error
+    POST /resume     the same, of a task that was begun before
     POST /listing    what the server lists to such a client
     POST /subscribe  a line whenever a resource may have changed
     POST /changes    a line whenever a list may have changed
@@ -17,36 +18,24 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from toolyard.cluster.cluster import Cluster
-from toolyard.cluster.door import Service
-from toolyard.cluster.forwarding import NOT_HERE
 from toolyard.cluster.homes import FolderHomes, Homes, NoHome, StoreHomes
 from toolyard.cluster.peers import PeerGone, PeerLost, Peers
 from toolyard.cluster.visits import Visit
-from toolyard.errors import MISSING_CAPABILITY, ProtocolError
+from toolyard.errors import ProtocolError
 from toolyard.http.fetching.connection import HttpError
-from toolyard.http.request import Request
-from toolyard.http.response import Response
-from toolyard.protocol.call import Call, Caller, Channel, Client, Json, JsonObject, Questions
+from toolyard.protocol.call import Call, Caller, Channel, Client, JsonObject
 from toolyard.protocol.codec import dumps, loads
-from toolyard.protocol.guise import guise_of
-from toolyard.protocol.revisions import ALL, LATEST, Revision
+from toolyard.upstreams.calls import Elsewhere
 from toolyard.upstreams.connections import Downstream
 from toolyard.upstreams.definition import ServerDefinition
 from toolyard.upstreams.link.link import Down, LinkError, Lost, NotSent, TimedOut
-from toolyard.upstreams.lists.disk import UpstreamRecord, read_record, written
-from toolyard.upstreams.upstream import Upstream
+from toolyard.upstreams.lists.disk import UpstreamRecord, read_record
 
 SERVICE = "upstream"
-BEAT, SILENCE = 10.0, 30.0
-AGAIN = 0.5
-_HEADERS = ((b"content-type", b"application/x-ndjson"),)
-_ERRORS: Mapping[str, type[LinkError]] = {
+SILENCE = 30.0  # of a process that says four times in this time that it is there
+LINK_ERRORS: Mapping[str, type[LinkError]] = {
     error.__name__: error for error in (NotSent, Lost, TimedOut, Down)
 }
-FindUpstream = Callable[[str], Upstream | None]
-
-
-# -- asking ----------------------------------------------------------------------------
 
 
 @dataclass(slots=True)
@@ -109,12 +98,23 @@ class PeerCopy:
         self, method: str, params: JsonObject, call: Call, channel: Channel
     ) -> JsonObject:
         body = {"method": method, "params": params, **_packed(call)}
-        async with aclosing(self._lines("/perform", body, call.caller)) as lines:
+        return await self._result("/perform", body, call, channel)
+
+    async def resume(self, task: JsonObject, call: Call, channel: Channel) -> JsonObject:
+        return await self._result("/resume", {"begun": task, **_packed(call)}, call, channel)
+
+    async def _result(
+        self, path: str, body: JsonObject, call: Call, channel: Channel
+    ) -> JsonObject:
+        async with aclosing(self._lines(path, body, call.caller)) as lines:
             async for kind, *rest in lines:
                 if kind == "result":
                     result: JsonObject = rest[0]
                     return result
-                getattr(channel, kind)(*rest)
+                if kind != "goes_on_at":
+                    getattr(channel, kind)(*rest)
+                elif isinstance(channel, Elsewhere):
+                    await channel.goes_on_at(*rest)
         raise Lost("the process that runs it does not say how the call ended")
 
     async def listing(self, client: Downstream) -> UpstreamRecord:
@@ -209,7 +209,7 @@ def _checked(line: list[Any]) -> list[Any]:
     if line[0] == "error":
         raise ProtocolError(*line[1:])
     if line[0] == "link":
-        raise _ERRORS.get(line[1], Lost)(line[2])
+        raise LINK_ERRORS.get(line[1], Lost)(line[2])
     return line
 
 
@@ -221,6 +221,7 @@ def _packed(call: Call) -> JsonObject:
         "log": call.log_level,
         "inputs": [call.input_responses, call.request_state],
         "of": call.method,
+        "task": call.task,
     }
 
 
@@ -232,137 +233,6 @@ def copies_of(cluster: Cluster) -> PeerCopies | None:
     if cluster.store is not None:
         homes["cluster"] = StoreHomes(cluster.store, cluster.name)
     return PeerCopies(cluster, homes) if homes else None
-
-
-# -- answering -------------------------------------------------------------------------
-
-
-def copy_service(find: FindUpstream) -> Service:
-    async def answer(visit: Visit, request: Request, response: Response) -> None:
-        body: Any = loads(visit.body)
-        upstream = find(str(body["server"]))
-        if upstream is None or not await upstream.is_here():
-            await response.send(NOT_HERE)
-            return
-        teller = _Teller()
-        work = _WORK[visit.target](upstream, body, visit.caller, teller)
-        response.start(_HEADERS)
-        await request.while_connected(_answered(work, teller, response))
-
-    return answer
-
-
-class _Teller(Channel):
-    """What a call says on its way, in lines."""
-
-    def __init__(self) -> None:
-        self.lines: asyncio.Queue[list[Any] | None] = asyncio.Queue()
-
-    def say(self, *line: Any) -> None:
-        self.lines.put_nowait(list(line))
-
-    def notify(self, method: str, params: JsonObject) -> None:
-        self.say("notify", method, params)
-
-    def progress(
-        self, progress: float, total: float | None = None, message: str | None = None
-    ) -> None:
-        self.say("progress", progress, total, message)
-
-    def log(self, level: str, data: Json, logger: str | None = None) -> None:
-        self.say("log", level, data, logger)
-
-    async def ask(self, questions: Questions, timeout: float | None = None) -> JsonObject:
-        raise ProtocolError(MISSING_CAPABILITY, "This client cannot be asked")
-
-
-async def _answered(work: Coroutine[Any, Any, None], teller: _Teller, response: Response) -> None:
-    task = asyncio.get_running_loop().create_task(_done(work, teller))
-    try:
-        line: list[Any] | None = []
-        while line is not None:
-            await response.write((dumps(line) if line else b"") + b"\n")
-            line = await _next(teller)
-        await response.end()
-    finally:
-        task.cancel()
-        await asyncio.gather(task, return_exceptions=True)
-
-
-async def _next(teller: _Teller) -> list[Any] | None:
-    try:
-        async with asyncio.timeout(BEAT):
-            return await teller.lines.get()
-    except TimeoutError:
-        return []
-
-
-async def _done(work: Coroutine[Any, Any, None], teller: _Teller) -> None:
-    try:
-        await work
-    except ProtocolError as error:
-        teller.say("error", error.code, error.message, error.data)
-    except LinkError as error:
-        kind = next((name for name, known in _ERRORS.items() if type(error) is known), "NotSent")
-        teller.say("link", kind, str(error))
-    teller.lines.put_nowait(None)
-
-
-async def _perform(upstream: Upstream, body: Any, caller: Caller, teller: _Teller) -> None:
-    call = _unpacked(body, caller)
-    teller.say("result", await upstream.perform(body["method"], body["params"], call, teller))
-
-
-async def _listing(upstream: Upstream, body: Any, caller: Caller, teller: _Teller) -> None:
-    call = _unpacked(body, caller)
-    client = Downstream(caller, guise_of(call.revision, call.client), None, call.revision)
-    record = await upstream.listings.whole(client)
-    teller.say("record", written(record).decode())
-
-
-async def _subscribe(upstream: Upstream, body: Any, caller: Caller, teller: _Teller) -> None:
-    call, changed = _unpacked(body, caller), lambda: teller.say("changed")
-    end = await upstream.subscribe(body["uri"], call, teller, changed)
-    try:
-        teller.say("listening")
-        await asyncio.Event().wait()
-    finally:
-        end()
-
-
-async def _changes(upstream: Upstream, body: Any, caller: Caller, teller: _Teller) -> None:
-    end = upstream.hear_changes(lambda: teller.say("changed"))
-    try:
-        await asyncio.Event().wait()
-    finally:
-        end()
-
-
-_WORK: Mapping[str, Callable[[Upstream, Any, Caller, _Teller], Coroutine[Any, Any, None]]] = {
-    "/perform": _perform,
-    "/listing": _listing,
-    "/subscribe": _subscribe,
-    "/changes": _changes,
-}
-
-
-def _unpacked(body: Any, caller: Caller) -> Call:
-    responses, state = body["inputs"]
-    return Call(
-        body["of"],
-        body.get("params", {}),
-        _revision(body["revision"]),
-        Client(*body["client"]),
-        caller,
-        body["meta"],
-        responses,
-        state,
-        log_level=body["log"],
-    )
-
-
-def _revision(date: str) -> Revision:
-    return ALL.get(date, LATEST)
 
 
 def void(_: object) -> None:
