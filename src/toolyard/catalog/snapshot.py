@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cached_property
-from typing import TypeAlias, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 from toolyard.catalog.entries import Completion, Entries, Prompt, Resource, Template, Tool
 from toolyard.catalog.pages import Slice, Version, digest_of, encode_items, encode_page
@@ -66,6 +66,8 @@ class Catalog:
     _input_checkers: dict[str, Checker] = field(default_factory=dict, repr=False)
     _output_checkers: dict[str, Checker] = field(default_factory=dict, repr=False)
     _headers: dict[str, HeaderNames] = field(default_factory=dict, repr=False)
+    # What others make of it, by a name of theirs: kept as long as the catalog is.
+    derived: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
     def listed(self, kind: Kind) -> tuple[ListedEntry, ...]:
         if kind == "tools":

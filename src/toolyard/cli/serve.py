@@ -195,7 +195,7 @@ def _lists_alone(choice: Chosen, options: Namespace) -> bool:
         return False
     if settings.rules or settings.limits or settings.audit_log:
         return False
-    if settings.view or settings.budget:
+    if settings.view or settings.budget or settings.result_limit:
         return False
     return not options.locked and not os.path.exists(os.path.join(project.root, REGISTRY_FILE))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 
 from toolyard.catalog.entries import Tool
 from toolyard.catalog.snapshot import Catalog
@@ -38,9 +38,15 @@ def chosen(reading: Reading, catalog: Catalog, is_pinned: IsPinned = pinned) -> 
     """The view asked for, or the fullest that its budget allows."""
     if reading.view is not None or reading.budget is None:
         return reading.view or "full"
-    budget = reading.budget
-    fitting = (view for view in VIEWS if tokens_of(catalog, view, is_pinned) <= budget)
-    return next(fitting, "search")
+    return fullest(reading.budget, sizes_of(catalog, is_pinned))
+
+
+def sizes_of(catalog: Catalog, is_pinned: IsPinned = pinned) -> Mapping[ViewName, int]:
+    return {view: tokens_of(catalog, view, is_pinned) for view in VIEWS}
+
+
+def fullest(budget: int, sizes: Mapping[ViewName, int]) -> ViewName:
+    return next((view for view in VIEWS if sizes[view] <= budget), "search")
 
 
 def _pinned(catalog: Catalog, is_pinned: IsPinned) -> Iterator[Tool]:

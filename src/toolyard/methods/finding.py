@@ -14,47 +14,41 @@ from toolyard.methods.offer import Offer
 from toolyard.protocol.call import Call, Channel, JsonObject, Result
 
 LONGEST_QUERY = 1_000
-_MOST_INDEXES = 64
+_INDEX = "search index"
 
 
 class ToolIndexes:
     """An index for each catalog that somebody searches; everybody's is made with the catalog."""
 
     def __init__(self) -> None:
-        self._indexes: dict[int, tuple[Catalog, ToolIndex]] = {}
         self._newest: ToolIndex | None = None  # its documents are used again
-        self._making: dict[int, asyncio.Task[ToolIndex]] = {}
+        self._tasks: dict[int, asyncio.Task[ToolIndex]] = {}
         self.in_use = False
 
     def prepare(self, catalog: Catalog) -> None:
         """Called in a thread, before the catalog is there for anybody."""
         if self.in_use:
-            self._keep(catalog, ToolIndex(catalog, self._newest))
+            self._make(catalog)
 
     async def of(self, catalog: Catalog) -> ToolIndex:
         self.in_use = True
-        cached = self._indexes.get(id(catalog))
-        if cached is not None and cached[0] is catalog:
-            return cached[1]
-        task = self._making.get(id(catalog))
+        index: ToolIndex | None = catalog.derived.get(_INDEX)
+        if index is not None:
+            return index
+        task = self._tasks.get(id(catalog))
         if task is None:
-            task = self._making[id(catalog)] = asyncio.create_task(self._make(catalog))
+            task = asyncio.create_task(asyncio.to_thread(self._make, catalog))
+            self._tasks[id(catalog)] = task
+            task.add_done_callback(lambda _task: self._tasks.pop(id(catalog), None))
         return await asyncio.shield(task)
 
-    async def _make(self, catalog: Catalog) -> ToolIndex:
-        try:
-            index = await asyncio.to_thread(ToolIndex, catalog, self._newest)
-        finally:
-            del self._making[id(catalog)]
-        self._keep(catalog, index)
-        return index
-
-    def _keep(self, catalog: Catalog, index: ToolIndex) -> None:
-        while len(self._indexes) >= _MOST_INDEXES:
-            del self._indexes[next(iter(self._indexes))]
-        self._indexes[id(catalog)] = (catalog, index)
+    def _make(self, catalog: Catalog) -> ToolIndex:
+        index = ToolIndex(catalog, self._newest)
+        catalog.derived[_INDEX] = index
+        # That of few tools, for a caller who sees little, would not save much.
         if self._newest is None or len(index.tools) >= len(self._newest.tools) // 2:
             self._newest = index
+        return index
 
 
 @dataclass(frozen=True, slots=True)

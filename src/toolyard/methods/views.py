@@ -11,21 +11,21 @@ looks at it: rules, limits, audit, traffic and the tool itself see the real one.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from toolyard.catalog.entries import Origin, Tool
 from toolyard.catalog.snapshot import Catalog
-from toolyard.context.display import IsPinned, chosen, definitions, pinned
+from toolyard.context.display import IsPinned, definitions, fullest, pinned, sizes_of
 from toolyard.context.meta_tools import CALL_TOOLS, FIND, META_NAMES, call_with, may_be_found
 from toolyard.context.reading import Reading, ViewName, reading_of
 from toolyard.errors import ToolError, shown
 from toolyard.protocol.call import Call, Channel, Handler, JsonObject, Result, Target
 
 FULL = Reading(view="full")
+_SIZES = "sizes of views"
 READ_RESULT = "read_result"
 OUR_NAMES = META_NAMES | {READ_RESULT}
-_MOST_KEPT = 256
 OURS = Origin("context")
 
 
@@ -57,9 +57,6 @@ class ToolViews:
     reader: Callable[[], Tool | None] = lambda: None
     # Nobody has configured anything of this: the usual case, which should cost nothing.
     is_off: Callable[[], bool] = lambda: False
-    # By catalog and view: what is listed. The catalog is kept so that its id stays its own.
-    _listed: dict[tuple[int, ViewName], tuple[Catalog, Catalog]] = field(default_factory=dict)
-    _budgeted: dict[tuple[int, int], tuple[Catalog, ViewName]] = field(default_factory=dict)
 
     def reading(self, call: Call) -> Reading:
         if call.address is not None:
@@ -72,13 +69,9 @@ class ToolViews:
         reading = self.reading(call)
         if reading.budget is None:
             return reading.view or "full"
-        key = (id(catalog), reading.budget)
-        cached = self._budgeted.get(key)
-        if cached is None or cached[0] is not catalog:
-            if len(self._budgeted) >= _MOST_KEPT:
-                self._budgeted.clear()
-            cached = self._budgeted[key] = (catalog, chosen(reading, catalog, self.is_pinned))
-        return cached[1]
+        if _SIZES not in catalog.derived:
+            catalog.derived[_SIZES] = sizes_of(catalog, self.is_pinned)
+        return fullest(reading.budget, catalog.derived[_SIZES])
 
     def shown(self, call: Call, catalog: Catalog) -> Catalog:
         """The catalog whose tools are listed: all of them, or ours and those that are pinned."""
@@ -87,16 +80,15 @@ class ToolViews:
         view, reader = self.view(call, catalog), self.reader()
         if view == "full" and reader is None:
             return catalog
-        cached = self._listed.get((id(catalog), view))
-        if cached is None or cached[0] is not catalog:
-            if len(self._listed) >= _MOST_KEPT:
-                self._listed.clear()
+        key = f"listed in view {view}"
+        if key not in catalog.derived:
             tools = dict(self._tools(catalog, view))
             if reader is not None:
                 tools[reader.name] = reader
             facade = Catalog(tools, broken=catalog.broken, created_at=catalog.created_at)
-            cached = self._listed[id(catalog), view] = (catalog, facade)
-        return cached[1]
+            catalog.derived[key] = facade
+        shown: Catalog = catalog.derived[key]
+        return shown
 
     def _tools(self, catalog: Catalog, view: ViewName) -> Mapping[str, Tool]:
         return {
