@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 
 from toolyard.catalog.snapshot import Catalog
 from toolyard.context import answers
 from toolyard.context.costs import view_costs
 from toolyard.context.display import chosen, definitions
 from toolyard.context.finding import Search, ToolIndex
-from toolyard.context.meta_tools import MOST_TOOLS, call_with
+from toolyard.context.meta_tools import DEFAULT_LIMIT, MOST_TOOLS, call_with
 from toolyard.context.reading import Reading, reading_of
 from toolyard.context.sizes import tokens_in
 from toolyard.protocol.call import JsonObject
@@ -59,7 +60,8 @@ class ContextRoutes:
 
 
 def _searched(search: Search) -> JsonObject:
-    answer = answers.result(answers.found(search))
+    usual = replace(search, hits=search.hits[:DEFAULT_LIMIT])
+    answer = answers.result(answers.found(usual))
     return {
         "tools": [
             {
