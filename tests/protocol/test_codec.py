@@ -93,6 +93,28 @@ def test_depth_is_bounded(data: bytes, refused: Refusal | None) -> None:
     assert (said if isinstance(said, Refusal) else None) == refused
 
 
+# Beside a long text, where the value is looked at in place of its bytes.
+LONG = b'"' + b"[1234567890123456789012" * 1000 + b'"'
+
+
+@pytest.mark.parametrize(
+    ("data", "result"),
+    [
+        (b"[%b,1%b]" % (LONG, b"0" * 22), 10**22),
+        (b"[%b,[[%d]]]" % (LONG, -(2**64)), [[-(2**64)]]),
+        (b"[%b,[1.5]]" % LONG, [1.5]),
+        (b"[%b,%b]" % (LONG, nested(199)), orjson.loads(nested(199))),
+        (b"[%b,%b]" % (LONG, nested(200)), TOO_DEEP),
+        (b'{"a":%b,"b":%b}' % (LONG, b'{"a":' * 200 + b"1" + b"}" * 200), TOO_DEEP),
+        (b"[%b,[%b]]" % (LONG, b",".join([b"{}"] * 5000)), [{}] * 5000),
+    ],
+    ids=map(str, range(7)),
+)
+def test_a_long_text_hides_neither_numbers_nor_depth(data: bytes, result: Any) -> None:
+    value = outcome(loads, data)
+    assert (value if isinstance(value, Refusal) else list(value)[-1]) == result
+
+
 @pytest.mark.parametrize(
     ("value", "option", "data"),
     [

@@ -229,8 +229,8 @@ def _seen_by(
 
     capabilities = federation.capabilities(seen)
     if capabilities is not None:
-        identity = identity._replace(capabilities=capabilities)
-    if caller.id != LOCAL.id:
+        identity = identity.able_to(capabilities)
+    if "tasks" in identity.capabilities and caller.id != LOCAL.id:
         identity = identity.listing_tasks()
     parts = federation.instructions(seen)
     if not parts:

@@ -23,6 +23,7 @@ from toolyard.protocol.eras.headers import header_parameters
 from toolyard.protocol.kinds import KINDS, SPELLED, Kind
 from toolyard.protocol.paging import decode_cursor
 from toolyard.protocol.revisions import Revision
+from toolyard.protocol.tasks.words import FORBIDDEN
 
 ListedEntry: TypeAlias = Tool | Resource | Template | Prompt
 HeaderNames: TypeAlias = Mapping[tuple[str, ...], str]
@@ -151,6 +152,10 @@ class Catalog:
     def withholds(self, uri: str) -> bool:
         """Is this URI, however it is spelled, one that is not for this caller?"""
         return bool(self.withheld) and is_one_of(uri, self._withheld_spellings)
+
+    @cached_property
+    def has_tasks(self) -> bool:
+        return any(tool.tasks is not FORBIDDEN for tool in self.tools.values())
 
     @cached_property
     def _withheld_spellings(self) -> frozenset[str]:

@@ -18,7 +18,10 @@ MAX_CONTAINERS = 1_000_000
 PART = 500
 # Fewer bytes cannot be nested deeper: each level opens and closes.
 _SHALLOW = 2 * MAX_DEPTH
-# Nor can fewer bytes hold more of them.
+# From here on a look at the value may be cheaper than one at the text; up to so many parts it is.
+_LONG_TEXT = 4096
+_BYTES_A_PART = 64
+# Nor can fewer bytes than these hold more containers.
 _MANY = 2 * MAX_CONTAINERS
 _BOM = b"\xef\xbb\xbf"
 _ONLY_DIGITS = bytes(48 if 48 <= byte <= 57 else 32 for byte in range(256))
@@ -61,11 +64,39 @@ def exact(data: bytes) -> Json:
         if _ENORMOUS_NUMBER not in data.translate(_ONLY_DIGITS):
             raise
         value = _slowly(data)
+    if len(data) > _LONG_TEXT and _is_plain(value, len(data) // _BYTES_A_PART):
+        return value
     if len(data) > _SHALLOW and too_deep(data):
         raise TooDeep(f"Nested deeper than {MAX_DEPTH} levels")
     if _LONG_NUMBER in data.translate(_ONLY_DIGITS):
         return json.loads(data)
     return value
+
+
+def _is_plain(value: Json, most: int) -> bool:
+    """Neither deep nor with a number that may not be exact, by a look at few parts?
+
+    Large messages are mostly one long string: looking at what was read is cheaper than at every
+    byte. An integer beyond 64 bits has become a float.
+    """
+    level = [value] if type(value) is dict or type(value) is list else []
+    for _ in range(MAX_DEPTH):
+        below: list[Json] = []
+        for container in level:
+            parts = container.values() if type(container) is dict else container
+            most -= len(container)
+            if most < 0:
+                return False
+            for part in parts:
+                kind = type(part)
+                if kind is dict or kind is list:
+                    below.append(part)
+                elif kind is float:
+                    return False
+        if not below:
+            return True
+        level = below
+    return False
 
 
 def _too_many(data: bytes) -> bool:
@@ -82,6 +113,16 @@ def _slowly(data: bytes) -> Json:
         return decoder.decode(data.decode("utf-8"))
     except RecursionError:
         raise TooDeep(f"Nested deeper than {MAX_DEPTH} levels") from None
+
+
+def half_pairs(data: bytes) -> Json | None:
+    """The value of JSON text that orjson refuses for a lone surrogate; None if it is not JSON."""
+    if b"\\ud" not in data and b"\\uD" not in data:
+        return None
+    try:
+        return None if len(data) > _SHALLOW and too_deep(data) else _slowly(data)
+    except ValueError:
+        return None
 
 
 def _finite(text: str) -> float:

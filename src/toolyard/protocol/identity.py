@@ -34,6 +34,13 @@ class Identity(NamedTuple):
     # it may declare them with each request anew, and never in a revision that lacks them.
     extensions: JsonObject = OWN_EXTENSIONS
 
+    def able_to(self, capabilities: JsonObject) -> Identity:
+        """With what stands behind us; tasks are a capability in one revision, else an extension."""
+        extensions = self.extensions
+        if "tasks" not in capabilities:
+            extensions = {k: v for k, v in extensions.items() if k != TASKS_EXTENSION}
+        return self._replace(capabilities=capabilities, extensions=extensions)
+
     def listing_tasks(self) -> Identity:
         """For a caller that a credential tells from others: it may list its tasks."""
         tasks = {"list": {}, **self.capabilities.get("tasks", {})}

@@ -20,7 +20,16 @@ from toolyard.protocol.asking.asked import Asked, remembered
 from toolyard.protocol.asking.putting import fit_all, refuse_unaskable
 from toolyard.protocol.asking.questions import asked_by, urls_of
 from toolyard.protocol.asking.rounds import RESPONSES, STATE, answered, asking, asks
-from toolyard.protocol.call import Call, Caller, Channel, Handler, JsonObject, Result, Session
+from toolyard.protocol.call import (
+    Call,
+    Caller,
+    Channel,
+    Encoded,
+    Handler,
+    JsonObject,
+    Result,
+    Session,
+)
 from toolyard.protocol.client import ASKED
 from toolyard.protocol.eras.manner import PLAIN, Manner
 from toolyard.protocol.eras.modern import MAY_ASK, Envelope, discover, stamp
@@ -29,6 +38,7 @@ from toolyard.protocol.identity import Identity
 from toolyard.protocol.jsonrpc import Message, RpcRequest, decode, encode_result
 from toolyard.protocol.revisions import Revision
 from toolyard.protocol.shape import shape_result
+from toolyard.protocol.verbatim import Verbatim, passed_on
 from toolyard.telemetry import logger
 from toolyard.transports.bounds import Bounds
 from toolyard.transports.channels import ModernChannel, Wire
@@ -261,5 +271,7 @@ def _ask_to_open(edge: Edge, call: Call, error: ProtocolError) -> Result:
 
 def encode(edge: Edge, call: Call, result: Result) -> bytes:
     if isinstance(result, dict):
-        result = shape_result(call.method, result, call.revision, edge.stamp)
+        fit = shape_result(call.method, result, call.revision, edge.stamp)
+        text = passed_on(result, fit) if isinstance(result, Verbatim) else None
+        result = fit if text is None else Encoded(text)
     return encode_result(call.id, result)

@@ -10,6 +10,7 @@ from toolyard.protocol.client import TASKS_EXTENSION, forwarded, told_in
 from toolyard.protocol.eras.keys import CAPABILITIES, CLIENT_INFO, ENVELOPE_KEYS, LOG_LEVEL, VERSION
 from toolyard.protocol.revisions import LATEST, Revision
 from toolyard.protocol.tasks.words import RELATED, is_handle
+from toolyard.protocol.verbatim import Verbatim
 from toolyard.upstreams.link.link import Lost
 
 OUR_INFO: JsonObject = {"name": "toolyard", "version": __version__}
@@ -73,12 +74,11 @@ def unstamped(result: JsonObject) -> JsonObject:
     meta = result.get("_meta")
     if not isinstance(meta, dict) or ENVELOPE_KEYS.isdisjoint(meta):
         return result
-    copy = {**result}
-    if meta.keys() <= ENVELOPE_KEYS:
-        del copy["_meta"]
-    else:
-        copy["_meta"] = {k: v for k, v in meta.items() if k not in ENVELOPE_KEYS}
-    return copy
+    if not meta.keys() <= ENVELOPE_KEYS:
+        return {**result, "_meta": {k: v for k, v in meta.items() if k not in ENVELOPE_KEYS}}
+    if isinstance(result, Verbatim):
+        return result.without("_meta")
+    return {k: v for k, v in result.items() if k != "_meta"}
 
 
 def protocol_error(error: Json) -> ProtocolError:
