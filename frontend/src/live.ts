@@ -109,7 +109,7 @@ function merged(known: TrafficLine[], fresh: TrafficLine[]): TrafficLine[] {
     if (newer) byNumber.delete(line.number);
     return newer ?? line;
   });
-  const added = [...byNumber.values()].sort((a, b) => b.number - a.number);
+  const added = [...byNumber.values()].sort((a, b) => b.at - a.at);
   return [...added, ...kept].slice(0, MOST_LINES);
 }
 

@@ -160,6 +160,8 @@ export interface TrafficLine {
   outcome: Outcome;
   ms: number;
   to: string | null;
+  /** Which of several processes ran it. */
+  process?: string;
 }
 
 export interface Hop {

@@ -124,7 +124,7 @@ function Line({ line, most, chosen }: { line: TrafficLine; most: number; chosen:
       </span>
       <span class="grid-text quiet">
         <Text
-          of={[line.name ? line.method : "", line.client || line.caller]
+          of={[line.name ? line.method : "", line.client || line.caller, line.process ?? ""]
             .filter(Boolean)
             .join(" · ")}
         />

@@ -6,7 +6,6 @@ import asyncio
 import ipaddress
 import socket
 import sys
-from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import uvloop
@@ -90,7 +89,7 @@ async def _serve(
     member: Membership | None,
     cluster: Cluster | None,
 ) -> None:
-    page = _page(plan, address, authenticator) if address.page else None
+    page = _page(plan, address, authenticator, cluster) if address.page else None
     observation = observation_of(plan, "tcp")
     app = build(plan, observation.over(page.taps if page else NoTaps()), cluster)
     app.settle_in(plan)
@@ -101,8 +100,9 @@ async def _serve(
     extra |= registry_endpoint(app, page.authenticator if page else authenticator)
     readiness = Readiness(app)
     extra[READY] = readiness
+    services: dict[str, Service] = {}
     if site is not None:
-        extra["/"] = site
+        extra["/"] = _page_of_all(cluster, site, services)
     settings = HttpSettings(
         guard=guard,
         authenticator=authenticator,
@@ -118,23 +118,37 @@ async def _serve(
         if member is None or member.worker.place.first:
             _announce(plan, sock, app, page)
         responder = observation.around(app.refusals.over(transport))
-        visit = observation.around_visits(transport.visit)
+        if cluster is not None:
+            visit = observation.around_visits(transport.visit)
+            services |= _services(cluster, visit, app)
         front = Door(_with_payload_log(plan, responder), entrance, patience)
         await serve_at(
-            [front, cluster.door(_services(cluster, visit, app))] if cluster else [front],
+            [front, cluster.door(services)] if cluster else [front],
             lambda: _wind_down(app, transport, site, readiness),
             plan.settings.shutdown_timeout,
         )
         await transport.close()
 
 
-def _services(cluster: Cluster, visit: Service, app: App) -> Mapping[str, Service]:
+def _services(cluster: Cluster, visit: Service, app: App) -> dict[str, Service]:
     """What the other processes may ask of this one."""
     from toolyard.app.workers.clustering import services_of  # noqa: PLC0415 - as above
     from toolyard.app.workers.copies import SERVICE  # noqa: PLC0415 - as above
     from toolyard.app.workers.copy_service import copy_service  # noqa: PLC0415 - as above
 
     return {"mcp": visit, SERVICE: copy_service(app.federation.upstream), **services_of(cluster)}
+
+
+def _page_of_all(cluster: Cluster | None, site: Site, services: dict[str, Service]) -> Responder:
+    """One process answers for the page, whichever is asked."""
+    if cluster is None:
+        return site
+    from toolyard.app.page.others import SERVICE, calls_service  # noqa: PLC0415 - as above
+    from toolyard.cluster.home import AtHome  # noqa: PLC0415 - as above
+
+    home = AtHome(cluster, "page", "/api", site)
+    services |= {"page": home.visit, SERVICE: calls_service(site.window)}
+    return home
 
 
 def _patience(settings: Settings) -> Patience:
@@ -148,8 +162,12 @@ def _patience(settings: Settings) -> Patience:
     )
 
 
-def _page(plan: Plan, address: Address, authenticator: Authenticator) -> Page:
-    return Page(plan, needs_token=not isinstance(authenticator, Anyone), gateway=address.gateway)
+def _page(
+    plan: Plan, address: Address, authenticator: Authenticator, cluster: Cluster | None
+) -> Page:
+    needs_token = not isinstance(authenticator, Anyone)
+    token = cluster.keys.token("page") if cluster is not None else ""
+    return Page(plan, needs_token=needs_token, gateway=address.gateway, token=token)
 
 
 def _with_payload_log(plan: Plan, responder: Responder) -> Responder:

@@ -54,12 +54,19 @@ class Directory(Protocol):
 
     async def find(self, name: str) -> PeerAddress | None: ...
 
+    def names(self) -> list[str]:
+        """All of them, in order."""
+
 
 class Peers:
     def __init__(self, keys: ClusterKeys, dial: Dial, directory: Directory) -> None:
         self._seal = VisitSeal(keys)
         self._client = HttpClient(_greeting(dial, keys))
         self._directory = directory
+
+    def names(self) -> list[str]:
+        """Of all processes, this one included, in an order that is the same for all."""
+        return self._directory.names()
 
     async def ask(self, name: str, visit: Visit) -> ClientResponse:
         """The head of its answer is here; to be closed. Raises PeerGone and PeerLost."""
@@ -133,6 +140,9 @@ class Folder:
 
     async def find(self, name: str) -> PeerAddress | None:
         return self.known(name)
+
+    def names(self) -> list[str]:
+        return sorted(os.listdir(self.path))
 
 
 def in_folder(folder: str) -> Dial:

@@ -48,6 +48,9 @@ class Roster:
         card = self.cards.get(name)
         return PeerAddress(card.host, card.port) if card is not None else None
 
+    def names(self) -> list[str]:
+        return sorted(self.cards)
+
     async def find(self, name: str) -> PeerAddress | None:
         """One that we do not know may have come a moment ago."""
         if name not in self.cards:

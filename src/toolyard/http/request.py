@@ -117,6 +117,11 @@ class Request:
         if self._arrived is not None and not self._arrived.done():
             self._arrived.set_result(None)
 
+    def carry(self, head: Head, body: bytes) -> None:
+        """Be another request from here on, whose body is here: the one that was inside this one."""
+        self.head, self.headers = head, head.headers
+        self._chunks, self._taken, self.whole = [body], False, True
+
     # -- for whoever answers it ---------------------------------------------------------
 
     def watch(self, watcher: Callable[[bytes], None]) -> None:

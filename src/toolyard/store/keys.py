@@ -35,6 +35,10 @@ class ClusterKeys:
         keys = (_derived(secret, f"proof {purpose}") for secret in self.secrets)
         return tuple(hmac.digest(key, message, hashlib.sha256) for key in keys)
 
+    def token(self, purpose: str) -> str:
+        """A secret that all processes come to by themselves, and may show to a person."""
+        return _derived(self.secrets[0], f"token {purpose}").hex()[:32]
+
     @property
     def fingerprints(self) -> tuple[str, ...]:
         """May be shown: tells keys apart and says nothing about them."""

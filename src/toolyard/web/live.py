@@ -9,6 +9,7 @@ import asyncio
 from itertools import islice, takewhile
 
 from toolyard.protocol.call import Json, JsonObject
+from toolyard.web.others import OtherCalls
 from toolyard.web.stream import Events
 from toolyard.web.views.records import line
 from toolyard.web.window import Window
@@ -27,16 +28,21 @@ class Live:
         self._catalog = window.catalog()
         self._latest = window.traffic.latest if window.traffic else 0
         self._running: set[int] = set()
+        self._others = OtherCalls(window.others) if window.others is not None else None
 
     async def follow(self) -> None:
         """Push what happens, until cancelled."""
         leave = self._window.announcer.join(self._announced)
         try:
             self.events.push("hello", {"latest": self._latest})
+            if self._others is not None:
+                await self._others.lines()  # the page has them already
             while True:
                 self._tell_catalog()
                 self._tell_health()
                 self._tell_traffic()
+                if self._others is not None:
+                    await self._tell_others(self._others)
                 await asyncio.sleep(TICK)
         finally:
             leave()
@@ -76,5 +82,11 @@ class Live:
             return
         secrets = self._window.secrets()
         lines = [line(record, secrets) for record in (*recent, *finished)]
+        lines = [self._others.own(one) for one in lines] if self._others is not None else lines
         self.events.push("traffic", {"count": traffic.latest - self._latest, "lines": lines})
         self._latest = traffic.latest
+
+    async def _tell_others(self, others: OtherCalls) -> None:
+        count, lines = await others.news()
+        if lines:
+            self.events.push("traffic", {"count": count, "lines": lines})

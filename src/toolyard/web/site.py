@@ -32,6 +32,7 @@ class Site:
     def __init__(self, window: Window, token: str, files: Mapping[str, Asset]) -> None:
         self._token = Bearers(StaticTokens([StaticToken("page", hash_of(token))]))
         self._files = files
+        self.window = window
         self._views, self._calls = LookRoutes(window), CallRoutes(window)
         traffic, registry = TrafficRoutes(window), RegistryRoutes(window)
         logins, tasks = LoginRoutes(window), TaskRoutes(window)

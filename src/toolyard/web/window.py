@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -70,6 +70,19 @@ class Installation:
     gateway: Shown | None = None
 
 
+class Others(Protocol):
+    """Other processes that serve the same: they are asked what they have to show."""
+
+    @property
+    def name(self) -> str:
+        """Of this process."""
+
+    async def ask(self, target: str) -> Mapping[str, JsonObject]:
+        """What each of the others says; those that do not answer in time are left out."""
+
+    async def ask_one(self, process: str, target: str) -> JsonObject | None: ...
+
+
 class Window(Protocol):
     """What the page may see and do. It knows nothing else of the program."""
 
@@ -85,6 +98,10 @@ class Window(Protocol):
     @property
     def traffic(self) -> Traffic | None:
         """None where calls are not recorded."""
+
+    @property
+    def others(self) -> Others | None:
+        """Processes that serve the same; None for one that is alone."""
 
     @property
     def logins(self) -> ServerLogins: ...

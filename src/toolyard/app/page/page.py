@@ -24,12 +24,14 @@ from toolyard.web.static import HOW, read_static
 class Page:
     """The page of one server: its token, its static files, what it records."""
 
-    def __init__(self, plan: Plan, *, needs_token: bool, gateway: Other | None = None) -> None:
-        """`gateway`: the one that is shown in place of ours."""
+    def __init__(
+        self, plan: Plan, *, needs_token: bool, gateway: Other | None = None, token: str = ""
+    ) -> None:
+        """`gateway`: the one that is shown in place of ours. Without a token it makes one."""
         self._plan = plan
         self._gateway = gateway
         self._needs_token = needs_token
-        self._token = secrets.token_urlsafe(24)
+        self._token = token or secrets.token_urlsafe(24)
         self._traffic = Traffic() if plan.settings.page_traffic else None
         self._files = read_static()
 

@@ -33,7 +33,14 @@ from toolyard.upstreams.connections import Downstream
 from toolyard.upstreams.health import Health
 from toolyard.web.editing.registries import RegistryFile
 from toolyard.web.recording.traffic import Traffic
-from toolyard.web.window import Installation, Layer, ServerLogins, ShownTasks, Window
+from toolyard.web.window import (
+    Installation,
+    Layer,
+    Others,
+    ServerLogins,
+    ShownTasks,
+    Window,
+)
 
 # The person at the page can be asked anything that a client can.
 CLIENT = ABLE._replace(info={"name": "toolyard-page", "version": __version__})
@@ -52,6 +59,7 @@ class AppWindow:
         self.announcer: Announcer = app.keeper.announcer
         self.place = _place(plan, needs_token)
         self.traffic = traffic
+        self.others: Others | None = _others(app)
         self.logins: ServerLogins = PageLogins(app.federation, app.logins, CALLER)
         self.tasks: ShownTasks = TaskBoard(app.tasks)
         self.read_only: bool = plan.settings.page_read_only
@@ -87,6 +95,15 @@ class AppWindow:
         return await in_rounds(self._app.edge, call, channel)
 
 
+def _others(app: App) -> Others | None:
+    if app.cluster is None:
+        return None
+    # A process on its own needs none of it.
+    from toolyard.app.page.others import PeerPages  # noqa: PLC0415
+
+    return PeerPages(app.cluster)
+
+
 class OtherWindow:
     """The window on another gateway: what ours serves is all that it serves."""
 
@@ -99,6 +116,7 @@ class OtherWindow:
         self.announcer: Announcer = window.announcer
         self.place = replace(window.place, gateway=gateway.shown)
         self.traffic = window.traffic
+        self.others: Others | None = window.others
         self.logins: ServerLogins = window.logins
         self.tasks: ShownTasks = window.tasks
         self.read_only: bool = window.read_only

@@ -41,8 +41,12 @@ async def clustered(settings: Settings, worker: Worker | None) -> AsyncIterator[
 async def _among_workers(worker: Worker | None) -> AsyncIterator[Cluster]:
     """They share what their supervisor has made, and nothing else."""
     assert worker is not None
-    folder, name = worker.crew.folder, secrets.token_hex(6)
-    keys = ClusterKeys((worker.crew.secret,))
+    folder, keys = worker.crew.folder, ClusterKeys((worker.crew.secret,))
+    place = f"{worker.place.number:02x}"
+    for file in os.listdir(folder):
+        if file.startswith(place):  # of whoever had this place before, and was killed
+            os.unlink(os.path.join(folder, file))
+    name = place + secrets.token_hex(5)
     peers = Peers(keys, in_folder(folder), Folder(folder))
     try:
         sock = listen_in(folder, name)

@@ -6,6 +6,7 @@ import asyncio
 from time import monotonic
 
 from toolyard.web.live import Live
+from toolyard.web.others import OtherCalls
 from toolyard.web.routes.request import PRIVATE, SECURITY, ApiRefusal, Ask
 from toolyard.web.stream import stream
 from toolyard.web.views.catalog import CatalogListing
@@ -25,7 +26,10 @@ class LookRoutes:
 
     async def overview(self, ask: Ask) -> None:
         listing = await self._current()
-        await ask.answer(overview(self._window, listing, monotonic() - self._start))
+        document = overview(self._window, listing, monotonic() - self._start)
+        if self._window.others is not None:
+            document["processes"] = await OtherCalls(self._window.others).servers()
+        await ask.answer(document)
 
     async def catalog(self, ask: Ask) -> None:
         listing = await self._current()

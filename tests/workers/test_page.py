@@ -1,0 +1,76 @@
+"""The page of several workers is one page, whichever of them a request comes to."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.peers.http1 import fetch
+from tests.peers.serving import Listening
+from tests.until import until
+from tests.workers.yard import crewed, project, who, workers_of
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return project(tmp_path / "yard")
+
+
+async def asked(server: Listening, path: str) -> tuple[int, Any]:
+    found = re.search(r"#token=(\S+)", server.errors)
+    assert found is not None
+    headers = {"Authorization": f"Bearer {found.group(1)}"}
+    async with fetch("GET", f"{server.origin}/api/{path}", headers) as got:
+        return got.status, await got.json()
+
+
+async def test_the_token_opens_the_page_at_every_worker_and_nothing_else_does(folder: Path) -> None:
+    async with crewed(folder) as server:
+        for _ in range(6):
+            status, document = await asked(server, "overview")
+            assert status == 200
+            assert [one["servers"] for one in document["processes"]] == [[]]
+            async with fetch("GET", f"{server.origin}/api/overview", {}) as got:
+                assert got.status == 401
+
+
+async def test_calls_at_every_worker_are_shown_each_with_its_process(folder: Path) -> None:
+    async with crewed(folder) as server:
+        homes = {await who(server) for _ in range(6)}
+        assert homes == workers_of(server)
+        for _ in range(4):  # from every worker alike
+            _, document = await asked(server, "traffic")
+            calls = [line for line in document["lines"] if line["method"] == "tools/call"]
+            assert len(calls) >= 6
+            assert len({line["process"] for line in calls}) == 2
+            times = [line["at"] for line in document["lines"]]
+            assert times == sorted(times, reverse=True)
+            for line in calls:
+                status, record = await asked(server, f"traffic/{line['number']}")
+                assert (status, record["number"]) == (200, line["number"])
+                assert record["params"]["name"] == "who"
+
+
+async def test_the_page_goes_on_when_the_worker_that_answered_for_it_dies(folder: Path) -> None:
+    async with crewed(folder) as server:
+        for victim in workers_of(server):
+            os.kill(victim, signal.SIGKILL)
+            await until(partial(is_gone, server, victim))
+            assert await until(lambda: opens(server))
+
+
+def is_gone(server: Listening, pid: int) -> bool:
+    return pid not in workers_of(server)
+
+
+async def opens(server: Listening) -> bool:
+    try:
+        return (await asked(server, "overview"))[0] == 200
+    except (OSError, ValueError, IndexError, EOFError):
+        return False
