@@ -46,6 +46,7 @@ async def knowing_client(yard: Yard, state: dict[str, str]) -> AsyncIterator[Htt
 
 def test_an_id_is_good_for_its_caller_alone() -> None:
     key = bytes(32)
+    assert not any(new_id(key, "ann").startswith("-") for _ in range(1000))
     task = new_id(key, "ann")
     assert belongs(key, task, "ann")
     assert not belongs(key, task, "bob")

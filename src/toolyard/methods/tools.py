@@ -65,14 +65,8 @@ class ToolMethods:
     results: Results | None = None
 
     async def call(self, call: Call, channel: Channel) -> Result:
-        catalog, tool = await self._find(call, channel)
-        arguments = call.params.get("arguments")
-        if not isinstance(arguments, dict):
-            arguments = _no_object(arguments)
-        if call.headers is not None and call.revision.modern:
-            _check_headers(call.headers, catalog.header_names(tool), arguments)
-        if tool.unavailable is not None or tool.requires or call.via is not None:
-            refuse_unready(tool, call)
+        catalog, tool = self._at_hand(call) or await self._search(call, channel)
+        arguments = _arguments_of(call, catalog, tool)
         decision = self.permit(call, tool) if self.permit is not None else None
         if decision is not None:
             await decision
@@ -81,34 +75,37 @@ class ToolMethods:
         if tool.tasks is not FORBIDDEN or "task" in call.params:
             host = self._host(call, tool)
             if host is not None:
-                return await host.begin(
-                    call, channel, tool, partial(self._use, catalog, tool, arguments)
-                )
+                work = partial(self._use, catalog, tool, arguments)
+                return await host.begin(call, channel, tool, work)
         if "_meta" in tool.definition and _wants_polling(tool):
             channel.close_stream()
-        result = await self._use(catalog, tool, arguments, call, channel)
-        if type(result) is dict and UPSTREAM in result and self.tasks is not None:
+        result = await tool.target.call(arguments, call, channel)
+        if tool.check_output:
+            result = _with_valid_output(catalog, tool, result)
+        elif type(result) is dict and UPSTREAM in result and self.tasks is not None:
             work, upstream = partial(self._use, catalog, tool, arguments), result[UPSTREAM]
             return await self.tasks.begin(call, channel, tool, work, upstream)
-        return result
+        return result if self.results is None else await self.results.fit(tool, result, call)
 
     async def resume(self, call: Call, channel: Channel) -> Result:
         """Go on with a call that is a task at an upstream."""
-        catalog, tool = await self._find(call, channel)
+        catalog, tool = self._at_hand(call) or await self._search(call, channel)
         return await self._use(catalog, tool, {}, call, channel)
 
-    async def _find(self, call: Call, channel: Channel) -> tuple[Catalog, Tool]:
+    def _at_hand(self, call: Call) -> tuple[Catalog, Tool] | None:
+        """The tool, where that takes no waiting: nearly always."""
         name = call.params.get("name")
         if not isinstance(name, str):
             raise ProtocolError(INVALID_PARAMS, "Tool name is required")
         catalog = self.offer.at_hand(call)
         tool = catalog.tools.get(name) if catalog is not None else None
         if catalog is None or tool is None or tool.unavailable is not None or name in OUR_NAMES:
-            return await self._search(name, call, channel)
+            return None
         return catalog, tool
 
-    async def _search(self, name: str, call: Call, channel: Channel) -> tuple[Catalog, Tool]:
+    async def _search(self, call: Call, channel: Channel) -> tuple[Catalog, Tool]:
         """One of ours if this call's view has it, else that of the catalog. Waits if it must."""
+        name = call.params["name"]
         if name in OUR_NAMES:
             facade = await self.offer.listed(call, channel)
             if name in facade.tools:
@@ -125,8 +122,9 @@ class ToolMethods:
     async def _use(
         self, catalog: Catalog, tool: Tool, arguments: JsonObject, call: Call, channel: Channel
     ) -> Result:
+        """What a task does, once it is one."""
         result = await tool.target.call(arguments, call, channel)
-        if tool.check_output and "outputSchema" in tool.definition:
+        if tool.check_output:
             result = _with_valid_output(catalog, tool, result)
         return result if self.results is None else await self.results.fit(tool, result, call)
 
@@ -136,6 +134,18 @@ class ToolMethods:
             return None
         answers_at_once = tool.asks_first and call.input_responses is None
         return None if answers_at_once else self.tasks
+
+
+def _arguments_of(call: Call, catalog: Catalog, tool: Tool) -> JsonObject:
+    """What the tool is called with. Raises if this call cannot be made."""
+    arguments = call.params.get("arguments")
+    if not isinstance(arguments, dict):
+        arguments = _no_object(arguments)
+    if call.headers is not None and call.revision.modern:
+        _check_headers(call.headers, catalog.header_names(tool), arguments)
+    if tool.unavailable is not None or tool.requires or call.via is not None:
+        refuse_unready(tool, call)
+    return arguments
 
 
 def _check_headers(
@@ -203,6 +213,8 @@ def check_with_schema(catalog: Catalog, tool: Tool, arguments: JsonObject) -> No
 
 def _with_valid_output(catalog: Catalog, tool: Tool, result: Result) -> Result:
     """The result, if it keeps to the declared output schema; else the call has failed."""
+    if "outputSchema" not in tool.definition:
+        return result
     if isinstance(result, Encoded) or result.get("isError") or "inputRequests" in result:
         return result
     if "structuredContent" not in result:

@@ -15,7 +15,10 @@ _BYTES, _HALF = 16, 22  # of each half, and its letters
 
 
 def new_id(key: bytes, caller: str) -> str:
+    """Never with a dash in front: people name tasks on command lines."""
     chance = _text(os.urandom(_BYTES))
+    while chance.startswith("-"):
+        chance = _text(os.urandom(_BYTES))
     return chance + _proof(key, chance, caller)
 
 
