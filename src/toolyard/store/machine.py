@@ -37,14 +37,14 @@ BUCKETS, SEATS = 16_384, 4_096
 PROBES = 16
 LOCK_WITHIN = 0.01
 _BUCKET = struct.Struct("=16sdd")
-_DIGEST = 16
+_DIGEST, _SEAT = 16, 4
 
 
 class MachineCounts:
     """The tables. What they hold is gone with the supervisor."""
 
     def __init__(self, workers: int) -> None:
-        self._row = struct.Struct(f"={_DIGEST}s{workers}H")
+        self._row = struct.Struct(f"={_DIGEST}s{workers}I")
         self._buckets = mmap.mmap(-1, _BUCKET.size * BUCKETS)
         self._seats = mmap.mmap(-1, self._row.size * SEATS)
         self._lock_file, path = tempfile.mkstemp(prefix="toolyard-counts-")
@@ -55,10 +55,10 @@ class MachineCounts:
 
     def ended(self, worker: int) -> None:
         """Nothing of this worker's runs any more."""
-        column = _DIGEST + 2 * worker
+        column = _DIGEST + _SEAT * worker
         with self._alone():
             for place in range(0, self._row.size * SEATS, self._row.size):
-                self._seats[place + column : place + column + 2] = b"\0\0"
+                self._seats[place + column : place + column + _SEAT] = bytes(_SEAT)
 
     @contextmanager
     def _alone(self) -> Iterator[None]:
