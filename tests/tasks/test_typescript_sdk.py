@@ -1,0 +1,74 @@
+"""Before a server of 2025-11-25 on the TypeScript SDK, whose tool runs only as a task."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import pytest_asyncio
+
+from tests.conformance.suite import BIN, CACHE, fetch
+from tests.peers.raw_http import over_http
+from tests.peers.serving import Listening, serving
+from tests.tasks.knowing import ABLE, begun, outcome, reaches
+
+pytestmark = [pytest.mark.long, pytest.mark.asyncio(loop_scope="module")]
+SDK = "@modelcontextprotocol/sdk@1.32.2"
+SERVER = Path(__file__).parent / "typescript_server.mjs"
+ASKED: dict[str, Any] = {"elicitation": {}}
+ADA: dict[str, Any] = {"elicitation/create": {"action": "accept", "content": {"name": "Ada"}}}
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def gate(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Listening]:
+    home = CACHE / "typescript-sdk" / "1.32.2"
+    if not (home / "node_modules" / "zod").is_dir():
+        home.mkdir(parents=True, exist_ok=True)
+        (home / "package.json").write_text('{"private": true, "type": "module"}\n')
+        fetch(home, SDK, "zod@4")
+    program = shutil.copy(SERVER, home / "server.mjs")
+    folder = tmp_path_factory.mktemp("gate")
+    command = {"command": str(BIN / "node"), "args": [str(program)]}
+    server = {"name": "ts", "expose": "all", "stdio": command}
+    (folder / "registry.json").write_text(json.dumps({"servers": [server]}))
+    env = {"XDG_STATE_HOME": str(folder / "state")}
+    async with serving(folder / "registry.json", env=env) as running:
+        yield running
+
+
+async def test_a_client_of_the_oldest_revision_waits_and_hears_progress(gate: Listening) -> None:
+    async with over_http(gate.url, "2024-11-05") as client:
+        params = {"name": "slow", "arguments": {}}
+        result = await client.result("tools/call", params, meta={"progressToken": 5})
+        assert result == {"content": [{"type": "text", "text": "done for nobody"}]}
+        progress = await client.notification("notifications/progress")
+        assert progress["params"]["progressToken"] == 5
+
+
+async def test_a_client_of_its_own_revision_is_asked_for_its_own_task(gate: Listening) -> None:
+    async with over_http(gate.url, "2025-11-25", capabilities=ASKED, answers=ADA) as client:
+        (tool,) = (await client.result("tools/list"))["tools"]
+        assert tool["execution"] == {"taskSupport": "optional"}
+        task = await begun(client, "slow", {"ask": True}, task={})
+        result = await client.result("tasks/result", {"taskId": task["taskId"]})
+        assert result["content"][0]["text"] == "done for Ada"
+        related = client.questions[0]["params"]["_meta"]["io.modelcontextprotocol/related-task"]
+        assert related == {"taskId": task["taskId"]}
+
+
+async def test_a_client_of_the_extension_answers_and_cancels(gate: Listening) -> None:
+    async with over_http(gate.url, "2026-07-28", capabilities=ABLE) as client:
+        task = (await begun(client, "slow", {"ask": True}))["taskId"]
+        (key,) = (await reaches(client, task, "input_required"))["inputRequests"]
+        answer = {"action": "accept", "content": {"name": "Ada"}}
+        update = {"taskId": task, "inputResponses": {key: answer}}
+        await client.result("tasks/update", update)
+        result = await outcome(client, task)
+        assert result == {"content": [{"type": "text", "text": "done for Ada"}]}
+        task = (await begun(client, "slow", {"ms": 60_000}))["taskId"]
+        await client.result("tasks/cancel", {"taskId": task})
+        assert (await reaches(client, task, "cancelled"))["status"] == "cancelled"
