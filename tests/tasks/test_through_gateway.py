@@ -11,14 +11,18 @@ from typing import Any
 
 import pytest
 
+from tests.gateway.eras import remember
 from tests.hooks.yard import Yard
 from tests.peers.raw_http import over_http
 from tests.peers.serving import Listening, serving
+from tests.tasks.conftest import ASK
 from tests.tasks.knowing import ABLE, DECLARED, begun, outcome, reaches
 from tests.until import until
 
 MODERN, CORE, OLD = "2026-07-28", "2025-11-25", "2024-11-05"
 ASKED: dict[str, Any] = {"elicitation": {}}
+PROGRESS = "; mcp_progress 40 half 100; sleep 1.5; answer="
+ASKS_AFTER_PROGRESS = ASK.replace("; answer=", PROGRESS, 1)
 ADA: dict[str, Any] = {"elicitation/create": {"action": "accept", "content": {"name": "Ada"}}}
 
 
@@ -181,3 +185,26 @@ async def test_an_upstream_that_dies_fails_the_task_with_the_reason(
         await server.process.wait()
         result = await outcome(client, task["taskId"])
         assert "up:" in json.dumps(result)
+
+
+@pytest.mark.parametrize("revision", [OLD, "2025-06-18", CORE])
+async def test_handshake_clients_before_an_upstream_of_the_extension_alone(
+    server: Listening, yard: Yard, tmp_path: Path, revision: str
+) -> None:
+    """What a gateway keeps of a server says that it has no other era."""
+    yard.tool("must", ASKS_AFTER_PROGRESS, taskSupport="required")
+    folder = tmp_path / "gate"
+    folder.mkdir()
+    (folder / "registry.json").write_text(json.dumps({"servers": [upstream(server)]}))
+    await remember(folder / "registry.json", MODERN)
+    asked = {} if revision == OLD else ASKED
+    async with (
+        gateway(folder, upstream(server)) as gate,
+        over_http(gate.url, revision, capabilities=asked, answers=ADA) as client,
+    ):
+        params = {"name": "must", "arguments": {}}
+        result = await client.result("tools/call", params, meta={"progressToken": 1})
+        expected = "null" if revision == OLD else "Ada"
+        assert result["content"][0]["text"].strip() == expected
+        progress = (await client.notification("notifications/progress"))["params"]
+        assert (progress["progress"], progress["total"]) == (40, 100)
