@@ -9,6 +9,7 @@ import { href, useRoute, type Route } from "./router";
 import { Connect } from "./screens/connect";
 import { Context } from "./screens/context";
 import { Explore } from "./screens/explore";
+import { Health } from "./screens/health";
 import { History } from "./screens/history";
 import { OverviewScreen } from "./screens/overview";
 import { Registry } from "./screens/registry";
@@ -43,6 +44,7 @@ const SECTIONS: Section[] = [
     screen: (route) => <Traffic route={route} />,
   },
   { id: "tasks", label: "Tasks", icon: "play", screen: (route) => <Tasks route={route} /> },
+  { id: "health", label: "Health", icon: "graph", screen: () => <Health /> },
   { id: "history", label: "History", icon: "history", screen: () => <History /> },
   { id: "context", label: "Context", icon: "half", screen: () => <Context /> },
   { id: "registry", label: "Registry", icon: "registry", screen: () => <Registry /> },

@@ -87,6 +87,9 @@ class Federation(Protocol):
 
     def health(self) -> tuple[Health, ...]: ...
 
+    async def retry(self, server: str) -> bool:
+        """Have a server tried again at once; False where there is no such server."""
+
     def known_listing(self, server: str) -> Listing | None: ...
 
     def upstream(self, identity: str) -> Upstream | None:
@@ -140,6 +143,9 @@ class NoFederation:
 
     def health(self) -> tuple[Health, ...]:
         return ()
+
+    async def retry(self, server: str) -> bool:
+        return False
 
     def known_listing(self, server: str) -> None:
         """There is no server."""
@@ -232,6 +238,9 @@ class RegistryFederation:
 
     def health(self) -> tuple[Health, ...]:
         return self.pool.health()
+
+    async def retry(self, server: str) -> bool:
+        return await self.pool.retry(server)
 
     def known_listing(self, server: str) -> Listing | None:
         return self.pool.known_listing(server)

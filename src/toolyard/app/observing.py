@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Coroutine, Iterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from toolyard.app.build import App
     from toolyard.cluster.door import Service
     from toolyard.http.response import Responder
+    from toolyard.observation.history import History
     from toolyard.observation.metrics import Metrics
     from toolyard.observation.otel import MetricSender
     from toolyard.observation.tracing.traces import Traces
@@ -43,6 +44,7 @@ class Observation:
     metrics: Metrics | None = None
     traces: Traces | None = None
     metric_sender: MetricSender | None = None
+    history: History | None = None
 
     def over(self, taps: Taps) -> Taps:
         """The taps, with ours beside them."""
@@ -87,13 +89,13 @@ class Observation:
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
         """While we serve: what is observed goes out, and at the end the last of it."""
-        task = asyncio.create_task(self._send_metrics()) if self.metric_sender else None
+        tasks = [asyncio.create_task(work) for work in self._work()]
         try:
             yield
         finally:
-            if task is not None:
+            for task in tasks:
                 task.cancel()
-                await asyncio.gather(task, return_exceptions=True)
+            await asyncio.gather(*tasks, return_exceptions=True)
             await asyncio.to_thread(self._close)
 
     def _close(self) -> None:
@@ -102,6 +104,17 @@ class Observation:
         if self.metric_sender is not None and self.metrics is not None:
             self.metric_sender(self.metrics.read())
             self.metric_sender.close()
+
+    def _work(self) -> Iterator[Coroutine[None, None, None]]:
+        if self.metric_sender is not None:
+            yield self._send_metrics()
+        if self.history is not None:
+            yield self._remember(self.history)
+
+    async def _remember(self, history: History) -> None:
+        while True:
+            await asyncio.sleep(60.0)
+            history.look()
 
     async def _send_metrics(self) -> None:
         assert self.metrics is not None and self.metric_sender is not None
@@ -119,18 +132,25 @@ def observation_of(plan: Plan, transport: Transport) -> Observation:
     if (sends_metrics or sends_traces) and not _is_installed():
         log.warning(MISSING)
         sends_metrics = sends_traces = False
-    metrics, sender, traces = None, None, None
+    metrics, sender, traces, history = None, None, None, None
     if sends_metrics or (settings.metrics and transport == "tcp"):
         from toolyard.observation.metrics import Metrics
 
         metrics = Metrics(transport, settings.metrics_series)
+        history = _history(metrics) if transport == "tcp" else None
     if sends_metrics:
         from toolyard.observation.otel import MetricSender
 
         sender = MetricSender(_service(plan))
     if sends_traces:
         traces = _traces(plan, transport)
-    return Observation(metrics, traces, sender)
+    return Observation(metrics, traces, sender, history)
+
+
+def _history(metrics: Metrics) -> History:
+    from toolyard.observation.history import History
+
+    return History(metrics)
 
 
 def _traces(plan: Plan, transport: Transport) -> Traces:

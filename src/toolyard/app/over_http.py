@@ -95,7 +95,7 @@ async def _serve(
     app.settle_in(plan)
     hosts = LOOPBACK | {address.host, *address.allow_hosts}
     guard = OriginGuard(hosts, frozenset(address.allow_origins))
-    site = page.site(app) if page else None
+    site = page.site(app, observation.history) if page else None
     extra = {**routes_of(plan.settings), **app.federation.routes(authenticator)}
     extra |= registry_endpoint(app, page.authenticator if page else authenticator)
     readiness = Readiness(app)

@@ -31,7 +31,7 @@ _LINK_ERRORS: Mapping[type[BaseException], str] = {
 
 def failure_in(result: Result) -> str:
     """HTTP and JSON-RPC call it a success: only the result says that the tool failed."""
-    return TOOL_ERROR if type(result) is dict and result.get("isError") else ""
+    return TOOL_ERROR if isinstance(result, dict) and result.get("isError") else ""
 
 
 def failure_of(error: BaseException) -> str:

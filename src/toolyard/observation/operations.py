@@ -69,7 +69,7 @@ class ServerOperations:
 
     def __init__(self, transport: str, most: int) -> None:
         self._transport = transport
-        self._durations = Series(Histogram, _folded_operation, most)
+        self.durations = Series(Histogram, _folded_operation, most)
         self._usages = Series(Usage, _folded_usage, most)
         self.knows: Callable[[str], bool] = lambda _name: False
 
@@ -100,10 +100,10 @@ class ServerOperations:
         elif method not in _METHODS:
             method = OTHER
         key = (method, name, failure, self._transport, call.revision.date)
-        histogram = self._durations.get(key) if type(name) is str else None
+        histogram = self.durations.get(key) if type(name) is str else None
         if histogram is None:
             name = self._label(name, failure, call.caller.id)
-            histogram = self._durations.at((method, name, *key[2:]))
+            histogram = self.durations.at((method, name, *key[2:]))
         histogram.add(seconds)
         usage = self._usages.at((method, name, call.caller.id))
         usage.calls += 1
@@ -125,7 +125,7 @@ class ServerOperations:
 
     def metrics(self) -> Iterator[Metric]:
         meaning = "How long requests of clients took."
-        yield _durations(SERVER_DURATION, meaning, _COMMON, self._durations)
+        yield _durations(SERVER_DURATION, meaning, _COMMON, self.durations)
         items = tuple(self._usages.items())
         for name, meaning, number_of in _USAGE_METRICS:
             points = tuple(Point(key, number_of(usage)) for key, usage in items)
@@ -134,7 +134,7 @@ class ServerOperations:
     @property
     def folded_counts(self) -> dict[str, float]:
         return {
-            SERVER_DURATION: self._durations.folded_count,
+            SERVER_DURATION: self.durations.folded_count,
             _USAGE_METRICS[0][0]: self._usages.folded_count,
         }
 
@@ -173,7 +173,7 @@ class ClientOperations:
     """Observes the requests to upstreams."""
 
     def __init__(self, most: int) -> None:
-        self._durations = Series(Histogram, _folded_operation, most)
+        self.durations = Series(Histogram, _folded_operation, most)
 
     async def observe(
         self,
@@ -195,15 +195,15 @@ class ClientOperations:
         name = str(out.params.get("name", "")) if out.method == _CALL else ""
         transport = network_transport(session)
         key = (out.method, name, failure, transport, out.version or "", session.server)
-        self._durations.at(key).add(seconds)
+        self.durations.at(key).add(seconds)
 
     def metrics(self) -> Iterator[Metric]:
         meaning = "How long requests to other servers took."
-        yield _durations(CLIENT_DURATION, meaning, (*_COMMON, "server"), self._durations)
+        yield _durations(CLIENT_DURATION, meaning, (*_COMMON, "server"), self.durations)
 
     @property
     def folded_counts(self) -> dict[str, float]:
-        return {CLIENT_DURATION: self._durations.folded_count}
+        return {CLIENT_DURATION: self.durations.folded_count}
 
 
 def network_transport(session: Addressee) -> str:

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import logging
+from collections import deque
 from collections.abc import Callable
-from time import monotonic
+from time import monotonic, time
 
 from toolyard.telemetry import logger, masked
 from toolyard.upstreams.backoff import Backoff
 from toolyard.upstreams.definition import ServerDefinition
-from toolyard.upstreams.health import State
+from toolyard.upstreams.health import JournalEntry, State
 from toolyard.upstreams.link.link import Down, LinkError
 
 log = logger("upstreams")
+MOST_ENTRIES = 200
 
 
 class Condition:
@@ -31,6 +33,7 @@ class Condition:
         self._failure: str | None = None  # since the last connection that could be opened
         self.last_error: str | None = None
         self.stderr = ""  # of the process that failed last
+        self.journal: deque[JournalEntry] = deque(maxlen=MOST_ENTRIES)
 
     # -- what it is --------------------------------------------------------------------
 
@@ -70,7 +73,16 @@ class Condition:
     def connected(self) -> bool:
         """A connection is open. Was it down before?"""
         failure, self._failure = self._failure, None
+        self._note("connected")
         return failure is not None
+
+    def try_again(self) -> None:
+        """Somebody asked for it: whoever comes next need not wait."""
+        self._note("tried again by hand")
+        self._backoff.worked()
+
+    def _note(self, text: str) -> None:
+        self.journal.append(JournalEntry(time(), text))
 
     def could_not_connect(self, error: LinkError, stderr: str) -> None:
         self._backoff.refused(monotonic())
@@ -84,6 +96,7 @@ class Condition:
         before, self._failure = self._failure, self.public_text(error)
         self.last_error = self._failure
         self.stderr = self.masked(stderr)
+        self._note(self._failure)
         # The same failure again and again is not news.
         level = logging.DEBUG if before == self._failure else logging.WARNING
         log.log(level, "%s: %s", self._server, self._failure)

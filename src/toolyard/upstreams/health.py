@@ -3,9 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 State = Literal["idle", "starting", "up", "down", "disabled"]
+
+
+class JournalEntry(NamedTuple):
+    """Something that happened to an upstream."""
+
+    at: float  # seconds since 1970
+    text: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,3 +31,4 @@ class Health:
     last_error: str | None = None
     stderr: str = ""
     retry_in: float | None = None
+    journal: tuple[JournalEntry, ...] = ()  # the oldest first

@@ -175,6 +175,14 @@ class Pool:
             raise Down("is not defined any more")
         return entry[1]
 
+    async def retry(self, server: str) -> bool:
+        """Have it tried again at once; False where there is no such server."""
+        entry = self._by_name.get(server)
+        if entry is None:
+            return False
+        await entry[1].retry()
+        return True
+
     def roots_changed(self, session_key: str) -> None:
         """A client session has other roots now: tell the upstreams that know them."""
         for upstream in self._by_identity.values():

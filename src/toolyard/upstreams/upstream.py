@@ -216,6 +216,7 @@ class Upstream:
             last_error=condition.last_error,
             stderr=self._stderr(),
             retry_in=condition.retry_in() or None,
+            journal=tuple(condition.journal),
         )
 
     def _stderr(self) -> str:
@@ -234,6 +235,14 @@ class Upstream:
     def keep_to_itself(self, secrets: frozenset[str]) -> None:
         """Nothing that it says of its failures may hold these."""
         self._condition.keep_to_itself(secrets)
+
+    async def retry(self) -> None:
+        """Connect now, whatever the back-off says; how that went is in the journal."""
+        self._condition.try_again()
+        try:
+            await self.listings.open(ANYBODY)
+        except LinkError:
+            return
 
     def expire(self) -> None:
         """Somebody looks at the listings: those older than their server allows are stale."""

@@ -13,6 +13,7 @@ from toolyard.http.request import Disconnected, Request
 from toolyard.http.response import Response
 from toolyard.web.encode import encoded
 from toolyard.web.routes.calls import CallRoutes
+from toolyard.web.routes.care import CareRoutes
 from toolyard.web.routes.context import ContextRoutes
 from toolyard.web.routes.logins import LoginRoutes
 from toolyard.web.routes.looking import LookRoutes
@@ -35,7 +36,7 @@ class Site:
         self.window = window
         self._views, self._calls = LookRoutes(window), CallRoutes(window)
         traffic, registry = TrafficRoutes(window), RegistryRoutes(window)
-        logins, tasks = LoginRoutes(window), TaskRoutes(window)
+        logins, tasks, care = LoginRoutes(window), TaskRoutes(window), CareRoutes(window)
         self._routes: Mapping[tuple[str, str], Route] = {
             ("GET", "overview"): self._views.overview,
             ("GET", "catalog"): self._views.catalog,
@@ -53,6 +54,9 @@ class Site:
             ("GET", "logins"): logins.show,
             ("POST", "logins"): logins.begin,
             ("DELETE", "logins"): logins.end,
+            ("GET", "history"): care.history,
+            ("GET", "journal"): care.journal,
+            ("POST", "retry"): care.retry,
             ("GET", "registry"): registry.show,
             ("POST", "registry"): registry.check,
             ("PUT", "registry"): registry.save,

@@ -40,6 +40,19 @@ class ShownTasks(Protocol):
         """False where there is no such task."""
 
 
+class ServerCare(Protocol):
+    """How servers fare, and what can be done about it."""
+
+    def history(self) -> JsonObject | None:
+        """The last hour by tool and server; None where calls are not counted."""
+
+    def journal(self, server: str) -> JsonObject | None:
+        """What has happened to a server, and what it said; None where there is no such server."""
+
+    async def retry(self, server: str) -> bool:
+        """Try it again at once; False where there is no such server."""
+
+
 @dataclass(frozen=True, slots=True)
 class Layer:
     """One of the places that a tool's definition comes from."""
@@ -108,6 +121,9 @@ class Window(Protocol):
 
     @property
     def tasks(self) -> ShownTasks: ...
+
+    @property
+    def care(self) -> ServerCare: ...
 
     @property
     def read_only(self) -> bool: ...

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import secrets
+from typing import TYPE_CHECKING
 
 from toolyard.access.callers import Authenticator
 from toolyard.access.inbound import Bearers
 from toolyard.access.tokens import StaticToken, StaticTokens, hash_of
 from toolyard.app.build import App
+from toolyard.app.page.care import PageCare
 from toolyard.app.page.other_gateway import Other
 from toolyard.app.page.window import AppWindow, OtherWindow
 from toolyard.app.plan import Plan
@@ -19,6 +21,9 @@ from toolyard.web.recording.hops import Observed, ObservedTargets
 from toolyard.web.recording.traffic import Traffic, recorded
 from toolyard.web.site import Site
 from toolyard.web.static import HOW, read_static
+
+if TYPE_CHECKING:
+    from toolyard.observation.history import History
 
 
 class Page:
@@ -49,8 +54,9 @@ class Page:
         """Admits whoever holds the page's token."""
         return Bearers(StaticTokens([StaticToken("page", hash_of(self._token))]))
 
-    def site(self, app: App) -> Site:
-        window = AppWindow(self._plan, app, self._traffic, needs_token=self._needs_token)
+    def site(self, app: App, history: History | None) -> Site:
+        care = PageCare(app.federation, history)
+        window = AppWindow(self._plan, app, self._traffic, care, needs_token=self._needs_token)
         view = window if self._gateway is None else OtherWindow(window, self._gateway)
         return Site(view, self._token, self._files)
 

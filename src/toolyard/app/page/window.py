@@ -37,6 +37,7 @@ from toolyard.web.window import (
     Installation,
     Layer,
     Others,
+    ServerCare,
     ServerLogins,
     ShownTasks,
     Window,
@@ -51,8 +52,11 @@ PERSON = Downstream(CALLER, guise_of(LATEST, CLIENT))
 class AppWindow:
     """The window on our own app."""
 
-    def __init__(self, plan: Plan, app: App, traffic: Traffic | None, *, needs_token: bool) -> None:
+    def __init__(
+        self, plan: Plan, app: App, traffic: Traffic | None, care: ServerCare, *, needs_token: bool
+    ) -> None:
         self._app = app
+        self.care = care
         self._lineage = Lineage(app)
         self._view = Looking(app)
         self.identity: Identity = plan.identity
@@ -110,6 +114,7 @@ class OtherWindow:
     def __init__(self, window: Window, gateway: Other) -> None:
         self._window = window
         self._gateway = gateway
+        self.care: ServerCare = window.care
         # Ours, and the same annotated from the other gateway's registry; made once for each.
         self._catalogs: tuple[Catalog, Catalog] | None = None
         self.identity: Identity = window.identity
