@@ -14,6 +14,7 @@ from playwright.async_api import Browser, expect
 from tests.until import until
 from tests.web.browser import show, window
 from tests.web.gateway import SECRET, Opened, opened
+from tests.web.trying import paste
 
 pytestmark = [pytest.mark.long, pytest.mark.asyncio(loop_scope="module")]
 
@@ -212,19 +213,21 @@ async def test_a_file_of_another_format_is_shown_converted(tmp_path: Path) -> No
         assert (server["name"], server["env"]) == ("one", {"K": "***"})
 
 
+SELECTED = "f => f.getRootNode().getSelection().toString()"
+
+
 async def test_the_page_edits_checks_and_saves(browser: Browser) -> None:
     async with opened() as yard, window(browser, yard.link) as page:
         await show(page, "#/registry")
         editor = page.get_by_role("textbox", name="tools of the registry")
-        tools = await editor.input_value()
-        await editor.fill(tools.replace("$.words", "$.[words"))
+        tools = (await file_of(yard))["sections"]["tools"]
+        await paste(page, editor, tools.replace("$.words", "$.[words"))
         problem = page.get_by_label("Problems").get_by_role("button")
         await expect(problem).to_contain_text("tools, line")
         await problem.click()
-        selected = await editor.evaluate("f => f.value.slice(f.selectionStart, f.selectionEnd)")
-        assert "$.[words" in selected
+        assert "$.[words" in await editor.evaluate(SELECTED)
         await expect(page.get_by_role("button", name="Save")).to_be_disabled()
-        await editor.fill(with_description(tools, "Hails a ship"))
+        await paste(page, editor, with_description(tools, "Hails a ship"))
         await expect(page.get_by_label("Effect")).to_contain_text("Hails a ship")
         await page.get_by_role("button", name="Save").click()
         await expect(page.get_by_role("status").last).to_have_text("Saved.")
@@ -237,7 +240,7 @@ async def test_the_page_says_why_a_save_is_refused(browser: Browser, yard: Opene
     async with window(browser, yard.link) as page:
         await show(page, "#/registry")
         editor = page.get_by_role("textbox", name="tools of the registry")
-        await editor.fill('[{"name": "a", "server": {"command": "sh"}}]')
+        await paste(page, editor, '[{"name": "a", "server": {"command": "sh"}}]')
         await expect(page.get_by_role("alert")).to_contain_text("never by the page")
         await expect(page.get_by_role("button", name="Save")).to_be_disabled()
         await page.get_by_role("tab", name="Servers").click()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from playwright.async_api import Page, expect
+from playwright.async_api import Locator, Page, expect
 
 
 async def run(page: Page) -> None:
@@ -16,3 +16,11 @@ async def result(page: Page) -> str:
         re.compile("done|failed|cancelled")
     )
     return await page.locator(".outcome").inner_text()
+
+
+async def paste(page: Page, editor: Locator, text: str) -> None:
+    """Replace everything in the editor, as a person with a clipboard would."""
+    await page.evaluate("text => navigator.clipboard.writeText(text)", text)
+    await editor.click()
+    await page.keyboard.press("Control+a")
+    await page.keyboard.press("Control+v")

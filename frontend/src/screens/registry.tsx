@@ -1,17 +1,20 @@
 /** The registry files: what they say, what is wrong with them, and what a change would do. */
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { type ApiError, get, send } from "../api";
-import { edition } from "../live";
+import { catalog, edition } from "../live";
+import { asObject } from "../model/schema";
 import { useRemote, useStore } from "../store";
-import type { Checked, Problem, RegistryFile, SectionName } from "../types";
+import type { Checked, JsonObject, Problem, RegistryFile, SectionName } from "../types";
 import { Badge, Tabs } from "../ui/controls";
-import { Editor } from "../ui/editor";
 import { Icon } from "../ui/icon";
+import { lazy } from "../ui/lazy";
 import { Empty, Shown } from "../ui/states";
 import { Text } from "../ui/text";
 import { ValueView } from "../ui/value";
 import { Effect } from "./effect";
 import "./registry.css";
+
+const Editor = lazy(async () => (await import("../ui/editor/editor")).Editor);
 
 export function Registry() {
   const round = useStore(edition);
@@ -165,7 +168,8 @@ function Editing({
     }
     const waiting = setTimeout(async () => {
       try {
-        const told = await send<Checked>("POST", "registry", { path: file.path, sections: texts });
+        const sections = changedOnly(texts, base.sections!);
+        const told = await send<Checked>("POST", "registry", { path: file.path, sections });
         if (latest.current !== texts) return;
         setChecked(told);
         setRefused(null);
@@ -180,7 +184,8 @@ function Editing({
   const save = async () => {
     setSaving("saving");
     try {
-      const body = { path: file.path, sections: texts, stamp: base.stamp };
+      const sections = changedOnly(texts, base.sections!);
+      const body = { path: file.path, sections, stamp: base.stamp };
       const { stamp } = await send<{ stamp: string }>("PUT", "registry", body);
       setBase({ ...base, stamp, sections: texts });
       setSaving("saved");
@@ -191,11 +196,14 @@ function Editing({
     }
   };
   const problems = changed ? (checked?.problems ?? []) : file.problems;
-  const marks = useMemo(
-    () =>
-      new Map(problems.filter((one) => one.section === part).map((one) => [one.line, one.message])),
-    [problems, part],
-  );
+  const marks = useMemo(() => {
+    const placed = problems.filter((one) => one.section === part);
+    const all = new Map(placed.map((one) => [one.line, one.message]));
+    const line = refused?.section === part && /line (\d+)/.exec(refused.message);
+    if (line) all.set(Number(line[1]), refused.message);
+    return all;
+  }, [problems, part, refused]);
+  const offered = useOffered(part, file);
   const ready = changed && checked !== null && !spoils(checked) && !refused;
   return (
     <div class="editing">
@@ -210,6 +218,7 @@ function Editing({
           marks={marks}
           readOnly={!file.editable}
           goTo={goTo}
+          {...offered}
         />
         <div class="bar">
           <button
@@ -253,6 +262,32 @@ function Editing({
       </div>
     </div>
   );
+}
+
+/** Only what was changed is written. */
+function changedOnly(
+  texts: Record<SectionName, string>,
+  before: Record<SectionName, string>,
+): Partial<Record<SectionName, string>> {
+  const changed = Object.entries(texts).filter(
+    ([name, text]) => text !== before[name as SectionName],
+  );
+  return Object.fromEntries(changed);
+}
+
+/** What the editor offers: the keys of the registry's own schema, and the names that are known. */
+function useOffered(part: SectionName, file: RegistryFile) {
+  const schema = useRemote<JsonObject>((signal) => get("schema", signal), []).data;
+  const listing = useStore(catalog).data;
+  return useMemo(() => {
+    const tools = listing?.tools.map((tool) => tool.name) ?? [];
+    const servers = file.servers.map((server) => String(server.name ?? ""));
+    const below = asObject(asObject(schema?.properties)[part]);
+    return {
+      schema: schema ? { ...below, $defs: schema.$defs ?? {} } : null,
+      names: { source: tools, tool: tools, server: servers },
+    };
+  }, [schema, listing, part, file]);
 }
 
 function state(

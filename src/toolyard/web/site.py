@@ -58,6 +58,7 @@ class Site:
             ("GET", "journal"): care.journal,
             ("POST", "retry"): care.retry,
             ("GET", "registry"): registry.show,
+            ("GET", "schema"): registry.schema,
             ("POST", "registry"): registry.check,
             ("PUT", "registry"): registry.save,
         }

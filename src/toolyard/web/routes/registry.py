@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
+from toolyard.configuration.objects import published
 from toolyard.protocol.call import Json, JsonObject
 from toolyard.web.editing.entries import EntryEdit, with_entry
 from toolyard.web.editing.registries import (
@@ -38,6 +39,10 @@ class RegistryRoutes:
         except OSError as error:
             raise ApiRefusal(500, f"the file cannot be read: {error.strerror}") from None
         await ask.answer({"files": views})
+
+    async def schema(self, ask: Ask) -> None:
+        """The JSON Schema of a registry file, for whoever edits one."""
+        await ask.answer(published("registry"))
 
     async def check(self, ask: Ask) -> None:
         """What a change would do: `sections` as text, or one `entry` by its fields."""
