@@ -21,11 +21,13 @@ from toolyard.telemetry import add_fields, logger
 
 if TYPE_CHECKING:
     from toolyard.app.build import App
+    from toolyard.cluster.cluster import Cluster
     from toolyard.cluster.door import Service
     from toolyard.http.response import Responder
     from toolyard.observation.history import History
     from toolyard.observation.metrics import Metrics
     from toolyard.observation.otel import MetricSender
+    from toolyard.observation.series import Metric
     from toolyard.observation.tracing.traces import Traces
     from toolyard.observation.vitals import ServerVitals
 
@@ -71,13 +73,29 @@ class Observation:
         """What other processes pass on."""
         return service if self.traces is None else self.traces.over_visits(service)
 
-    def endpoint(self, vitals: ServerVitals) -> Mapping[str, Responder]:
+    def endpoint(self, vitals: ServerVitals, cluster: Cluster | None) -> Mapping[str, Responder]:
         if self.metrics is None:
             return {}
         from toolyard.observation.endpoint import MetricsEndpoint
 
         self.metrics.attach(vitals)
-        return {"/metrics": MetricsEndpoint(self.metrics.read)}
+        # Replicas are scraped each by itself; of workers, whichever is asked answers for all.
+        if cluster is not None and cluster.store is None:
+            from toolyard.app.workers.metrics import of_all_workers
+
+            return {"/metrics": MetricsEndpoint(of_all_workers(self.metrics, cluster))}
+        return {"/metrics": MetricsEndpoint(self._read)}
+
+    async def _read(self) -> list[Metric]:
+        return [] if self.metrics is None else self.metrics.read()
+
+    def services(self) -> Mapping[str, Service]:
+        """What other workers may ask."""
+        if self.metrics is None:
+            return {}
+        from toolyard.app.workers.metrics import SERVICE, metrics_service
+
+        return {SERVICE: metrics_service(self.metrics)}
 
     def attach_to(self, app: App) -> None:
         """Over stdio: there is nothing to scrape, but metrics may be sent."""

@@ -111,7 +111,7 @@ async def _serve(
     )
     private: dict[str, Responder] = {"/status": status_endpoint(plan, app)}
     transport = HttpTransport(app.edge, settings, extra, private, cluster)
-    private |= observation.endpoint(ServingVitals(app, transport))
+    private |= observation.endpoint(ServingVitals(app, transport), cluster)
     entrance = OwnSocket(sock) if member is None else member.begin()
     patience = _patience(plan.settings)
     async with observation.running(), kept_running(app):
@@ -120,7 +120,7 @@ async def _serve(
         responder = observation.around(app.refusals.over(transport))
         if cluster is not None:
             visit = observation.around_visits(transport.visit)
-            services |= _services(cluster, visit, app)
+            services |= {**_services(cluster, visit, app), **observation.services()}
         front = Door(_with_payload_log(plan, responder), entrance, patience)
         await serve_at(
             [front, cluster.door(services)] if cluster else [front],

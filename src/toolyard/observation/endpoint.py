@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
 
 from toolyard.http.headers import Header
@@ -23,12 +23,12 @@ HEADERS: tuple[Header, ...] = (
 class MetricsEndpoint:
     """Whom it answers is decided by the transport."""
 
-    read: Callable[[], Iterable[Metric]]
+    read: Callable[[], Awaitable[Iterable[Metric]]]
 
     async def __call__(self, request: Request, response: Response) -> None:
         if request.method not in ("GET", "HEAD"):
             await response.send(405, b"", ((b"allow", b"GET, HEAD"),))
             return
         # Thousands of series are megabytes of text: calls go on meanwhile.
-        body = await asyncio.to_thread(exposition, self.read())
+        body = await asyncio.to_thread(exposition, await self.read())
         await response.send(200, b"" if request.method == "HEAD" else body, HEADERS)

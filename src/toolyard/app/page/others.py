@@ -29,7 +29,8 @@ _NOBODY = Caller("", "")
 class PeerPages:
     """Others, by the peer addresses."""
 
-    def __init__(self, cluster: Cluster) -> None:
+    def __init__(self, cluster: Cluster, service: str = SERVICE) -> None:
+        self._service = service
         self._peers = cluster.peers
         self.name = cluster.name
 
@@ -40,7 +41,7 @@ class PeerPages:
         return {name: answer for name, answer in pairs if answer is not None}
 
     async def ask_one(self, process: str, target: str) -> JsonObject | None:
-        visit = Visit(SERVICE, "GET", target, {}, _NOBODY)
+        visit = Visit(self._service, "GET", target, {}, _NOBODY)
         try:
             async with asyncio.timeout(WITHIN):
                 answer = await self._peers.ask(process, visit)
