@@ -177,6 +177,8 @@ async def test_an_entry_is_changed_and_its_comments_stay(browser: Browser, tmp_p
     async with await opened_yard(tmp_path) as yard, window(browser, yard.link) as page:
         await show(page, "#/explore/tools/ahoy?part=shape")
         await expect(page.get_by_text("Nothing is changed.")).to_be_visible()
+        new = page.locator(".diff-side.new")
+        await expect(new.filter(has_text='"name": "ahoy"')).to_be_visible()
         await expect(page.get_by_role("button", name="Save", exact=True)).to_be_disabled()
         await fill(page, "Title", "Ahoy!")
         await save(page)

@@ -69,7 +69,10 @@ export function Composition({
         {edit ? (
           <Preview
             draft={draft}
-            before={{ definition: isNew ? {} : detail.definition }}
+            before={{
+              definition: isNew ? {} : detail.definition,
+              now: isNew ? null : detail.definition,
+            }}
             name={words.name}
             file={file}
           />

@@ -16,6 +16,8 @@ type Part = "definition" | "result" | "file";
 
 export interface Before {
   definition: JsonObject;
+  /** What clients see as the file is now; null where there is no such tool yet. */
+  now: JsonObject | null;
   /** The last real result of the source, and what it costs. */
   result?: { raw: JsonObject; tokens: number };
 }
@@ -35,7 +37,7 @@ export function Preview({
   const { checked, refused } = draft;
   if (!checked && !refused) return <Loading lines={6} />;
   const change = checked?.changes.find((one) => one.name === name);
-  const after = change ? change.after : before.definition;
+  const after = change ? change.after : before.now;
   const result = checked?.sample?.result;
   return (
     <div class="shape-preview" aria-busy={!draft.current}>

@@ -58,7 +58,7 @@ function Body({ detail, files }: { detail: Detail; files: RegistryFile[] }) {
     );
   return (
     <>
-      <p class="bar">
+      <p class="bar shape-what">
         <span class="quiet">Shape</span>
         <Choice
           label="What to shape"
@@ -184,7 +184,11 @@ function Form({
         {edit ? (
           <Preview
             draft={draft}
-            before={{ definition: source, ...(last ? { result: last } : {}) }}
+            before={{
+              definition: source,
+              now: isNew ? null : detail.definition,
+              ...(last ? { result: last } : {}),
+            }}
             name={shape.name}
             file={file}
           />
