@@ -85,11 +85,6 @@ class Offer:
         await self.keeper.refresh()
         return await self.to(call, channel)
 
-    async def listed(self, call: Call, channel: Channel) -> Catalog:
-        """The catalog whose tools are listed to this call: in its view."""
-        catalog = await self.to(call, channel)
-        return catalog if self.views is None else self.views.shown(call, catalog)
-
     async def lists_all(self, call: Call, channel: Channel) -> bool:
         """Does this call see every tool in its list, and so no tool of ours?"""
         if self.views is None or self.views.reading(call) == FULL:
@@ -122,9 +117,11 @@ class Offer:
         return hear
 
     async def to(self, call: Call, channel: Channel) -> Catalog:
-        if self.cohorts is not None and self.keeper.at_hand is None:
-            self.cohorts.begin(call, channel.session)
-        catalog = await self.keeper.catalog()
+        catalog = self.keeper.at_hand
+        if catalog is None:
+            if self.cohorts is not None:
+                self.cohorts.begin(call, channel.session)
+            catalog = await self.keeper.catalog()
         if self.cohorts is not None:
             catalog = await self.cohorts(catalog, call, channel.session)
         return self.narrow(catalog, call.caller)

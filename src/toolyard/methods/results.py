@@ -51,9 +51,14 @@ class Results:
     # The limit of tools that have none of their own, in bytes; None: there is none.
     general_limit: Callable[[], int | None]
 
-    async def fit(self, tool: Tool, result: Result, call: Call) -> Result:
+    def limit(self, tool: Tool) -> int | None:
+        """Of a result of this tool, in bytes; None: it may be as long as it is."""
         limit = tool.extra.get(LIMIT) or self.general_limit()
-        if not isinstance(limit, int) or tool.origin is OURS:
+        return limit if isinstance(limit, int) and tool.origin is not OURS else None
+
+    async def fit(self, tool: Tool, result: Result, call: Call) -> Result:
+        limit = self.limit(tool)
+        if limit is None:
             return result
         size = len(result.body) if isinstance(result, Encoded) else len(dumps(result))
         if size <= limit:

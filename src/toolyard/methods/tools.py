@@ -85,7 +85,9 @@ class ToolMethods:
         elif type(result) is dict and UPSTREAM in result and self.tasks is not None:
             work, upstream = partial(self._use, catalog, tool, arguments), result[UPSTREAM]
             return await self.tasks.begin(call, channel, tool, work, upstream)
-        return result if self.results is None else await self.results.fit(tool, result, call)
+        if self.results is None or self.results.limit(tool) is None:
+            return result
+        return await self.results.fit(tool, result, call)
 
     async def resume(self, call: Call, channel: Channel) -> Result:
         """Go on with a call that is a task at an upstream."""
@@ -106,8 +108,8 @@ class ToolMethods:
     async def _search(self, call: Call, channel: Channel) -> tuple[Catalog, Tool]:
         """One of ours if this call's view has it, else that of the catalog. Waits if it must."""
         name = call.params["name"]
-        if name in OUR_NAMES:
-            facade = await self.offer.listed(call, channel)
+        if name in OUR_NAMES and self.offer.views is not None:
+            facade = self.offer.views.shown(call, await self.offer.to(call, channel))
             if name in facade.tools:
                 return facade, facade.tools[name]
         catalog = await self.offer.having(partial(_is_ready, name), call, channel)

@@ -129,10 +129,11 @@ def unwrapped(handler: Handler, is_full: Callable[[Call, Channel], Awaitable[boo
     """The handler, for which a call through a call tool is a call of the tool it names."""
 
     def handle(call: Call, channel: Channel) -> Awaitable[Result]:
+        if call.method != "tools/call":
+            return handler(call, channel)
         name = call.params.get("name")  # whatever a client sent
-        if call.method == "tools/call" and isinstance(name, str) and name in CALL_TOOLS:
-            return through(call, channel)
-        return handler(call, channel)
+        is_through = isinstance(name, str) and name in CALL_TOOLS
+        return through(call, channel) if is_through else handler(call, channel)
 
     async def through(call: Call, channel: Channel) -> Result:
         params = inner_params(call.params)

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Iterator
 from contextvars import ContextVar
 from time import perf_counter
+from typing import NamedTuple
 
 from toolyard.context.sizes import CHARACTERS_PER_TOKEN
 from toolyard.errors import (
@@ -64,62 +65,92 @@ class Usage:
         self.characters_in = self.characters_out = self.characters_saved = 0
 
 
+class Tally(NamedTuple):
+    """What one more request that worked is added to."""
+
+    durations: Histogram
+    usage: Usage
+
+
 class ServerOperations:
-    """Observes the requests of clients. `knows` a tool: a name that nobody serves is no label."""
+    """Observes the requests of clients. `knows` a tool: a name that nobody serves is no label.
+
+    Nearly all requests work and are like one before: for these, both series are found at once.
+    """
 
     def __init__(self, transport: str, most: int) -> None:
         self._transport = transport
         self.durations = Series(Histogram, _folded_operation, most)
         self._usages = Series(Usage, _folded_usage, most)
+        # By method, tool, revision and caller; what is folded is not here, so that it is counted.
+        self._tallies: dict[Key, Tally] = {}
         self.knows: Callable[[str], bool] = lambda _name: False
 
     async def observe(
         self, call: Call, session: Session | None, work: Callable[[], Awaitable[Result]]
     ) -> Result:
+        is_tool = call.method == _CALL
         sources = [0]
-        _source_characters.set(sources)
+        if is_tool:
+            _source_characters.set(sources)
         start = perf_counter()
         try:
             result = await work()
         except BaseException as error:
-            self._add(call, failure_of(error), perf_counter() - start)
+            self._add_failure(call, failure_of(error), perf_counter() - start)
             raise
-        failure = failure_in(result)
-        usage = self._add(call, failure, perf_counter() - start)
+        seconds = perf_counter() - start
         characters = result_characters(result)
+        failure = failure_in(result)
+        if failure:
+            self._add_failure(call, failure, seconds).characters_out += characters
+            return result
+        name: Json = call.params.get("name") if is_tool else ""
+        if type(name) is not str:
+            name = ""  # whoever resumes a call may say what it likes
+        key = (call.method, name, call.revision.date, call.caller.id)
+        durations, usage = self._tallies.get(key) or self._tally(key)
+        durations.add(seconds)
+        usage.calls += 1
         usage.characters_out += characters
-        if sources[0] > characters and not failure:
-            usage.characters_saved += sources[0] - characters
+        if is_tool:
+            usage.characters_in += argument_characters(call.params.get("arguments"))
+            if sources[0] > characters:
+                usage.characters_saved += sources[0] - characters
         return result
 
-    def _add(self, call: Call, failure: str, seconds: float) -> Usage:
-        method, arguments = call.method, None
-        name: Json = ""
+    def _tally(self, key: Key) -> Tally:
+        method, name, revision, caller = key
+        method = method if method in _METHODS else OTHER
+        operation, user = (method, name, "", self._transport, revision), (method, name, caller)
+        tally = Tally(self.durations.at(operation), self._usages.at(user))
+        if self.durations.get(operation) and self._usages.get(user):
+            self._tallies[key] = tally
+        return tally
+
+    def _add_failure(self, call: Call, failure: str, seconds: float) -> Usage:
+        method = call.method if call.method in _METHODS else OTHER
+        arguments, name = None, ""
         if method == _CALL:
-            name, arguments = call.params.get("name"), call.params.get("arguments")
-        elif method not in _METHODS:
-            method = OTHER
-        key = (method, name, failure, self._transport, call.revision.date)
-        histogram = self.durations.get(key) if type(name) is str else None
-        if histogram is None:
-            name = self._label(name, failure, call.caller.id)
-            histogram = self.durations.at((method, name, *key[2:]))
-        histogram.add(seconds)
+            arguments = call.params.get("arguments")
+            name = self._label(call.params.get("name"), call.caller.id)
+        labels = (method, name, failure, self._transport, call.revision.date)
+        self.durations.at(labels).add(seconds)
         usage = self._usages.at((method, name, call.caller.id))
         usage.calls += 1
-        usage.errors += failure != ""
+        usage.errors += 1
         usage.characters_in += argument_characters(arguments)
         return usage
 
-    def _label(self, name: object, failure: str, caller: str) -> str:
+    def _label(self, name: object, caller: str) -> str:
         """Whatever a client makes up as a name must not become a series.
 
-        Names that work exist, and so do those that have worked before: a caller may have tools
-        of its own, which nobody else knows.
+        Names that have worked before exist: a caller may have tools of its own, which nobody else
+        knows.
         """
         if not isinstance(name, str):
             return ""
-        if not failure or self.knows(name) or self._usages.get((_CALL, name, caller)):
+        if self.knows(name) or self._usages.get((_CALL, name, caller)):
             return name
         return ""
 

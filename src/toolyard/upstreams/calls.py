@@ -61,7 +61,9 @@ class Calls:
                 session = loan.session
             if call.log_level is not None and not session.logs_from(call.log_level):
                 await session.set_level(call.log_level)
-            result = await self._send(session, method, params, running)
+            may_be_task = running.tasks or (session.takes_tasks and method == "tools/call")
+            send = self._send_and_see_through if may_be_task else self._send
+            result = await send(session, method, params, running)
             clean = True
             self._condition.call_worked()
             return result
@@ -92,7 +94,7 @@ class Calls:
         """
         if session.takes_tasks:
             params = self._as_task(params, running)
-        result = await self._sent(session, method, params, running)
+        result = await self._send(session, method, params, running)
         if not running.tasks:
             return result
         task = UpstreamTask.of(result, str(params.get("name")))
@@ -136,13 +138,6 @@ class Calls:
     # -- arguments that travel in headers ----------------------------------------------
 
     def _send(
-        self, session: UpstreamSession, method: str, params: JsonObject, running: Running
-    ) -> Awaitable[JsonObject]:
-        if running.tasks or (session.takes_tasks and method == "tools/call"):
-            return self._send_and_see_through(session, method, params, running)
-        return self._sent(session, method, params, running)
-
-    def _sent(
         self, session: UpstreamSession, method: str, params: JsonObject, running: Running
     ) -> Awaitable[JsonObject]:
         if session.link.transport == "stdio" or method != "tools/call" or not session.modern:

@@ -58,7 +58,8 @@ class Exchange:
     @property
     def address(self) -> dict[str, str] | None:
         """The fields of the query; None if there are none, as with most clients."""
-        return query_fields(self.query) if self.query else None
+        query = self.visiting_query if self.visiting else self.request.head.query
+        return query_fields(query) if query else None
 
     async def refuse(
         self,

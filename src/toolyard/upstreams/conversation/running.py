@@ -146,7 +146,8 @@ class Running:
         self.number = 0  # the id of its last request
         # May it be answered with a task? Whoever declares that looks after it, or passes it on.
         self.tasks = call.method == "tools/call" and (
-            call.task is not None or passes_tasks_on(call)
+            call.task is not None
+            or ("extensions" in call.client.capabilities and passes_tasks_on(call))
         )
         self.asked = 0
         self._waiting = 0
