@@ -18,7 +18,6 @@ from toolyard.http.request import BodyTooLarge, Disconnected, Request
 from toolyard.http.response import Response
 from toolyard.protocol.call import Caller, Json
 
-PATH = "/oauth/connect"
 MAX_BODY = 64 * 1024
 
 

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from toolyard.access.callers import Unauthorized, bearer
-from toolyard.access.jwt_tokens import JwtTokens
 from toolyard.access.tokens import StaticTokens
 from toolyard.protocol.call import Caller
+
+if TYPE_CHECKING:
+    from toolyard.access.jwt_tokens import JwtTokens
 
 
 class Bearers:

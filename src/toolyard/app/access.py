@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from toolyard.access.allowlist import allowlist
 from toolyard.access.callers import Anyone, Authenticator
+from toolyard.app.later import Later
 from toolyard.catalog.entries import Tool
 from toolyard.catalog.snapshot import Narrowing, everything
 from toolyard.errors import ConfigError, LoginRequired, UpstreamError
@@ -27,6 +28,7 @@ from toolyard.settings import Settings
 
 if TYPE_CHECKING:
     from toolyard.access.audit_file import AuditFile
+    from toolyard.access.connect import Connect
     from toolyard.access.limits.limited import CallLimits
     from toolyard.access.oauth.accounts import Accounts
     from toolyard.access.oauth.config import Server
@@ -41,6 +43,7 @@ if TYPE_CHECKING:
 
 # The person at the page is the one who wrote the rules.
 UNRULED = frozenset({"page"})
+CONNECT = "/oauth/connect"
 AT_THIS_MACHINE = frozenset({"local", "page"})
 
 
@@ -91,9 +94,13 @@ def connect_routes(
     logins: Logins, authenticator: Authenticator, servers: Callable[[], Iterable[Server]]
 ) -> Mapping[str, Responder]:
     """Where callers hand over their tokens for these OAuth servers."""
-    from toolyard.access.connect import PATH, Connect
 
-    return {PATH: Connect(authenticator, logins.accounts, servers)}
+    def connect() -> Connect:
+        from toolyard.access.connect import Connect
+
+        return Connect(authenticator, logins.accounts, servers)
+
+    return {CONNECT: Later(connect)}
 
 
 def view_of(settings: Settings) -> Narrowing:

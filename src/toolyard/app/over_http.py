@@ -14,6 +14,7 @@ from toolyard.access.callers import Anyone, Authenticator
 from toolyard.app.access import authenticator_of, routes_of
 from toolyard.app.build import App, build
 from toolyard.app.endpoints import ServingVitals, registry_endpoint, status_endpoint
+from toolyard.app.later import Later
 from toolyard.app.observing import observation_of
 from toolyard.app.page.page import Page
 from toolyard.app.payloads import payload_log
@@ -30,13 +31,13 @@ from toolyard.settings import Settings
 from toolyard.telemetry import counted
 from toolyard.transports.endpoint.app import HttpSettings, HttpTransport
 from toolyard.transports.endpoint.guard import LOOPBACK, OriginGuard
-from toolyard.web.site import Site
 
 if TYPE_CHECKING:
     from toolyard.app.workers.crew import Worker
     from toolyard.app.workers.membership import Membership
     from toolyard.cluster.cluster import Cluster
     from toolyard.cluster.door import Service
+    from toolyard.web.site import Site
 
 
 def serve(plan: Plan, address: Address, worker: Worker | None = None) -> int:
@@ -139,7 +140,9 @@ def _services(cluster: Cluster, visit: Service, app: App) -> dict[str, Service]:
     return {"mcp": visit, SERVICE: copy_service(app.federation.upstream), **services_of(cluster)}
 
 
-def _page_of_all(cluster: Cluster | None, site: Site, services: dict[str, Service]) -> Responder:
+def _page_of_all(
+    cluster: Cluster | None, site: Later[Site], services: dict[str, Service]
+) -> Responder:
     """One process answers for the page, whichever is asked."""
     if cluster is None:
         return site
@@ -147,7 +150,7 @@ def _page_of_all(cluster: Cluster | None, site: Site, services: dict[str, Servic
     from toolyard.cluster.home import AtHome  # noqa: PLC0415 - as above
 
     home = AtHome(cluster, "page", "/api", site)
-    services |= {"page": home.visit, SERVICE: calls_service(site.window)}
+    services |= {"page": home.visit, SERVICE: calls_service(site.responder.window)}
     return home
 
 
@@ -176,13 +179,13 @@ def _with_payload_log(plan: Plan, responder: Responder) -> Responder:
 
 
 async def _wind_down(
-    app: App, transport: HttpTransport, site: Site | None, readiness: Readiness
+    app: App, transport: HttpTransport, site: Later[Site] | None, readiness: Readiness
 ) -> None:
     """Streams end; running calls may finish, except those of the page."""
     await readiness.drain()
     await app.methods.close()
-    if site is not None:
-        await site.close()
+    if site is not None and site.is_made:
+        await site.responder.close()
     await transport.drain()
 
 

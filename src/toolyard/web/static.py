@@ -34,9 +34,13 @@ class Asset:
     forever: bool  # its name changes with its content
 
 
+def is_built(folder: Path = FOLDER) -> bool:
+    return (folder / "index.html").is_file()
+
+
 def read_static(folder: Path = FOLDER) -> dict[str, Asset]:
     """URL path -> file; empty where the page was not built."""
-    if not (folder / "index.html").is_file():
+    if not is_built(folder):
         return {}
     files = {
         f"/{path.relative_to(folder).as_posix()}": _read(path)

@@ -9,9 +9,7 @@ from toolyard.access.callers import Authenticator
 from toolyard.access.inbound import Bearers
 from toolyard.access.tokens import StaticToken, StaticTokens, hash_of
 from toolyard.app.build import App
-from toolyard.app.page.care import PageCare
-from toolyard.app.page.other_gateway import Other
-from toolyard.app.page.window import AppWindow, OtherWindow
+from toolyard.app.later import Later
 from toolyard.app.plan import Plan
 from toolyard.app.taps import NoTaps, Taps
 from toolyard.context.owners import PROJECT
@@ -19,11 +17,12 @@ from toolyard.protocol.call import Handler, Target
 from toolyard.upstreams.target import UpstreamTargets
 from toolyard.web.recording.hops import Observed, ObservedTargets
 from toolyard.web.recording.traffic import Traffic, recorded
-from toolyard.web.site import Site
-from toolyard.web.static import HOW, read_static
+from toolyard.web.static import HOW, is_built, read_static
 
 if TYPE_CHECKING:
+    from toolyard.app.page.other_gateway import Other
     from toolyard.observation.history import History
+    from toolyard.web.site import Site
 
 
 class Page:
@@ -38,7 +37,6 @@ class Page:
         self._needs_token = needs_token
         self._token = token or secrets.token_urlsafe(24)
         self._traffic = Traffic() if plan.settings.page_traffic else None
-        self._files = read_static()
 
     @property
     def taps(self) -> Taps:
@@ -47,18 +45,26 @@ class Page:
     def invitation(self, origin: str) -> str:
         """What the person who started the server is told, once."""
         link = f"Page: {origin}/#token={self._token}"
-        return link if self._files else f"{link} (not built: run `{HOW}` in the checkout)"
+        return link if is_built() else f"{link} (not built: run `{HOW}` in the checkout)"
 
     @property
     def authenticator(self) -> Authenticator:
         """Admits whoever holds the page's token."""
         return Bearers(StaticTokens([StaticToken("page", hash_of(self._token))]))
 
-    def site(self, app: App, history: History | None) -> Site:
+    def site(self, app: App, history: History | None) -> Later[Site]:
+        return Later(lambda: self._site(app, history))
+
+    def _site(self, app: App, history: History | None) -> Site:
+        # Much of what a gateway would have to import.
+        from toolyard.app.page.care import PageCare  # noqa: PLC0415
+        from toolyard.app.page.window import AppWindow, OtherWindow  # noqa: PLC0415
+        from toolyard.web.site import Site  # noqa: PLC0415
+
         care = PageCare(app.federation, history)
         window = AppWindow(self._plan, app, self._traffic, care, needs_token=self._needs_token)
         view = window if self._gateway is None else OtherWindow(window, self._gateway)
-        return Site(view, self._token, self._files)
+        return Site(view, self._token, read_static())
 
 
 class PageTaps(NoTaps):

@@ -8,8 +8,8 @@ import signal
 import socket
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
-from email.utils import formatdate
 from functools import partial
+from time import gmtime, strftime
 from typing import Protocol
 
 from toolyard.http.headers import Header
@@ -18,6 +18,8 @@ from toolyard.http.serving.connection import ServerConnection
 from toolyard.http.serving.patience import Addresses, Patience
 
 TICK = 1.0
+# As HTTP wants it: names are English, because nobody here sets a locale for times.
+_DATE = "%a, %d %b %Y %H:%M:%S GMT"
 MOST_HEADS = 64
 PATIENCE = Patience()
 
@@ -175,7 +177,7 @@ def _running(servers: Sequence[HttpServer]) -> tuple[asyncio.Task[None], ...]:
 async def _tick(server: HttpServer) -> None:
     """Once a second: renew the Date header, and hang up on clients that are too slow."""
     while True:
-        server.tick(formatdate(usegmt=True))
+        server.tick(strftime(_DATE, gmtime()))
         now = server.loop.time()
         for connection in tuple(server.connections):
             connection.hurry(now, server.patience)
