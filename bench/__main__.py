@@ -14,11 +14,12 @@ from pathlib import Path
 from bench.peers import ROOT, environment
 
 SECTIONS = {
-    "start": "Starting over stdio",
+    "start": "Starting",
     "changes": "Changes in a large project",
     "scripts": "Calling a bash script",
     "http": "Calling over HTTP",
     "gateway": "The gateway's hop",
+    "sizes": "Large payloads, large catalogs",
     "connections": "Many connections to the gateway",
     "page": "What the page costs",
     "projection": "Projecting a large result",

@@ -16,7 +16,7 @@ import os
 import statistics
 import sys
 import tempfile
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 
@@ -41,12 +41,14 @@ BEHIND = "upstream.py"
 
 
 @asynccontextmanager
-async def serving(servers: list[dict[str, object]]) -> AsyncIterator[tuple[str, int]]:
+async def serving(
+    servers: list[dict[str, object]], tools: Sequence[dict[str, object]] = ()
+) -> AsyncIterator[tuple[str, int]]:
     """Our gateway before these servers; its URL and its process."""
     port = free_port()
     with tempfile.TemporaryDirectory(prefix="toolyard-bench-") as folder:
         registry = Path(folder) / "registry.json"
-        registry.write_text(json.dumps({"servers": servers}))
+        registry.write_text(json.dumps({"servers": servers, "tools": list(tools)}))
         serve = [sys.executable, "-m", "toolyard", "serve", str(registry), "--http", str(port)]
         with running([*serve, "--no-page"]) as pid:
             await reachable(port)

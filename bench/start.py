@@ -6,6 +6,7 @@ python -m bench.start [--rounds 15]
 from __future__ import annotations
 
 import argparse
+import http.client
 import json
 import shutil
 import statistics
@@ -16,6 +17,8 @@ import time
 from pathlib import Path
 from typing import Any
 
+from bench.gateway import over_stdio
+from bench.http import free_port
 from bench.peers import commands, environment
 
 META = {
@@ -86,6 +89,33 @@ def started(command: list[str], *, listing: bool) -> float:
     return took
 
 
+def started_over_http(folder: Path) -> float:
+    """Seconds from the start of a gateway with one upstream to its first answer over HTTP."""
+    port = free_port()
+    registry = folder / "registry.json"
+    registry.write_text(json.dumps({"servers": over_stdio()}))
+    body = message("initialize", 1, **HELLO)
+    headers = {"content-type": "application/json", "accept": "application/json, text/event-stream"}
+    begun = time.perf_counter()
+    with subprocess.Popen(
+        [*OURS, str(registry), "--http", str(port)], stderr=subprocess.DEVNULL, env=environment()
+    ) as process:
+        connection = http.client.HTTPConnection("127.0.0.1", port)
+        while True:
+            try:
+                connection.connect()
+                break
+            except ConnectionRefusedError:
+                time.sleep(0.001)
+        connection.request("POST", "/mcp", body, headers)
+        if connection.getresponse().status != 200:
+            raise SystemExit("the gateway refused `initialize`")
+        took = time.perf_counter() - begun
+        connection.close()
+        process.terminate()
+    return took
+
+
 def cold_list(project: Path) -> float:
     shutil.rmtree(project / ".registry", ignore_errors=True)
     return started([*OURS, str(project)], listing=True)
@@ -101,6 +131,7 @@ def measure(rounds: int) -> list[str]:
             taken.setdefault("bare", []).append(bare())
             taken.setdefault("init", []).append(started([*OURS, str(small)], listing=False))
             taken.setdefault("500", []).append(cold_list(small))
+            taken.setdefault("http", []).append(started_over_http(Path(name)))
         for _ in range(max(3, rounds // 4)):
             taken.setdefault("5000", []).append(cold_list(large))
             for peer, command in peers.items():
@@ -114,6 +145,7 @@ def measure(rounds: int) -> list[str]:
         line("to the answer of `initialize`", middle["init"], floor, "at most 7, better 5"),
         line("to a full `tools/list` of 500 tools", middle["500"], floor, "at most 10, better 8"),
         line("to a full `tools/list` of 5,000 tools", middle["5000"], floor, "under 0.5 s"),
+        line("a gateway, to `initialize` over HTTP", middle["http"], floor, "at most 8, 150 ms"),
     ]
     for peer in peers:
         ratio = f"ours is {middle[peer] / middle['init']:.0f} times faster"
