@@ -3,6 +3,8 @@ import type { ComponentType } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { Failure, Loading } from "./states";
 
+const GONE = "The server does not answer, so this part could not be loaded.";
+
 export function lazy<P extends object>(load: () => Promise<ComponentType<P>>): ComponentType<P> {
   let loaded: ComponentType<P> | null = null;
   return function Lazy(props: P) {
@@ -17,9 +19,7 @@ export function lazy<P extends object>(load: () => Promise<ComponentType<P>>): C
       }, setPart);
     }, [part]);
     if (part instanceof Error)
-      return (
-        <Failure error={new Error("This part could not be loaded.")} retry={() => setPart(null)} />
-      );
+      return <Failure error={new Error(GONE)} retry={() => setPart(null)} />;
     if (!part) return <Loading lines={6} />;
     return <part.shown {...props} />;
   };
