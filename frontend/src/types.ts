@@ -11,6 +11,8 @@ export interface ServerRow {
   name: string;
   kind: "project" | "upstream" | "registry" | "behind";
   state: string;
+  /** What the registry says about it. */
+  description?: string;
   reason: string | null;
   transport: string | null;
   revision?: string | null;

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { index, outline, search } from "../src/model/outline.ts";
+import { bare, index, outline, search } from "../src/model/outline.ts";
 import { tableOf } from "../src/model/table.ts";
 import type { Listing } from "../src/types.ts";
 
@@ -27,6 +27,26 @@ test("a virtual tool stands below its source, where that is there", () => {
     "0 project",
     "1 log",
     "1 greet",
+  ]);
+});
+
+test("a server with nothing on offer stands first, with the reason below it", () => {
+  const all = index(listing);
+  const down = { name: "down", state: "failed", description: "Weather", why: "refused" };
+  const web = { name: "web", state: "idle", description: "", why: "starts with the first call" };
+  const rows = (words: string) => {
+    const found = search(all, words, ["tools"], "");
+    return outline(found, new Set(), [down, web], bare(all, [down, web], words, "")).map(
+      (row) => `${row.level} ${row.label}`,
+    );
+  };
+  assert.deepEqual(rows("weather"), ["0 down", "1 refused"]);
+  assert.deepEqual(rows("").slice(0, 5), [
+    "0 down",
+    "1 refused",
+    "0 web",
+    "1 starts with the first call",
+    "1 fetch",
   ]);
 });
 

@@ -3,12 +3,21 @@ import type { EntryRow, Kind, Listing, ToolRow } from "../types.ts";
 
 export interface Row {
   key: string;
-  kind: Kind | "owner" | "heading";
+  kind: Kind | "owner" | "note";
   label: string;
   level: number;
   id: string;
   entry?: EntryRow;
   size?: number;
+  owner?: Owner;
+}
+
+/** A server, with its state and why it does not run. */
+export interface Owner {
+  name: string;
+  state: string;
+  description: string;
+  why: string;
 }
 
 interface Found {
@@ -50,13 +59,55 @@ export function search(
   );
 }
 
-/** Grouped by owner; a virtual tool stands below its source where both are there. */
-export function outline(found: Found[], folded: ReadonlySet<string>): Row[] {
+/** The servers that nothing can be found of, where the words are in what they say themselves. */
+export function bare(
+  everything: Found[],
+  owners: readonly Owner[],
+  words: string,
+  owner: string,
+): Owner[] {
+  const wanted = words.toLowerCase().split(/\s+/).filter(Boolean);
+  const present = new Set(everything.map((one) => one.entry.owner));
+  return owners.filter((one) => {
+    const text = `${one.name}\n${one.description}\n${one.why}`.toLowerCase();
+    return (
+      !present.has(one.name) &&
+      (!owner || one.name === owner) &&
+      wanted.every((word) => text.includes(word))
+    );
+  });
+}
+
+/**
+ * Grouped by owner; a virtual tool stands below its source where both are there.
+ * Of `owners`, those that have entries are told about; those in `empty` get a row as well.
+ */
+export function outline(
+  found: Found[],
+  folded: ReadonlySet<string>,
+  owners: readonly Owner[] = [],
+  empty: readonly Owner[] = [],
+): Row[] {
   const rows: Row[] = [];
-  for (const [owner, entries] of grouped(found)) {
-    const key = `owner:${owner}`;
-    rows.push({ key, kind: "owner", label: owner, level: 0, id: owner, size: entries.length });
+  // Those that have nothing stand first: below thousands of tools nobody would see them.
+  const none = empty.map(({ name }): [string, Found[]] => [name, []]);
+  const groups = new Map([...none, ...grouped(found)]);
+  for (const [name, entries] of groups) {
+    const key = `owner:${name}`;
+    const owner = owners.find((one) => one.name === name);
+    const size = entries.length;
+    rows.push({
+      key,
+      kind: "owner",
+      label: name,
+      level: 0,
+      id: name,
+      size,
+      ...(owner && { owner }),
+    });
     if (folded.has(key)) continue;
+    if (owner?.why)
+      rows.push({ key: `note:${name}`, kind: "note", label: owner.why, level: 1, id: name });
     const names = new Set(entries.filter((one) => one.kind === "tools").map((one) => one.id));
     const below = byParent(entries, names);
     const put = (one: Found, level: number, seen: ReadonlySet<string>) => {

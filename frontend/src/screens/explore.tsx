@@ -1,10 +1,10 @@
 /** Everything on offer: a tree or a graph to choose from, the chosen entry beside it. */
 import { useEffect, useMemo, useState } from "preact/hooks";
-import { catalog, refreshCatalog } from "../live";
-import { index, outline, search, type Row } from "../model/outline";
+import { catalog, overview, refreshCatalog } from "../live";
+import { bare, index, outline, search, type Owner, type Row } from "../model/outline";
 import { go, href, type Route } from "../router";
 import { useStore } from "../store";
-import type { Kind, Listing, ToolRow } from "../types";
+import type { Kind, Listing, ServerRow, ToolRow } from "../types";
 import { IconButton, SearchField, Tabs } from "../ui/controls";
 import { Icon, type IconName } from "../ui/icon";
 import { Rows } from "../ui/rows";
@@ -13,6 +13,7 @@ import { Text } from "../ui/text";
 import { ToolBadges } from "./badges";
 import { EntryScreen } from "./entry";
 import { Graph } from "./graph";
+import { ServerSummary, StateBadge, whyOf } from "./server";
 import "./explore.css";
 
 type Choice = "all" | "tools" | "resources" | "prompts";
@@ -45,7 +46,21 @@ function Body({ listing, route }: { listing: Listing; route: Route }) {
     () => search(everything, words, KINDS[choice], owner),
     [everything, words, choice, owner],
   );
-  const list = useOutline(found, chosen ? `${chosen.kind}:${chosen.id}` : "", words);
+  const servers = useStore(overview).data?.servers ?? [];
+  const owners = useOwners(servers);
+  const empty = useMemo(
+    () => bare(everything, owners, words, owner),
+    [everything, owners, words, owner],
+  );
+  const [folded, setFolded] = useState<ReadonlySet<string>>(new Set());
+  const rows = useMemo(() => outline(found, folded, owners, empty), [found, folded, owners, empty]);
+  const list = useOutline(
+    rows,
+    { folded, setFolded },
+    chosen ? `${chosen.kind}:${chosen.id}` : "",
+    words,
+  );
+  const server = servers.find((one) => one.name === owner);
   return (
     <div class={`explore ${chosen ? "has-choice" : ""} ${graph && !chosen ? "as-graph" : ""}`}>
       <section class="explore-list" aria-label="Entries">
@@ -88,6 +103,7 @@ function Body({ listing, route }: { listing: Listing; route: Route }) {
             </a>
           </p>
         )}
+        {server && <ServerSummary row={server} />}
         {graph && !chosen ? (
           <Graph
             found={found.filter((one) => one.kind === "tools").map((one) => one.entry as ToolRow)}
@@ -114,6 +130,11 @@ function Body({ listing, route }: { listing: Listing; route: Route }) {
 /** Keys that belong to what is typed, where something is. */
 const TYPING = new Set(["Home", "End"]);
 
+interface Folds {
+  folded: ReadonlySet<string>;
+  setFolded: (folded: ReadonlySet<string>) => void;
+}
+
 interface List {
   rows: Row[];
   at: number;
@@ -123,22 +144,37 @@ interface List {
   move: (event: KeyboardEvent) => void;
 }
 
+/** The overview comes anew with every call: the rows change only when what they say does. */
+function useOwners(servers: ServerRow[]): Owner[] {
+  const text = JSON.stringify(
+    servers.map((row) => ({
+      name: row.name,
+      state: row.state,
+      description: row.description ?? "",
+      why: whyOf(row),
+    })),
+  );
+  return useMemo(() => JSON.parse(text) as Owner[], [text]);
+}
+
+const isEntry = (row: Row | undefined) =>
+  row !== undefined && row.kind !== "owner" && row.kind !== "note";
+
 /** Among what was found, servers are not what anyone looks for. */
 function next(rows: Row[], at: number, step: number, searching: boolean): number {
   let place = at + step;
-  while (searching && rows[place]?.kind === "owner") place += step;
+  while (searching && rows[place] && !isEntry(rows[place])) place += step;
   return rows[place] ? place : Math.max(0, at);
 }
 
 /** The rows, the one that the keys are at, and what the keys do. */
-function useOutline(found: Parameters<typeof outline>[0], chosen: string, words: string): List {
-  const [folded, setFolded] = useState<ReadonlySet<string>>(new Set());
-  const rows = useMemo(() => outline(found, folded), [found, folded]);
+function useOutline(rows: Row[], folds: Folds, chosen: string, words: string): List {
+  const { folded, setFolded } = folds;
   const [at, setAt] = useState(-1);
   useEffect(() => {
     const current = rows.findIndex((row) => row.key === chosen);
     // While something is searched, the first that was found is the one that Enter opens.
-    const first = words ? rows.findIndex((row) => row.kind !== "owner") : -1;
+    const first = words ? rows.findIndex(isEntry) : -1;
     setAt(current < 0 ? first : current);
   }, [chosen, rows, words]);
   const toggle = (key: string) => {
@@ -146,8 +182,12 @@ function useOutline(found: Parameters<typeof outline>[0], chosen: string, words:
     if (!next.delete(key)) next.add(key);
     setFolded(next);
   };
-  const open = (row: Row) =>
-    row.kind === "owner" ? toggle(row.key) : go(href("explore", [row.kind, row.id]));
+  const open = (row: Row) => {
+    if (row.kind === "note" || (row.kind === "owner" && !row.size))
+      go(href("explore", [], { owner: row.id }));
+    else if (row.kind === "owner") toggle(row.key);
+    else go(href("explore", [row.kind, row.id]));
+  };
   const move = (event: KeyboardEvent) => {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
     const row = rows[at];
@@ -190,7 +230,9 @@ function Outline({ list, words }: { list: List; words: string }) {
             row={rows[i]!}
             id={`row-${i}`}
             current={i === at}
-            open={rows[i]!.kind === "owner" ? !folded.has(rows[i]!.key) : undefined}
+            open={
+              rows[i]!.kind === "owner" && rows[i]!.size ? !folded.has(rows[i]!.key) : undefined
+            }
             act={() => {
               setAt(i);
               open(rows[i]!);
@@ -202,13 +244,17 @@ function Outline({ list, words }: { list: List; words: string }) {
   );
 }
 
+function titleOf(row: Row): string {
+  return row.kind === "note" ? row.label : row.owner?.description || row.id;
+}
+
 const ICONS: Record<Row["kind"], IconName> = {
   tools: "tool",
   resources: "resource",
   templates: "template",
   prompts: "prompt",
   owner: "server",
-  heading: "tree",
+  note: "warn",
 };
 
 function OutlineRow({
@@ -236,12 +282,13 @@ function OutlineRow({
       aria-level={row.level + 1}
       {...(open === undefined ? {} : { "aria-expanded": open })}
       onClick={act}
-      title={row.entry?.description ?? row.id}
+      title={row.entry?.description ?? titleOf(row)}
     >
       <Icon name={open === undefined ? ICONS[row.kind] : open ? "down" : "right"} />
       <span class="outline-name">
         <Text of={(row.entry ? row.entry.name || row.id : row.label).slice(0, 200)} />
       </span>
+      {row.owner && row.owner.state !== "ready" && <StateBadge state={row.owner.state} />}
       {tool && <ToolBadges tool={tool} short />}
       {row.size !== undefined && <span class="count">{row.size.toLocaleString()}</span>}
     </button>

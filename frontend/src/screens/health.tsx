@@ -5,9 +5,10 @@ import { clock, count, ms } from "../format";
 import { overview, refreshOverview } from "../live";
 import { useRemote, useStore } from "../store";
 import type { ServerRow } from "../types";
-import { Badge, Fold } from "../ui/controls";
+import { Fold } from "../ui/controls";
 import { Empty, Shown } from "../ui/states";
 import { Text } from "../ui/text";
+import { StateBadge } from "./server";
 import "./health.css";
 
 interface Point {
@@ -155,7 +156,7 @@ function ServerJournal({ row }: { row: ServerRow }) {
         <b>
           <Text of={row.name} />
         </b>
-        <Badge tone={row.state === "failed" ? "bad" : "accent"}>{row.state}</Badge>
+        <StateBadge state={row.state} />
         {row.reason && (
           <span class="quiet">
             <Text of={row.reason} />

@@ -4,10 +4,11 @@ import { calls, overview, refreshOverview } from "../live";
 import { href } from "../router";
 import { useStore } from "../store";
 import type { Overview, ServerRow, SharedStore } from "../types";
-import { Badge, CopyButton, Fold } from "../ui/controls";
+import { CopyButton, Fold } from "../ui/controls";
 import { Icon } from "../ui/icon";
 import { Empty, Shown } from "../ui/states";
 import { Text } from "../ui/text";
+import { StateBadge } from "./server";
 import "./overview.css";
 
 export function OverviewScreen() {
@@ -220,18 +221,6 @@ function Servers({ data }: { data: Overview }) {
   );
 }
 
-const TONES: Record<string, "good" | "bad" | "warn" | "plain"> = {
-  ready: "good",
-  failed: "bad",
-  starting: "warn",
-  "needs login": "warn",
-};
-
-const MEANING: Record<string, string> = {
-  idle: "starts with the first call",
-  disabled: "the registry says so",
-};
-
 function Server({ row }: { row: ServerRow }) {
   return (
     <article class="server" aria-label={row.name}>
@@ -246,12 +235,7 @@ function Server({ row }: { row: ServerRow }) {
         )}
       </div>
       <div data-label="State" class="server-state">
-        <Badge
-          tone={TONES[row.state] ?? "plain"}
-          {...(MEANING[row.state] ? { title: MEANING[row.state]! } : {})}
-        >
-          {row.state}
-        </Badge>
+        <StateBadge state={row.state} />
         {row.state === "needs login" && <a href={href("connect")}>Log in</a>}
       </div>
       <div data-label="Speaks">

@@ -21,6 +21,7 @@ class Health:
 
     server: str
     state: State
+    description: str = ""  # what the registry says about it
     reason: str | None = None  # why it is down or disabled
     transport: str | None = None
     revision: str | None = None

@@ -192,7 +192,8 @@ class Pool:
 
     def health(self) -> tuple[Health, ...]:
         return tuple(
-            replace(upstream.health(), server=name) for name, (_, upstream) in self._by_name.items()
+            replace(upstream.health(), server=name, description=definition.description)
+            for name, (definition, upstream) in self._by_name.items()
         )
 
     # -- the end -----------------------------------------------------------------------

@@ -130,6 +130,7 @@ def _upstream(health: Health, total: Sum, logged_out: frozenset[str]) -> JsonObj
         "name": health.server,
         "kind": "upstream",
         "state": state,
+        "description": health.description,
         "reason": health.reason,
         "transport": health.transport,
         "revision": health.revision,
