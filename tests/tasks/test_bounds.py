@@ -48,11 +48,13 @@ def test_an_id_is_good_for_its_caller_alone() -> None:
     key = bytes(32)
     assert not any(new_id(key, "ann").startswith("-") for _ in range(1000))
     task = new_id(key, "ann")
-    assert belongs(key, task, "ann")
-    assert not belongs(key, task, "bob")
-    assert not belongs(bytes(31) + b"1", task, "ann")
+    other = bytes(31) + b"1"
+    assert belongs([key], task, "ann")
+    assert belongs([other, key], task, "ann")
+    assert not belongs([key, other], task, "bob")
+    assert not belongs([other], task, "ann")
     for forged in ("", "x", task[:-1], task + "A", task.swapcase(), "é" * 44, "\ud800"):
-        assert not belongs(key, forged, "ann")
+        assert not belongs([key], forged, "ann")
 
 
 async def test_nobody_else_gets_feeds_cancels_lists_or_hears_of_a_task(

@@ -1,5 +1,6 @@
 """Where the tasks of what is served are kept, and the desk for them once there is one.
 
+In the store where there is one, since any replica may be asked; else in a file of this machine.
 Most servers never have a task: nothing of it is imported, and no file made, before the first.
 """
 
@@ -9,7 +10,8 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -22,7 +24,10 @@ from toolyard.settings import Settings
 if TYPE_CHECKING:
     from collections.abc import Awaitable
 
+    from toolyard.cluster.cluster import Cluster
     from toolyard.methods.tasks import TaskMethods
+    from toolyard.store.interface import Store
+    from toolyard.store.keys import ClusterKeys
     from toolyard.tasks.desk import TaskDesk
     from toolyard.tasks.records import TaskLimits
 
@@ -41,8 +46,9 @@ def tasks_folder(plan: Plan, environ: Mapping[str, str] = os.environ) -> str:
 class LaterTasks:
     """Tasks, made with the first one. See the head of this module."""
 
-    def __init__(self, plan: Plan) -> None:
+    def __init__(self, plan: Plan, cluster: Cluster | None = None) -> None:
         self._settings = plan.settings
+        self._cluster = cluster
         self._folder = tasks_folder(plan)
         self._desk: TaskDesk | None = None
 
@@ -74,23 +80,75 @@ class LaterTasks:
 
     def desk(self) -> TaskDesk:
         if self._desk is None:
-            from toolyard.tasks.desk import TaskDesk
-            from toolyard.tasks.sqlite import SqliteRecords
-
-            records = SqliteRecords(self._folder)
-            self._desk = TaskDesk(records, records.key, self.limits)
+            cluster = self._cluster
+            if cluster is None or cluster.store is None:
+                self._desk = _desk_in(self._folder, self.limits)
+            else:
+                self._desk = _desk_at(cluster.store, cluster.keys, cluster.name, self.limits)
         return self._desk
 
     def desk_if_any(self) -> TaskDesk | None:
-        if self._desk is None:
-            from toolyard.tasks.sqlite import exists
+        if self._desk is not None:
+            return self._desk
+        if self._cluster is not None and self._cluster.store is not None:
+            return self.desk()  # another replica may have made one
+        from toolyard.tasks.sqlite import exists
 
-            return self.desk() if exists(self._folder) else None
-        return self._desk
+        return self.desk() if exists(self._folder) else None
 
     async def close(self) -> None:
         if self._desk is not None:
             await self._desk.close()
+
+
+@asynccontextmanager
+async def opened_desk(plan: Plan) -> AsyncIterator[TaskDesk | None]:
+    """For a command: that of the store, where one is named. None: there has been no task."""
+    from toolyard.tasks.sqlite import exists
+
+    settings, folder = plan.settings, tasks_folder(plan)
+    if settings.store:
+        async with _opened_store(settings) as desk:
+            yield desk
+    elif exists(folder):
+        desk = _desk_in(folder, limits_of(settings))
+        try:
+            yield desk
+        finally:
+            await desk.close()
+    else:
+        yield None
+
+
+@asynccontextmanager
+async def _opened_store(settings: Settings) -> AsyncIterator[TaskDesk]:
+    from toolyard.store.keys import read_cluster_keys
+    from toolyard.store.opening import open_store
+
+    keys = read_cluster_keys(settings.cluster_key)
+    store = await open_store(settings.store)
+    desk = _desk_at(store, keys, os.urandom(8).hex(), limits_of(settings))
+    try:
+        yield desk
+    finally:
+        await desk.close()
+        await store.close()
+
+
+def _desk_in(folder: str, limits: TaskLimits) -> TaskDesk:
+    from toolyard.tasks.desk import TaskDesk
+    from toolyard.tasks.sqlite import SqliteRecords
+
+    records = SqliteRecords(folder)
+    return TaskDesk(records, records.keys, limits)
+
+
+def _desk_at(store: Store, keys: ClusterKeys, owner: str, limits: TaskLimits) -> TaskDesk:
+    from toolyard.tasks.desk import TaskDesk
+    from toolyard.tasks.in_store import StoreRecords
+
+    records = StoreRecords(store, keys.seal("task"), owner, limits.longest)
+    return TaskDesk(records, keys.proofs("task ids", b""), limits)
 
 
 def limits_of(settings: Settings) -> TaskLimits:

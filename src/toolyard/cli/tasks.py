@@ -7,7 +7,8 @@ import time
 from argparse import ArgumentParser, Namespace
 from collections.abc import Awaitable, Callable
 
-from toolyard.app.tasks import limits_of, tasks_folder
+from toolyard.app.plan import Plan
+from toolyard.app.tasks import opened_desk
 from toolyard.cli.choosing import chosen_by, plan_of, refuse_nothing
 from toolyard.cli.options import add_project
 from toolyard.cli.output import counted, print_json, table
@@ -15,9 +16,7 @@ from toolyard.errors import ConfigError
 from toolyard.protocol.tasks.forms import detailed
 from toolyard.protocol.tasks.record import TaskRecord
 from toolyard.protocol.tasks.words import CANCELLED, COMPLETED
-from toolyard.settings import Settings
 from toolyard.tasks.desk import TaskDesk
-from toolyard.tasks.sqlite import SqliteRecords, exists
 
 LOOK_EVERY = 0.2
 # For a server to notice that somebody wants a task to end.
@@ -46,22 +45,16 @@ def add(parser: ArgumentParser) -> None:
 def run(options: Namespace) -> int:
     choice = chosen_by(options)
     refuse_nothing(choice)
-    plan = plan_of(options, choice)
-    folder = tasks_folder(plan)
-    if not exists(folder):
-        if options.action != "list":
-            raise ConfigError.at("tasks", f"no task named {options.id!r}: there has been none here")
-        return _print_list([], options)
-    return asyncio.run(_run(folder, options, plan.settings))
+    return asyncio.run(_run(plan_of(options, choice), options))
 
 
-async def _run(folder: str, options: Namespace, settings: Settings) -> int:
-    records = SqliteRecords(folder)
-    desk = TaskDesk(records, records.key, limits_of(settings))
-    try:
-        return await _ACTIONS[options.action](desk, options)
-    finally:
-        await desk.close()
+async def _run(plan: Plan, options: Namespace) -> int:
+    async with opened_desk(plan) as desk:
+        if desk is not None:
+            return await _ACTIONS[options.action](desk, options)
+    if options.action != "list":
+        raise ConfigError.at("tasks", f"no task named {options.id!r}: there has been none here")
+    return _print_list([], options)
 
 
 async def _list(desk: TaskDesk, options: Namespace) -> int:

@@ -12,7 +12,13 @@ from contextlib import aclosing, suppress
 from typing import Protocol
 
 from toolyard.catalog.entries import Tool
-from toolyard.errors import INVALID_PARAMS, METHOD_NOT_FOUND, ProtocolError, ToolError
+from toolyard.errors import (
+    INTERNAL_ERROR,
+    INVALID_PARAMS,
+    METHOD_NOT_FOUND,
+    ProtocolError,
+    ToolError,
+)
 from toolyard.protocol.call import LOCAL, Call, Channel, Handler, Json, JsonObject, Result
 from toolyard.protocol.tasks.forms import (
     core_handle,
@@ -27,7 +33,9 @@ from toolyard.tasks.desk import TaskDesk, Undertaking, Work
 from toolyard.tasks.questions import OpenQuestion
 from toolyard.tasks.records import TaskLimits
 from toolyard.tasks.running import RunningTask
+from toolyard.telemetry import logger
 
+log = logger("tasks")
 PAGE = 100
 
 
@@ -87,11 +95,16 @@ class TaskMethods:
         return self._answer(method, call, channel, resume)
 
     async def _answer(self, method: Handler, call: Call, channel: Channel, resume: Work) -> Result:
-        desk = self._office.desk_if_any()
-        task_id = call.params.get("taskId")
-        if desk is not None and isinstance(task_id, str):
-            await desk.take_over(task_id, call.caller, resume)
-        return await method(call, channel)
+        try:
+            desk = self._office.desk_if_any()
+            task_id = call.params.get("taskId")
+            if desk is not None and isinstance(task_id, str):
+                await desk.take_over(task_id, call.caller, resume)
+            return await method(call, channel)
+        except OSError as error:
+            log.error("%s cannot be answered: %s", call.method, error)
+            away = "What is kept of tasks cannot be reached at the moment; ask again"
+            raise ProtocolError(INTERNAL_ERROR, away) from None
 
     async def _find(self, call: Call) -> tuple[TaskDesk, TaskRecord]:
         task_id = call.params.get("taskId")

@@ -14,7 +14,7 @@ Every id is refused alike that this caller was not given: see identifiers.py.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from dataclasses import replace
 from typing import NamedTuple, TypeAlias
 
@@ -60,9 +60,10 @@ class Undertaking(NamedTuple):
 class TaskDesk:
     """The tasks of one process, and the records that it may share with others."""
 
-    def __init__(self, records: TaskRecords, key: bytes, limits: TaskLimits) -> None:
+    def __init__(self, records: TaskRecords, keys: Sequence[bytes], limits: TaskLimits) -> None:
+        """`keys`: the first one makes ids, those of all are known."""
         self._records = records
-        self._key = key
+        self._keys = tuple(keys)
         self._limits = limits
         self._running: dict[str, RunningTask] = {}
         self._notes: asyncio.Task[None] | None = None
@@ -73,7 +74,7 @@ class TaskDesk:
         """Raises ProtocolError if the caller has too many, ToolError if it cannot be kept."""
         caller, moment = call.caller.id, now()
         record = TaskRecord(
-            id=new_id(self._key, caller),
+            id=new_id(self._keys[0], caller),
             caller=caller,
             tool=undertaking.tool,
             created=moment,
@@ -163,7 +164,7 @@ class TaskDesk:
 
     async def get(self, task_id: str, caller: Caller) -> TaskRecord:
         """Raises ProtocolError for an id that this caller was not given, or no longer has."""
-        if not belongs(self._key, task_id, caller.id):
+        if not belongs(self._keys, task_id, caller.id):
             raise unknown_task()
         record = await self.find(task_id)
         if record is None:
@@ -180,10 +181,10 @@ class TaskDesk:
 
     async def take_over(self, task_id: str, caller: Caller, resume: Work) -> None:
         """Go on waiting for a task that a process which has ended began at an upstream."""
-        if task_id in self._running or not belongs(self._key, task_id, caller.id):
+        if task_id in self._running or not belongs(self._keys, task_id, caller.id):
             return
         record = await self._records.read(task_id)
-        if record is None or record.upstream is None or not self._is_orphan(record):
+        if record is None or record.upstream is None or not await self._is_orphan(record):
             return
         if task_id in self._running:
             return  # another request was faster
@@ -201,8 +202,8 @@ class TaskDesk:
         self._start(task, TaskChannel(task, None, None), undertaking)
         await self._records.write(record)
 
-    def _is_orphan(self, record: TaskRecord) -> bool:
-        return not record.over and not self._records.is_alive(record.owner)
+    async def _is_orphan(self, record: TaskRecord) -> bool:
+        return not record.over and not await self._records.is_alive(record.owner)
 
     async def summaries(self, caller: str | None = None) -> list[TaskRecord]:
         """The newest first; what runs here as it is now."""
@@ -215,13 +216,15 @@ class TaskDesk:
         ]
 
     async def _accounted_for(self, record: TaskRecord) -> TaskRecord:
-        if not self._is_orphan(record) or record.upstream is not None:
+        if record.upstream is not None or not await self._is_orphan(record):
             return record
         whole = await self._records.read(record.id) or record
+        if whole.over:
+            return whole  # meanwhile
         why = "The server that ran this task was stopped or died; the task was not run again"
         failed = whole.failed(ProtocolError(INTERNAL_ERROR, why), now())
-        await self._records.write(failed)
-        return failed
+        is_first = await self._records.write(failed)
+        return failed if is_first else await self._records.read(record.id) or failed
 
     async def follow(self, task_id: str, caller: Caller) -> AsyncGenerator[TaskRecord, None]:
         """Its state now, and each one after that, to its end. Raises ProtocolError."""
@@ -257,7 +260,7 @@ class TaskDesk:
         if task is not None:
             await self._heed(task, message)
         elif not record.over:
-            await self._records.leave(Note(record.id, message))
+            await self._records.leave(Note(record.id, message), record.owner)
 
     async def _heed(self, task: RunningTask, message: JsonObject) -> None:
         if "answers" in message:

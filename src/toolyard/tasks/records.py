@@ -37,7 +37,7 @@ class TaskRecords(Protocol):
     def owner(self) -> str:
         """The name of this process among those that share the records."""
 
-    def is_alive(self, owner: str) -> bool:
+    async def is_alive(self, owner: str) -> bool:
         """Does the process of this name still run?"""
 
     async def holdings(self, caller: str) -> Holdings: ...
@@ -51,7 +51,8 @@ class TaskRecords(Protocol):
     async def summaries(self, caller: str | None = None) -> list[TaskRecord]:
         """All of a caller, or of everybody, the newest first; without what may be large."""
 
-    async def leave(self, note: Note) -> None: ...
+    async def leave(self, note: Note, owner: str) -> None:
+        """For the process that runs the task."""
 
     async def collect(self, task_ids: Sequence[str]) -> list[Note]:
         """The notes for these tasks, each given once."""

@@ -59,7 +59,7 @@ class SqliteRecords:
     def __init__(self, folder: str) -> None:
         self._folder = folder
         os.makedirs(os.path.join(folder, LOCKS), 0o700, exist_ok=True)
-        self.key = key_in(folder)
+        self.keys = (key_in(folder),)
         self.owner = os.urandom(8).hex()
         self._lock = try_lock(self._lock_of(self.owner))
         self._thread = ThreadPoolExecutor(1, "tasks")
@@ -68,7 +68,7 @@ class SqliteRecords:
     def _lock_of(self, owner: str) -> str:
         return os.path.join(self._folder, LOCKS, os.path.basename(owner))
 
-    def is_alive(self, owner: str) -> bool:
+    async def is_alive(self, owner: str) -> bool:
         path = self._lock_of(owner)
         if owner == self.owner or not owner or not os.path.exists(path):
             return owner == self.owner
@@ -147,7 +147,7 @@ class SqliteRecords:
 
     # -- notes -------------------------------------------------------------------------
 
-    async def leave(self, note: Note) -> None:
+    async def leave(self, note: Note, owner: str) -> None:
         def put(database: sqlite3.Connection) -> None:
             row = (note.task, dumps(note.message))
             database.execute("insert into notes (task, message) values (?, ?)", row)

@@ -1,0 +1,187 @@
+"""Tasks among replicas that share a store: any of them answers for a task that another one runs."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from tests.cluster.yard import KEY, replica
+from tests.hooks.yard import Yard
+from tests.peers.raw_http import HttpClient, over_http
+from tests.peers.redis import RedisServer, needs_redis, redis_server
+from tests.peers.serving import Listening
+from tests.tasks.knowing import ABLE, begun, outcome, reaches
+from tests.tasks.test_bounds import ANN, BOB, as_caller, with_callers
+from tests.tasks.test_commands import ran
+from tests.tasks.test_killed import COUNTS, DIED
+from tests.until import until
+from toolyard.tasks.identifiers import new_id
+
+pytestmark = needs_redis
+MODERN, CORE = "2026-07-28", "2025-11-25"
+
+
+class Two(NamedTuple):
+    owner: Listening
+    other: Listening
+    redis: RedisServer
+
+
+@asynccontextmanager
+async def two(yard: Yard, state: dict[str, str]) -> AsyncIterator[Two]:
+    with redis_server() as redis:
+        async with (
+            replica(yard.root, redis, env=state) as owner,
+            replica(yard.root, redis, env=state) as other,
+        ):
+            yield Two(owner, other, redis)
+
+
+@asynccontextmanager
+async def clients(both: Two) -> AsyncIterator[tuple[HttpClient, HttpClient]]:
+    async with (
+        over_http(both.owner.url, MODERN, capabilities=ABLE) as here,
+        over_http(both.other.url, MODERN, capabilities=ABLE) as there,
+    ):
+        yield here, there
+
+
+def lives(pids: Path) -> bool:
+    return any(Path(f"/proc/{pid}").exists() for pid in pids.read_text().split())
+
+
+async def test_a_task_is_got_fed_and_cancelled_through_another_replica(
+    yard: Yard, state: dict[str, str]
+) -> None:
+    async with two(yard, state) as both, clients(both) as (here, there):
+        task = (await begun(here, "job"))["taskId"]
+        result = await outcome(there, task)
+        assert result["content"][0]["text"].strip() == f"run {task}"
+
+        task = (await begun(here, "asks"))["taskId"]
+        (key,) = (await reaches(there, task, "input_required"))["inputRequests"]
+        answer = {"action": "accept", "content": {"name": "Ada"}}
+        await there.result("tasks/update", {"taskId": task, "inputResponses": {key: answer}})
+        assert (await outcome(there, task))["content"][0]["text"].strip() == "Ada"
+
+        task = (await begun(here, "long"))["taskId"]
+        pids = yard.root / "pids"
+        await until(pids.exists)
+        await there.result("tasks/cancel", {"taskId": task})
+        assert (await reaches(there, task, "cancelled"))["taskId"] == task
+        await until(lambda: not lives(pids))
+    assert not list(Path(state["XDG_STATE_HOME"]).rglob("tasks.db"))
+
+
+async def test_callers_are_held_apart_and_bounded_over_all_replicas(
+    yard: Yard, state: dict[str, str]
+) -> None:
+    with_callers(yard, maxTasks=2)
+    async with two(yard, state) as both:
+        async with as_caller(both.owner, ANN, CORE) as here:
+            task = (await begun(here, "job", task={}))["taskId"]
+            async with as_caller(both.other, ANN, CORE) as there:
+                result = await there.result("tasks/result", {"taskId": task})
+                assert result["content"][0]["text"].strip() == f"run {task}"
+                for client in (here, there):
+                    await begun(client, "long", task={})
+                error = await here.error("tools/call", {"name": "long", "task": {}})
+                assert "2 tasks are running already" in error["message"]
+                lists = [(await client.result("tasks/list"))["tasks"] for client in (here, there)]
+                assert len(lists[0]) == 3
+                assert [entry["taskId"] for entry in lists[0]] == [
+                    entry["taskId"] for entry in lists[1]
+                ]
+        async with as_caller(both.other, BOB, CORE) as bob:
+            assert (await bob.result("tasks/list"))["tasks"] == []
+            for method in ("tasks/get", "tasks/result", "tasks/cancel"):
+                assert (await bob.error(method, {"taskId": task}))["code"] == -32602
+
+
+async def test_the_tasks_of_a_replica_that_was_killed_have_failed_and_ran_once(
+    yard: Yard, state: dict[str, str]
+) -> None:
+    yard.tool("counts", COUNTS, taskSupport="optional")
+    starts = yard.root / "starts"
+    async with two(yard, state) as both, clients(both) as (here, there):
+        kept = (await begun(here, "job"))["taskId"]
+        await outcome(here, kept)
+        tasks = [(await begun(here, "counts"))["taskId"] for _ in range(5)]
+        await until(lambda: starts.exists() and len(starts.read_text().split()) == 5)
+        assert (await reaches(there, tasks[0], "working"))["taskId"] == tasks[0]
+        both.owner.process.kill()
+        for task in tasks:
+            assert (await reaches(there, task, "failed"))["error"]["message"] == DIED
+        assert (await reaches(there, kept, "completed"))["taskId"] == kept
+    assert sorted(starts.read_text().split()) == sorted(tasks)
+
+
+@pytest.mark.long
+async def test_a_replica_that_was_away_ends_what_was_given_up_meanwhile(
+    yard: Yard, state: dict[str, str]
+) -> None:
+    async with two(yard, state) as both, clients(both) as (here, there):
+        task = (await begun(here, "long"))["taskId"]
+        pids = yard.root / "pids"
+        await until(pids.exists)
+        both.owner.process.send_signal(signal.SIGSTOP)
+        try:
+            assert (await reaches(there, task, "failed"))["error"]["message"] == DIED
+            assert lives(pids)
+        finally:
+            both.owner.process.send_signal(signal.SIGCONT)
+        await until(lambda: not lives(pids))
+        for client in (here, there):
+            assert (await reaches(client, task, "failed"))["error"]["message"] == DIED
+
+
+async def test_tasks_go_on_while_the_store_is_away_and_are_written_again_when_it_is_back(
+    yard: Yard, state: dict[str, str]
+) -> None:
+    async with two(yard, state) as both, clients(both) as (here, there):
+        task = (await begun(here, "long"))["taskId"]
+        await reaches(there, task, "working")
+        reports = (await begun(here, "reports"))["taskId"]
+        both.redis.kill()
+        forged = {"taskId": new_id(b"another key".ljust(32), "local")}
+        assert (await there.error("tasks/get", forged))["code"] == -32602
+        error = await there.error("tasks/get", {"taskId": task})
+        assert "cannot be reached at the moment" in error["message"]
+        result = await here.result("tools/call", {"name": "job", "arguments": {}})
+        assert "was not begun" in result["content"][0]["text"]
+        assert (await reaches(here, task, "working"))["taskId"] == task
+        (yard.root / "go").touch()
+        assert (await outcome(here, reports))["content"][0]["text"].strip() == "done"
+        both.redis.start()  # with nothing in it
+        for name, status in ((task, "working"), (reports, "completed")):
+            await until_shown(there, name, status)
+
+
+async def until_shown(client: HttpClient, task: str, status: str) -> None:
+    async with asyncio.timeout(10):
+        while status not in str(await client.request("tasks/get", {"taskId": task})):
+            await asyncio.sleep(0.05)
+
+
+async def test_the_operator_sees_and_ends_the_tasks_of_all_replicas(
+    yard: Yard, state: dict[str, str]
+) -> None:
+    async with two(yard, state) as both, clients(both) as (here, there):
+        tasks = {(await begun(client, "long"))["taskId"] for client in (here, there)}
+        shared = {
+            **state,
+            "TOOLYARD_STORE": both.redis.url,
+            "TOOLYARD_CLUSTER_KEY": KEY,
+        }
+        code, out, err = await ran(yard, shared, "tasks", "list", "--json")
+        assert code == 0, err
+        assert all(task in out for task in tasks)
+        for task in tasks:
+            code, out, err = await ran(yard, shared, "tasks", "cancel", task)
+            assert (code, "cancelled by the operator" in out) == (0, True), err
