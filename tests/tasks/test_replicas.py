@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import signal
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -20,6 +21,7 @@ from tests.tasks.knowing import ABLE, begun, outcome, reaches
 from tests.tasks.test_bounds import ANN, BOB, as_caller, with_callers
 from tests.tasks.test_commands import ran
 from tests.tasks.test_killed import COUNTS, DIED
+from tests.tasks.test_through_gateway import upstream
 from tests.until import until
 from toolyard.tasks.identifiers import new_id
 
@@ -34,11 +36,11 @@ class Two(NamedTuple):
 
 
 @asynccontextmanager
-async def two(yard: Yard, state: dict[str, str]) -> AsyncIterator[Two]:
+async def two(place: Path, state: dict[str, str]) -> AsyncIterator[Two]:
     with redis_server() as redis:
         async with (
-            replica(yard.root, redis, env=state) as owner,
-            replica(yard.root, redis, env=state) as other,
+            replica(place, redis, env=state) as owner,
+            replica(place, redis, env=state) as other,
         ):
             yield Two(owner, other, redis)
 
@@ -59,7 +61,7 @@ def lives(pids: Path) -> bool:
 async def test_a_task_is_got_fed_and_cancelled_through_another_replica(
     yard: Yard, state: dict[str, str]
 ) -> None:
-    async with two(yard, state) as both, clients(both) as (here, there):
+    async with two(yard.root, state) as both, clients(both) as (here, there):
         task = (await begun(here, "job"))["taskId"]
         result = await outcome(there, task)
         assert result["content"][0]["text"].strip() == f"run {task}"
@@ -83,7 +85,7 @@ async def test_callers_are_held_apart_and_bounded_over_all_replicas(
     yard: Yard, state: dict[str, str]
 ) -> None:
     with_callers(yard, maxTasks=2)
-    async with two(yard, state) as both:
+    async with two(yard.root, state) as both:
         async with as_caller(both.owner, ANN, CORE) as here:
             task = (await begun(here, "job", task={}))["taskId"]
             async with as_caller(both.other, ANN, CORE) as there:
@@ -109,7 +111,7 @@ async def test_the_tasks_of_a_replica_that_was_killed_have_failed_and_ran_once(
 ) -> None:
     yard.tool("counts", COUNTS, taskSupport="optional")
     starts = yard.root / "starts"
-    async with two(yard, state) as both, clients(both) as (here, there):
+    async with two(yard.root, state) as both, clients(both) as (here, there):
         kept = (await begun(here, "job"))["taskId"]
         await outcome(here, kept)
         tasks = [(await begun(here, "counts"))["taskId"] for _ in range(5)]
@@ -122,11 +124,27 @@ async def test_the_tasks_of_a_replica_that_was_killed_have_failed_and_ran_once(
     assert sorted(starts.read_text().split()) == sorted(tasks)
 
 
+async def test_a_task_at_an_upstream_goes_on_at_another_replica_when_its_own_was_killed(
+    server: Listening, yard: Yard, tmp_path: Path
+) -> None:
+    registry = tmp_path / "registry.json"
+    registry.write_text(json.dumps({"servers": [upstream(server)]}))
+    state = {"XDG_STATE_HOME": str(tmp_path / "gate")}
+    async with two(registry, state) as both, clients(both) as (here, there):
+        task = (await begun(here, "reports"))["taskId"]
+        assert (await reaches(there, task, "working"))["taskId"] == task
+        both.owner.process.kill()
+        await both.owner.process.wait()
+        yard.write("go", "")
+        result = await outcome(there, task)
+        assert result["content"][0]["text"].strip() == "done"
+
+
 @pytest.mark.long
 async def test_a_replica_that_was_away_ends_what_was_given_up_meanwhile(
     yard: Yard, state: dict[str, str]
 ) -> None:
-    async with two(yard, state) as both, clients(both) as (here, there):
+    async with two(yard.root, state) as both, clients(both) as (here, there):
         task = (await begun(here, "long"))["taskId"]
         pids = yard.root / "pids"
         await until(pids.exists)
@@ -144,7 +162,7 @@ async def test_a_replica_that_was_away_ends_what_was_given_up_meanwhile(
 async def test_tasks_go_on_while_the_store_is_away_and_are_written_again_when_it_is_back(
     yard: Yard, state: dict[str, str]
 ) -> None:
-    async with two(yard, state) as both, clients(both) as (here, there):
+    async with two(yard.root, state) as both, clients(both) as (here, there):
         task = (await begun(here, "long"))["taskId"]
         await reaches(there, task, "working")
         reports = (await begun(here, "reports"))["taskId"]
@@ -172,7 +190,7 @@ async def until_shown(client: HttpClient, task: str, status: str) -> None:
 async def test_the_operator_sees_and_ends_the_tasks_of_all_replicas(
     yard: Yard, state: dict[str, str]
 ) -> None:
-    async with two(yard, state) as both, clients(both) as (here, there):
+    async with two(yard.root, state) as both, clients(both) as (here, there):
         tasks = {(await begun(client, "long"))["taskId"] for client in (here, there)}
         shared = {
             **state,
