@@ -59,7 +59,7 @@ def test_what_has_another_form_is_left_to_the_ordinary_way(line: bytes) -> None:
 
 
 def _fit(text: bytes, date: str, method: str = "tools/call") -> bytes | None:
-    result = Verbatim(loads(text), text)
+    result = Verbatim.of(loads(text), text)
     return passed_on(result, shape_result(method, result, ALL[date], STAMP))
 
 
@@ -103,11 +103,11 @@ def test_what_has_to_change_is_written_anew(text: bytes, date: str) -> None:
     ],
 )
 def test_a_member_is_cut_out_where_its_place_is_certain(text: bytes, rest: bytes | None) -> None:
-    result = Verbatim(loads(text), text).without("_meta")
+    result = Verbatim.of(loads(text), text).without("_meta")
     assert result == {key: value for key, value in loads(text).items() if key != "_meta"}
     assert (result.text if isinstance(result, Verbatim) else None) == rest
 
 
 def test_a_result_with_a_text_cannot_be_changed_by_mistake() -> None:
     with pytest.raises(TypeError):
-        Verbatim(loads(PLAIN), PLAIN)["isError"] = True
+        Verbatim.of(loads(PLAIN), PLAIN)["isError"] = True

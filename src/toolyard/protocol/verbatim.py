@@ -13,29 +13,45 @@ the answer is read like any other message.
 from __future__ import annotations
 
 import re
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 from toolyard.protocol.codec import dumps, exact, half_pairs
 from toolyard.protocol.values import Json, JsonObject
 
-_ID_BEFORE = re.compile(
+_ID_FIRST, _THEN_RESULT = b'{"jsonrpc":"2.0","id":', b',"result":'
+_RESULT_FIRST, _THEN_ID = b'{"result":', b',"jsonrpc":"2.0","id":'
+_SPACED_ID_FIRST = re.compile(
     rb'\s*\{\s*"jsonrpc"\s*:\s*"2\.0"\s*,\s*"id"\s*:\s*(\d{1,18})\s*,\s*"result"\s*:\s*(?=\{)'
 )
-_RESULT_FIRST = re.compile(rb'\s*\{\s*"result"\s*:\s*(?=\{)')
-_ID_BEHIND = re.compile(rb'\}(\s*,\s*"jsonrpc"\s*:\s*"2\.0"\s*,\s*"id"\s*:\s*(\d{1,18})\s*\}\s*)$')
-_END = re.compile(rb"\}(\s*\}\s*)$")
-# Where the end of an envelope is looked for.
-_LONGEST_END = 100
+_SPACED_RESULT_FIRST = re.compile(rb'\s*\{\s*"result"\s*:\s*(?=\{)')
+_SPACED_ID_LAST = re.compile(
+    rb'\}(\s*,\s*"jsonrpc"\s*:\s*"2\.0"\s*,\s*"id"\s*:\s*(\d{1,18})\s*\}\s*)$'
+)
+_SPACED_END = re.compile(rb"\}(\s*\}\s*)$")
+# Where the rest of an envelope is looked for. An id has at most 18 digits.
+_LONGEST_HEAD, _LONGEST_END = 52, 100
+
+
+class Place(NamedTuple):
+    """Of a result in an answer."""
+
+    start: int
+    end: int
+    number: bytes | bytearray
 
 
 class Verbatim(JsonObject):
     """A result with the text that it was read from. Nobody changes it: a copy has no text."""
 
     __slots__ = ("text",)
+    text: bytes
 
-    def __init__(self, value: JsonObject, text: bytes) -> None:
-        super().__init__(value)
-        self.text = text
+    @classmethod
+    def of(cls, value: JsonObject, text: bytes) -> Verbatim:
+        # No __init__: this is done for every answer, and a call costs as much as the rest.
+        result = cls(value)
+        result.text = text
+        return result
 
     def __setitem__(self, name: str, value: Json) -> NoReturn:
         raise TypeError("a result that is passed on is not changed: make a copy")
@@ -49,29 +65,51 @@ class Verbatim(JsonObject):
         if not found or self.text.count(key) != 1 or not copy:
             return copy
         if after.startswith(b","):
-            return Verbatim(copy, before + after[1:])
-        return Verbatim(copy, before.removesuffix(b",") + after)
+            return Verbatim.of(copy, before + after[1:])
+        return Verbatim.of(copy, before.removesuffix(b",") + after)
 
 
 def answer_in(data: bytes | bytearray) -> JsonObject | None:
     """The answer in these bytes, its result verbatim; None where it has another form."""
-    head = _ID_BEFORE.match(data)
-    if head is not None:
-        tail, number = _END.search(data, max(0, len(data) - _LONGEST_END)), head[1]
-    else:
-        head = _RESULT_FIRST.match(data)
-        if head is None:
-            return None
-        tail = _ID_BEHIND.search(data, max(0, len(data) - _LONGEST_END))
-        number = tail[2] if tail is not None else b""
-    if tail is None:
+    place = _usual_place(data) or _unusual_place(data)
+    if place is None:
         return None
+    start, end, number = place
     # What stands between is the result if it is JSON by itself.
-    text = bytes(memoryview(data)[head.end() : tail.start(1)])
+    text = bytes(data[start:end])
     value = _value(text)
     if value is None:
         return None
-    return {"jsonrpc": "2.0", "id": int(number), "result": Verbatim(value, text)}
+    return {"jsonrpc": "2.0", "id": int(number), "result": Verbatim.of(value, text)}
+
+
+def _usual_place(data: bytes | bytearray) -> Place | None:
+    """Where the result begins and ends, and the id, as most servers write an answer."""
+    if not data.endswith(b"}"):
+        return None
+    if data.startswith(_ID_FIRST):
+        start = data.find(_THEN_RESULT, len(_ID_FIRST), _LONGEST_HEAD)
+        end, number = len(data) - 1, data[len(_ID_FIRST) : start]
+        start += len(_THEN_RESULT)
+    elif data.startswith(_RESULT_FIRST):
+        end = data.rfind(_THEN_ID, max(0, len(data) - _LONGEST_END))
+        start, number = len(_RESULT_FIRST), data[end + len(_THEN_ID) : -1]
+    else:
+        return None
+    return Place(start, end, number) if number.isdigit() and end > start else None
+
+
+def _unusual_place(data: bytes | bytearray) -> Place | None:
+    """The same with spaces in between."""
+    head = _SPACED_ID_FIRST.match(data)
+    if head is not None:
+        tail = _SPACED_END.search(data, max(0, len(data) - _LONGEST_END))
+        return Place(head.end(), tail.start(1), head[1]) if tail is not None else None
+    head = _SPACED_RESULT_FIRST.match(data)
+    if head is None:
+        return None
+    tail = _SPACED_ID_LAST.search(data, max(0, len(data) - _LONGEST_END))
+    return Place(head.end(), tail.start(1), tail[2]) if tail is not None else None
 
 
 def _value(text: bytes) -> JsonObject | None:
@@ -86,9 +124,13 @@ def _value(text: bytes) -> JsonObject | None:
 
 def passed_on(result: Verbatim, fit: JsonObject) -> bytes | None:
     """The text of `fit`, where it is the result with nothing but members added to it."""
-    if not result or any(name not in fit or fit[name] != result[name] for name in result):
-        return None
+    for name, value in result.items():
+        other = fit.get(name, fit)
+        if other is not value and other != value:
+            return None
     if len(fit) == len(result):
         return result.text
+    if not result:
+        return None
     more = dumps({name: value for name, value in fit.items() if name not in result})
     return b"".join((more[:-1], b",", memoryview(result.text)[1:]))

@@ -12,7 +12,7 @@ _FEW, _SHORT = 8, 500
 
 
 def glimpse(value: Json) -> Json:
-    if type(value) is dict and _at_a_glance(value):
+    if isinstance(value, dict) and _at_a_glance(value):
         return value
     if isinstance(value, Encoded):
         return f"({len(value.body)} bytes of JSON, encoded once for all clients)"
@@ -21,7 +21,7 @@ def glimpse(value: Json) -> Json:
 
 def is_small(value: Json) -> bool:
     """One glance is enough for most calls; the others cost no more than what would be kept."""
-    return (type(value) is dict and _at_a_glance(value)) or _counted(value)
+    return (isinstance(value, dict) and _at_a_glance(value)) or _counted(value)
 
 
 def _at_a_glance(value: JsonObject) -> bool:
