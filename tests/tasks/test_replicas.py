@@ -181,8 +181,23 @@ async def test_tasks_go_on_while_the_store_is_away_and_are_written_again_when_it
             await until_shown(there, name, status)
 
 
+async def test_an_outcome_that_could_not_be_written_is_written_when_the_store_is_back(
+    yard: Yard, state: dict[str, str]
+) -> None:
+    async with two(yard.root, state) as both, clients(both) as (here, there):
+        task = (await begun(here, "reports"))["taskId"]
+        await reaches(there, task, "working")
+        both.redis.pause()  # for less than a lease, and nothing is lost
+        (yard.root / "go").touch()
+        await outcome(here, task)
+        refusal = await here.result("tools/call", {"name": "job", "arguments": {}})
+        assert "was not begun" in refusal["content"][0]["text"]
+        both.redis.go_on()
+        await until_shown(there, task, "completed")
+
+
 async def until_shown(client: HttpClient, task: str, status: str) -> None:
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(20):
         while status not in str(await client.request("tasks/get", {"taskId": task})):
             await asyncio.sleep(0.05)
 
