@@ -3,10 +3,11 @@ import { useMemo, useRef, useState } from "preact/hooks";
 import { send } from "../api";
 import { clock, ms } from "../format";
 import { calls, refreshCalls } from "../live";
+import { GROUPS, matching, underHeadings, type Group, type LineRow } from "../model/lines";
 import { go, href, type Route } from "../router";
 import { useStore } from "../store";
 import type { TrafficLine } from "../types";
-import { IconButton, SearchField } from "../ui/controls";
+import { Badge, IconButton, SearchField } from "../ui/controls";
 import { Rows } from "../ui/rows";
 import { Empty, Shown } from "../ui/states";
 import { Text } from "../ui/text";
@@ -41,26 +42,21 @@ const OUTCOMES = ["all", "ok", "error", "running", "cancelled"];
 function Body({ lines, chosen }: { lines: TrafficLine[]; chosen: number }) {
   const [words, setWords] = useState("");
   const [outcome, setOutcome] = useState("all");
+  const [quiet, setQuiet] = useState(false);
+  const [group, setGroup] = useState<Group>("none");
   const [paused, setPaused] = useState(false);
   const held = useRef(lines);
   if (!paused) held.current = lines;
   const shown = held.current;
-  const found = useMemo(() => {
-    const wanted = words.toLowerCase().split(/\s+/).filter(Boolean);
-    return shown.filter(
-      (line) =>
-        (outcome === "all" || line.outcome === outcome) &&
-        wanted.every((word) =>
-          `${line.method} ${line.name} ${line.client} ${line.to ?? ""}`
-            .toLowerCase()
-            .includes(word),
-        ),
-    );
-  }, [shown, words, outcome]);
+  const found = useMemo(
+    () => matching(shown, { words, outcome, quiet }),
+    [shown, words, outcome, quiet],
+  );
+  const rows = useMemo(() => underHeadings(found, group), [found, group]);
   const most = useMemo(() => Math.max(...found.map((line) => line.ms), 1), [found]);
   return (
     <>
-      <div class="bar">
+      <div class="bar traffic-bar">
         <SearchField
           value={words}
           change={setWords}
@@ -76,6 +72,30 @@ function Body({ lines, chosen }: { lines: TrafficLine[]; chosen: number }) {
             <option key={one}>{one}</option>
           ))}
         </select>
+        <select
+          aria-label="Group by"
+          value={group}
+          onChange={(event) => setGroup(event.currentTarget.value as Group)}
+        >
+          {GROUPS.map((one) => (
+            <option key={one} value={one}>
+              {one === "none" ? "no groups" : `by ${one}`}
+            </option>
+          ))}
+        </select>
+        <label class="traffic-quiet">
+          <input
+            type="checkbox"
+            checked={quiet}
+            onChange={(event) => setQuiet(event.currentTarget.checked)}
+          />
+          Hide lists and pings
+        </label>
+        <IconButton
+          icon="export"
+          label="Export what is shown as JSON"
+          act={() => download("traffic.json", JSON.stringify(found, null, 2))}
+        />
         <IconButton
           icon={paused ? "play" : "pause"}
           label={paused ? "Go on" : "Pause"}
@@ -96,17 +116,49 @@ function Body({ lines, chosen }: { lines: TrafficLine[]; chosen: number }) {
         </Empty>
       )}
       <div class="grid traffic-grid">
+        {found.length > 0 && <Head />}
         <Rows
-          count={found.length}
+          count={rows.length}
           height={32}
           label="Calls"
-          render={(index) => (
-            <Line line={found[index]!} most={most} chosen={found[index]!.number === chosen} />
-          )}
+          render={(index) => <CallRow row={rows[index]!} most={most} chosen={chosen} />}
         />
       </div>
     </>
   );
+}
+
+function Head() {
+  return (
+    <div class="grid-row traffic-head">
+      <span />
+      <span>Time</span>
+      <span>Call</span>
+      <span class="grid-text">Method and client</span>
+      <span class="time-bar-head" />
+      <span class="number">Took</span>
+    </div>
+  );
+}
+
+function CallRow({ row, most, chosen }: { row: LineRow; most: number; chosen: number }) {
+  if ("line" in row)
+    return <Line line={row.line} most={most} chosen={row.line.number === chosen} />;
+  return (
+    <h2 class="traffic-group">
+      <Text of={row.heading} />
+      <span class="count">{row.calls.toLocaleString()}</span>
+      {row.failed > 0 && <Badge tone="bad">{row.failed.toLocaleString()} failed</Badge>}
+    </h2>
+  );
+}
+
+function download(name: string, text: string): void {
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(new Blob([text], { type: "application/json" }));
+  link.download = name;
+  link.click();
+  URL.revokeObjectURL(link.href);
 }
 
 function Line({ line, most, chosen }: { line: TrafficLine; most: number; chosen: boolean }) {
