@@ -1,0 +1,30 @@
+"""Large screens are used, and smaller ones look as before."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.async_api import Browser, expect
+
+from tests.web.browser import keep_picture, show, window
+from tests.web.gateway import Opened
+
+pytestmark = [pytest.mark.long, pytest.mark.asyncio(loop_scope="module")]
+
+WIDTH = "e => Math.round(e.getBoundingClientRect().width)"
+
+
+@pytest.mark.parametrize(
+    ("size", "content", "entries"),
+    [((1920, 1080), 1600, 440), ((1440, 900), 1120, 330)],
+)
+async def test_content_grows_with_a_large_screen(
+    browser: Browser, yard: Opened, size: tuple[int, int], content: int, entries: int
+) -> None:
+    async with window(browser, yard.link, size=size) as page:
+        await expect(page.get_by_role("article", name="yard")).to_be_visible()
+        assert await page.locator(".screen").evaluate(WIDTH) == content
+        await keep_picture(page, f"overview-{size[0]}")
+        await show(page, "#/explore/tools/greet")
+        await expect(page.locator(".entry")).to_be_visible()
+        assert await page.locator(".explore-list").evaluate(WIDTH) == entries
+        await keep_picture(page, f"explore-{size[0]}")
