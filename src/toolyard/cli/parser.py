@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from argparse import Action, ArgumentParser
-from collections.abc import Iterator
-from typing import NoReturn
+from collections.abc import Iterator, Sequence
+from typing import Any, NoReturn
 
 from toolyard.errors import did_you_mean
 
@@ -15,6 +15,8 @@ _UNKNOWN_CHOICE = re.compile(r"(argument .*: invalid choice: '(.*)') \(choose fr
 
 class CommandParser(ArgumentParser):
     """Suggests a flag or a subcommand where it was given an unknown one."""
+
+    _words: Sequence[str] = ()
 
     def error(self, message: str) -> NoReturn:
         super().error(message + self._suggestion(message))
@@ -28,13 +30,18 @@ class CommandParser(ArgumentParser):
         unknown = next((word for word in words if word.startswith("-")), None)
         if unknown is None:
             return ""
-        known = [flag for parser in self._with_subcommands() for flag in parser.flags()]
-        return did_you_mean(unknown.partition("=")[0], known, quote="")
+        return did_you_mean(unknown.partition("=")[0], self._flags_in_use(), quote="")
 
-    def _with_subcommands(self) -> Iterator[CommandParser]:
-        yield self
-        for parser in self.subcommands().values():
-            yield from parser._with_subcommands()
+    def parse_args(self, args: Any = None, namespace: Any = None) -> Any:
+        self._words = list(args or ())
+        return super().parse_args(args, namespace)
+
+    def _flags_in_use(self) -> Iterator[str]:
+        """Its own, and those of the subcommand that the words name, which are parsed by it."""
+        yield from self.flags()
+        for name, parser in self.subcommands().items():
+            if name in self._words:
+                yield from parser.flags()
 
     def subcommands(self) -> dict[str, CommandParser]:
         action = self.positional()
