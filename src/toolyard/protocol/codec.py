@@ -115,16 +115,6 @@ def _slowly(data: bytes) -> Json:
         raise TooDeep(f"Nested deeper than {MAX_DEPTH} levels") from None
 
 
-def half_pairs(data: bytes) -> Json | None:
-    """The value of JSON text that orjson refuses for a lone surrogate; None if it is not JSON."""
-    if b"\\ud" not in data and b"\\uD" not in data:
-        return None
-    try:
-        return None if len(data) > _SHALLOW and too_deep(data) else _slowly(data)
-    except ValueError:
-        return None
-
-
 def _finite(text: str) -> float:
     number = float(text)
     if isfinite(number):

@@ -11,7 +11,6 @@ from toolyard.http.fetching.client import ClientResponse
 from toolyard.http.fetching.connection import Broken
 from toolyard.protocol.call import JsonObject
 from toolyard.protocol.codec import loads
-from toolyard.protocol.verbatim import answer_in
 from toolyard.upstreams.link.link import Lost, messages_in
 
 ACCEPT_EVENTS = "text/event-stream"
@@ -39,7 +38,6 @@ def messages_of(event: ServerSentEvent) -> list[JsonObject]:
 def messages_from(data: bytes | bytearray) -> list[JsonObject]:
     try:
         # A bytearray is as good here, and a copy of a long message is not.
-        answer = answer_in(data)
-        return [answer] if answer is not None else messages_in(loads(data))  # type: ignore[arg-type]
+        return messages_in(loads(data))  # type: ignore[arg-type]
     except ProtocolError as error:
         raise Lost(f"sent something that is not JSON ({error.data or error.message})") from None
