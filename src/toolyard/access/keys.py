@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import orjson
 
 from toolyard.access.oauth.issuer.metadata import is_web_url, issuer_urls
-from toolyard.http.fetching.fetch import Fetch, FetchError
+from toolyard.http.fetching.fetch import FetchError, GuardedFetch
 from toolyard.protocol.call import Json
 from toolyard.telemetry import logger
 
@@ -33,7 +33,7 @@ class KeySet:
     def __init__(
         self,
         issuer: str,
-        fetch: Fetch,
+        fetch: GuardedFetch,
         *,
         jwks_uri: str = "",
         clock: Callable[[], float] = time.monotonic,

@@ -190,7 +190,7 @@ def _tools(
     plan: Plan, offer: Offer, scripts: Scripts, taps: Taps, tasks: LaterTasks, context: Context
 ) -> ToolMethods:
     permit = permit_of(plan.settings, scripts.policy, deny_unnamed=plan.like_mcp_bash)
-    return ToolMethods(offer, taps.permit(permit), tasks, context.results)
+    return ToolMethods(offer, taps.permit(permit), tasks.methods, context.results)
 
 
 def _methods(

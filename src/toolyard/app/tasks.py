@@ -10,20 +10,15 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from toolyard.app.plan import Plan
-from toolyard.catalog.entries import Tool
-from toolyard.methods.tools import Watching, Work
-from toolyard.protocol.call import Call, Channel, Json, JsonObject, Result
 from toolyard.settings import Settings
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable
-
     from toolyard.cluster.cluster import Cluster
     from toolyard.methods.tasks import TaskMethods
     from toolyard.store.interface import Store
@@ -51,28 +46,14 @@ class LaterTasks:
         self._cluster = cluster
         self._folder = tasks_folder(plan)
         self._desk: TaskDesk | None = None
+        self._methods: TaskMethods | None = None
 
-    @cached_property
-    def _methods(self) -> TaskMethods:
-        from toolyard.methods.tasks import TaskMethods
+    def methods(self) -> TaskMethods:
+        if self._methods is None:
+            from toolyard.methods.tasks import TaskMethods
 
-        return TaskMethods(self)
-
-    async def begin(
-        self,
-        call: Call,
-        channel: Channel,
-        tool: Tool,
-        work: Work,
-        upstream: JsonObject | None = None,
-    ) -> Result:
-        return await self._methods.begin(call, channel, tool, work, upstream)
-
-    def answer(self, call: Call, channel: Channel, resume: Work) -> Awaitable[Result]:
-        return self._methods.answer(call, channel, resume)
-
-    async def watch(self, call: Call, ids: Json, tell: Callable[[JsonObject], None]) -> Watching:
-        return await self._methods.watch(call, ids, tell)
+            self._methods = TaskMethods(self)
+        return self._methods
 
     @cached_property
     def limits(self) -> TaskLimits:

@@ -130,7 +130,7 @@ def _greeting(dial: Dial, keys: ClusterKeys) -> Dial:
 
 
 @dataclass(frozen=True, slots=True)
-class Folder:
+class SocketFolder:
     """A Directory: who has a socket there, is there."""
 
     path: str

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import partial
-from typing import NamedTuple, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, NamedTuple, Protocol, runtime_checkable
 
 from toolyard.catalog.announcer import Listener
 from toolyard.catalog.entries import Resource, Template
@@ -22,12 +22,14 @@ from toolyard.errors import (
 )
 from toolyard.methods.offer import Offer
 from toolyard.methods.resources import find, is_known, uri_of
-from toolyard.methods.tools import TaskHost
 from toolyard.protocol.call import Call, Caller, Channel, Json, JsonObject, Result, Session
 from toolyard.protocol.eras.keys import SUBSCRIPTION_ID
 from toolyard.protocol.guise import guise_of
 from toolyard.protocol.kinds import RESOURCE_UPDATED, SPELLED
 from toolyard.telemetry import logger
+
+if TYPE_CHECKING:
+    from toolyard.methods.tasks import TaskMethods
 
 log = logger("subscriptions")
 MOST_SUBSCRIPTIONS = 1000
@@ -130,7 +132,7 @@ class SubscriptionMethods:
 
     offer: Offer
     room: Room = field(default_factory=Room)
-    tasks: TaskHost | None = None
+    tasks: Callable[[], TaskMethods] | None = None
     watches: dict[tuple[str, str], UriWatch] = field(default_factory=dict)
     sessions: dict[str, dict[str, Callable[[], None]]] = field(default_factory=dict)
     closing: asyncio.Event = field(default_factory=asyncio.Event)
@@ -193,7 +195,7 @@ class SubscriptionMethods:
                 leave.append(await self._hold(topic, call, channel, hear, hears_all=True))
             if "taskIds" in filters and self.tasks is not None:
                 tell = partial(stream.say, TASK_CHANGED)
-                watching = await self.tasks.watch(call, filters["taskIds"], tell)
+                watching = await self.tasks().watch(call, filters["taskIds"], tell)
                 leave.append(watching.leave)
                 granted_filters["taskIds"] = watching.ids
             stream.open(granted_filters)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from toolyard.errors import METHOD_NOT_FOUND, ProtocolError, shown
 from toolyard.methods.completions import CompletionMethods
@@ -15,10 +16,13 @@ from toolyard.methods.resources import ResourceMethods
 from toolyard.methods.results import Results
 from toolyard.methods.roots import RootsMethods
 from toolyard.methods.subscriptions import Room, SubscriptionMethods
-from toolyard.methods.tools import TaskHost, ToolMethods
+from toolyard.methods.tools import ToolMethods
 from toolyard.protocol.call import Call, Channel, Handler, Result
 from toolyard.protocol.kinds import KINDS, NAMED_BY, SPELLED
 from toolyard.protocol.revisions import ALL
+
+if TYPE_CHECKING:
+    from toolyard.methods.tasks import TaskMethods
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,8 +83,8 @@ def methods_of(
     return Methods(table, subscriptions)
 
 
-def _of_tasks(tasks: TaskHost, tools: ToolMethods) -> Handler:
-    return lambda call, channel: tasks.answer(call, channel, tools.resume)
+def _of_tasks(tasks: Callable[[], TaskMethods], tools: ToolMethods) -> Handler:
+    return lambda call, channel: tasks().answer(call, channel, tools.resume)
 
 
 TASK_METHODS = frozenset[str]().union(

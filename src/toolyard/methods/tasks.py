@@ -68,9 +68,9 @@ class TaskMethods:
         }
 
     async def begin(
-        self, call: Call, channel: Channel, tool: Tool, work: Work, upstream: JsonObject | None
+        self, call: Call, channel: Channel, tool: Tool, work: Work, upstream: Json = None
     ) -> Result:
-        """Make a task of a call of this tool, and give its handle."""
+        """Make a task of a call of this tool: its handle. `upstream`: it runs there already."""
         undertaking = Undertaking(tool.name, work, self._ttl(call, tool), upstream)
         try:
             desk = self._office.desk()
@@ -87,6 +87,7 @@ class TaskMethods:
         return min(wish or work + limits.keep, limits.longest)
 
     def answer(self, call: Call, channel: Channel, resume: Work) -> Awaitable[Result]:
+        """`resume` waits for a task that an earlier process has begun."""
         method = self._table.get((call.revision.tasks, call.method))
         if method is None:
             raise ProtocolError(METHOD_NOT_FOUND, "Method not found", call.method)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Protocol, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from toolyard.catalog.entries import Tool
 from toolyard.catalog.snapshot import Catalog
@@ -18,6 +18,9 @@ from toolyard.protocol.codec import dumps
 from toolyard.protocol.eras.headers import check_parameters
 from toolyard.protocol.tasks.words import FORBIDDEN, UPSTREAM, becomes_task
 
+if TYPE_CHECKING:
+    from toolyard.methods.tasks import TaskMethods
+
 # In a tool's `_meta`: clients of 2025-11-25 poll for its answer instead of holding a stream.
 # It travels with the definition, so it works through any number of gateways.
 POLLED = "toolyard/poll"
@@ -26,41 +29,12 @@ POLLED = "toolyard/poll"
 Permit: TypeAlias = Callable[[Call, Tool], Awaitable[None] | None]
 
 
-Work: TypeAlias = Callable[[Call, Channel], Awaitable[Result]]
-
-
-class TaskHost(Protocol):
-    """Makes tasks of calls, and answers for them."""
-
-    async def begin(
-        self,
-        call: Call,
-        channel: Channel,
-        tool: Tool,
-        work: Work,
-        upstream: JsonObject | None = None,
-    ) -> Result:
-        """Let the work go on by itself; the handle for it. `upstream`: it runs there already."""
-
-    def answer(self, call: Call, channel: Channel, resume: Work) -> Awaitable[Result]:
-        """The methods tasks/*. `resume` waits for a task that an earlier process has begun."""
-
-    async def watch(self, call: Call, ids: Json, tell: Callable[[JsonObject], None]) -> Watching:
-        """Tell of every state of the caller's own among these tasks."""
-
-
-class Watching(Protocol):
-    @property
-    def ids(self) -> list[str]: ...
-
-    def leave(self) -> None: ...
-
-
 @dataclass(frozen=True, slots=True)
 class ToolMethods:
     offer: Offer
     permit: Permit | None = None
-    tasks: TaskHost | None = None
+    # Makes tasks of calls; what that takes is loaded with the first.
+    tasks: Callable[[], TaskMethods] | None = None
     # Keeps results within their limits; None: there are none.
     results: Results | None = None
 
@@ -72,11 +46,10 @@ class ToolMethods:
             await decision
         check = check_arguments if call.via is None else check_with_schema
         check(catalog, tool, arguments)
-        if tool.tasks is not FORBIDDEN or "task" in call.params:
-            host = self._host(call, tool)
-            if host is not None:
-                work = partial(self._use, catalog, tool, arguments)
-                return await host.begin(call, channel, tool, work)
+        may_be_task = tool.tasks is not FORBIDDEN or "task" in call.params
+        if may_be_task and _becomes_task(call, tool) and self.tasks is not None:
+            work = partial(self._use, catalog, tool, arguments)
+            return await self.tasks().begin(call, channel, tool, work)
         if "_meta" in tool.definition and _wants_polling(tool):
             channel.close_stream()
         result = await tool.target.call(arguments, call, channel)
@@ -84,7 +57,7 @@ class ToolMethods:
             result = _with_valid_output(catalog, tool, result)
         elif type(result) is dict and UPSTREAM in result and self.tasks is not None:
             work, upstream = partial(self._use, catalog, tool, arguments), result[UPSTREAM]
-            return await self.tasks.begin(call, channel, tool, work, upstream)
+            return await self.tasks().begin(call, channel, tool, work, upstream)
         if self.results is None or self.results.limit(tool) is None:
             return result
         return await self.results.fit(tool, result, call)
@@ -130,12 +103,13 @@ class ToolMethods:
             result = _with_valid_output(catalog, tool, result)
         return result if self.results is None else await self.results.fit(tool, result, call)
 
-    def _host(self, call: Call, tool: Tool) -> TaskHost | None:
-        """Who makes a task of this call, if it is to become one. Raises ProtocolError."""
-        if not becomes_task(call.revision, call.params, call.client.capabilities, tool.tasks):
-            return None
-        answers_at_once = tool.asks_first and call.input_responses is None
-        return None if answers_at_once else self.tasks
+
+def _becomes_task(call: Call, tool: Tool) -> bool:
+    """Raises ProtocolError."""
+    if not becomes_task(call.revision, call.params, call.client.capabilities, tool.tasks):
+        return False
+    asks_at_once = tool.asks_first and call.input_responses is None
+    return not asks_at_once
 
 
 def _arguments_of(call: Call, catalog: Catalog, tool: Tool) -> JsonObject:

@@ -9,28 +9,17 @@ from collections.abc import Iterable, Iterator
 from typing import Protocol
 
 from toolyard import __version__
-from toolyard.catalog.snapshot import Catalog
 from toolyard.observation.series import Metric, Point, labelled, single
 from toolyard.protocol.kinds import KINDS
-from toolyard.upstreams.health import Health
+from toolyard.upstreams.health import Health, Vitals
 
 STATES = ("idle", "starting", "up", "down", "disabled")
 _START = time.time()
 _PAGE = resource.getpagesize()
 
 
-class ServerVitals(Protocol):
-    """What a server can say of itself at any moment."""
-
-    @property
-    def catalog(self) -> Catalog: ...
-
-    @property
-    def health(self) -> Iterable[Health]: ...
-
-    @property
-    def refused(self) -> bool:
-        """Are the registry files invalid as they are now?"""
+class ServerVitals(Vitals, Protocol):
+    """What metrics are read from."""
 
     @property
     def sessions(self) -> int: ...

@@ -26,7 +26,7 @@ from toolyard.upstreams.lists.listings import Listings
 
 
 @runtime_checkable
-class Elsewhere(Protocol):
+class TracedChannel(Protocol):
     """The channel of a task, which is told where its work goes on."""
 
     async def goes_on_at(self, upstream: JsonObject) -> None: ...
@@ -103,7 +103,7 @@ class Calls:
         call = running.call
         if call.task is None and passes_tasks_on(call):
             return {**result, UPSTREAM: task.as_json()}
-        if call.task is not None and isinstance(running.channel, Elsewhere):
+        if call.task is not None and isinstance(running.channel, TracedChannel):
             await running.channel.goes_on_at(task.as_json())
         return await drive(session, task, running)
 

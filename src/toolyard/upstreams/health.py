@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from toolyard.catalog.snapshot import Catalog
 
 State = Literal["idle", "starting", "up", "down", "disabled"]
 
@@ -33,3 +38,17 @@ class Health:
     stderr: str = ""
     retry_in: float | None = None
     journal: tuple[JournalEntry, ...] = ()  # the oldest first
+
+
+class Vitals(Protocol):
+    """What a server can say of itself at any moment."""
+
+    @property
+    def catalog(self) -> Catalog: ...
+
+    @property
+    def health(self) -> Iterable[Health]: ...
+
+    @property
+    def refused(self) -> bool:
+        """Are the registry files invalid as they are now?"""

@@ -15,7 +15,7 @@ from toolyard.access.oauth.issuer.metadata import canonical
 from toolyard.access.oauth.pending import PendingLogin
 from toolyard.access.oauth.vault import Vault
 from toolyard.http.challenge import Challenge
-from toolyard.http.fetching.fetch import Fetch, FetchError, GuardedFetch
+from toolyard.http.fetching.fetch import FetchError, GuardedFetch
 from toolyard.protocol.call import Caller
 
 # Any request will do: what counts is how it is refused.
@@ -37,9 +37,9 @@ class Accounts:
         self,
         vault: Vault,
         *,
-        browser: Callable[[Fetch], Browser] | None = None,
+        browser: Callable[[GuardedFetch], Browser] | None = None,
         document_url: str = "",
-        fetch_for: Callable[[str], Fetch] = GuardedFetch,
+        fetch_for: Callable[[str], GuardedFetch] = GuardedFetch,
         clock: Callable[[], float] = time.time,
     ) -> None:
         self._vault = vault

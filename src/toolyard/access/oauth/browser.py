@@ -13,7 +13,7 @@ from urllib.parse import parse_qsl, urlsplit
 
 from toolyard.access.oauth.errors import OAuthError
 from toolyard.access.oauth.issuer.metadata import is_web_url
-from toolyard.http.fetching.fetch import Fetch, FetchError
+from toolyard.http.fetching.fetch import FetchError, GuardedFetch
 
 WAIT = 300.0
 MAX_REQUEST = 16 * 1024
@@ -36,7 +36,9 @@ class Browser(Protocol):
 class Headless:
     """Follows the login page's own redirect, for machines that need no person."""
 
-    def __init__(self, fetch: Fetch, redirect_uri: str = "http://127.0.0.1:1/callback") -> None:
+    def __init__(
+        self, fetch: GuardedFetch, redirect_uri: str = "http://127.0.0.1:1/callback"
+    ) -> None:
         self._fetch = fetch
         self._redirect_uri = redirect_uri
 

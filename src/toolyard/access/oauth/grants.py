@@ -17,7 +17,7 @@ from toolyard.access.oauth.issuer.discovery import Found
 from toolyard.access.oauth.issuer.tokens import exchange, request_tokens
 from toolyard.access.oauth.login import Login
 from toolyard.access.oauth.vault import Vault
-from toolyard.http.fetching.fetch import Fetch
+from toolyard.http.fetching.fetch import GuardedFetch
 from toolyard.store.interface import StoreError
 
 _JWT_BEARER = "urn:ietf:params:oauth:grant-type:jwt-bearer"
@@ -32,7 +32,7 @@ Form: TypeAlias = Mapping[str, str]
 class Granting:
     """What is needed to get grants at one server."""
 
-    fetch: Fetch
+    fetch: GuardedFetch
     vault: Vault
     config: ServerOAuth
     document_url: str = ""

@@ -14,7 +14,7 @@ from toolyard.app.workers.crew import Worker
 from toolyard.cluster.cluster import Cluster, Shared
 from toolyard.cluster.cutting_off import SERVICE, look_around, store_service
 from toolyard.cluster.door import Service
-from toolyard.cluster.peers import Folder, PeerAddress, Peers, in_folder, listen_in
+from toolyard.cluster.peers import PeerAddress, Peers, SocketFolder, in_folder, listen_in
 from toolyard.cluster.roster import Roster
 from toolyard.cluster.tenure import Tenure
 from toolyard.errors import ConfigError
@@ -47,7 +47,7 @@ async def _among_workers(worker: Worker | None) -> AsyncIterator[Cluster]:
         if file.startswith(place):  # of whoever had this place before, and was killed
             os.unlink(os.path.join(folder, file))
     name = place + secrets.token_hex(5)
-    peers = Peers(keys, in_folder(folder), Folder(folder))
+    peers = Peers(keys, in_folder(folder), SocketFolder(folder))
     try:
         sock = listen_in(folder, name)
         yield Cluster(name, keys, peers, sock, counts=worker.counts, folder=folder)

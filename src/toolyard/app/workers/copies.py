@@ -25,7 +25,7 @@ from toolyard.errors import ProtocolError
 from toolyard.http.fetching.connection import HttpError
 from toolyard.protocol.call import Call, Caller, Channel, Client, JsonObject
 from toolyard.protocol.codec import dumps, loads
-from toolyard.upstreams.calls import Elsewhere
+from toolyard.upstreams.calls import TracedChannel
 from toolyard.upstreams.connections import Downstream
 from toolyard.upstreams.definition import ServerDefinition
 from toolyard.upstreams.link.link import Down, LinkError, Lost, NotSent, TimedOut
@@ -113,7 +113,7 @@ class PeerCopy:
                     return result
                 if kind != "goes_on_at":
                     getattr(channel, kind)(*rest)
-                elif isinstance(channel, Elsewhere):
+                elif isinstance(channel, TracedChannel):
                     await channel.goes_on_at(*rest)
         raise Lost("the process that runs it does not say how the call ended")
 

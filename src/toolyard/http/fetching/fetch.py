@@ -10,7 +10,6 @@ import asyncio
 import ssl
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Protocol
 from urllib.parse import urlsplit
 
 from toolyard.http.fetching.addresses import NotAllowed, address_in
@@ -67,19 +66,6 @@ class Fetched:
         return media_type(self.headers.get("content-type", ""))
 
 
-class Fetch(Protocol):
-    async def __call__(
-        self,
-        method: str,
-        url: str,
-        headers: Mapping[str, str] | None = None,
-        body: bytes = b"",
-        *,
-        follow: bool = False,
-    ) -> Fetched:
-        """The answer, whatever its status. Raises FetchError."""
-
-
 class GuardedFetch:
     """`own` is a URL that the operator named: its host may be anywhere, others may not."""
 
@@ -108,6 +94,7 @@ class GuardedFetch:
         *,
         follow: bool = False,
     ) -> Fetched:
+        """The answer, whatever its status. Raises FetchError."""
         bounds = self._bounds
         try:
             async with asyncio.timeout(bounds.seconds):

@@ -103,7 +103,7 @@ class EntryBuilder:
 
     def _prompt(self, item: JsonObject) -> Prompt:
         definition, extra = split(item, prompts.FIELDS)
-        target = Later(lambda: self._targets().prompt(item))
+        target = LaterTarget(lambda: self._targets().prompt(item))
         origin = _origin(self._project.prompts, item)
         return Prompt(item["name"], definition, target, origin, extra)
 
@@ -135,7 +135,7 @@ class EntryBuilder:
         return self._targets().listed_values(item)
 
 
-class Later:
+class LaterTarget:
     """A target that is made with its first call."""
 
     __slots__ = ("_made", "make")
@@ -190,7 +190,7 @@ def _kept(
 
 
 def _completion(ref: str, item: JsonObject, make: Callable[[JsonObject], Target]) -> Completion:
-    return Completion(ref, Later(lambda: make(item)), Origin("project"))
+    return Completion(ref, LaterTarget(lambda: make(item)), Origin("project"))
 
 
 def _origin(root: str, item: JsonObject) -> Origin:

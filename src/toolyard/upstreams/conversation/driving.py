@@ -79,7 +79,7 @@ async def drive(session: UpstreamSession, task: UpstreamTask, running: Running) 
             question.cancel()
 
 
-class _Following:
+class _Drive:
     """What both forms share: what is known of the state, and for how long nothing changed."""
 
     declares: ClassVar[JsonObject] = {}
@@ -127,7 +127,7 @@ class _Following:
             self._running.progress({**numbers, "message": message})
 
 
-class _Extension(_Following):
+class _Extension(_Drive):
     declares: ClassVar[JsonObject] = DECLARED
 
     def __init__(self, session: UpstreamSession, task: UpstreamTask, running: Running) -> None:
@@ -176,7 +176,7 @@ class _Extension(_Following):
             self._refusal = ToolError(f"the answer was not delivered: {error}")
 
 
-class _Core(_Following):
+class _Core(_Drive):
     async def outcome(self) -> JsonObject:
         params = {"taskId": self._task.id}
         leave = self._session.attend(self._running)

@@ -2,31 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from time import monotonic
 from typing import Protocol
 
 from toolyard import __version__
-from toolyard.catalog.snapshot import Catalog
 from toolyard.protocol.call import JsonObject
 from toolyard.protocol.kinds import KINDS
 from toolyard.protocol.revisions import ALL
-from toolyard.upstreams.health import Health
+from toolyard.upstreams.health import Health, Vitals
 
 
-class Vitals(Protocol):
+class StatusVitals(Vitals, Protocol):
     """What a status is read from."""
-
-    @property
-    def catalog(self) -> Catalog: ...
-
-    @property
-    def health(self) -> Iterable[Health]: ...
-
-    @property
-    def refused(self) -> bool:
-        """Are the registry files invalid as they are now?"""
 
     @property
     def troubles(self) -> Mapping[str, str]:
@@ -43,7 +32,7 @@ class Status:
 
     info: JsonObject  # what the server calls itself
     started: float
-    vitals: Vitals
+    vitals: StatusVitals
 
     def document(self) -> JsonObject:
         vitals = self.vitals

@@ -10,7 +10,7 @@ import orjson
 from toolyard.access.oauth.config import ServerOAuth
 from toolyard.access.oauth.errors import OAuthError, OAuthRefusal
 from toolyard.access.oauth.issuer.metadata import AuthorizationServer
-from toolyard.http.fetching.fetch import Fetch, FetchError, is_loopback
+from toolyard.http.fetching.fetch import FetchError, GuardedFetch, is_loopback
 from toolyard.protocol.call import JsonObject
 
 CLIENT_NAME = "Toolyard"
@@ -65,7 +65,9 @@ def by_document(issuer: AuthorizationServer, document_url: str) -> OAuthClient |
     return OAuthClient(document_url, issuer.issuer)
 
 
-async def register(fetch: Fetch, issuer: AuthorizationServer, redirect_uri: str) -> OAuthClient:
+async def register(
+    fetch: GuardedFetch, issuer: AuthorizationServer, redirect_uri: str
+) -> OAuthClient:
     """Dynamic registration. Raises OAuthError."""
     if issuer.registration_endpoint is None:
         raise OAuthError(

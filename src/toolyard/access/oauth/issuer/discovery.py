@@ -18,7 +18,7 @@ from toolyard.access.oauth.issuer.metadata import (
     read_resource,
     resource_urls,
 )
-from toolyard.http.fetching.fetch import Fetch, FetchError
+from toolyard.http.fetching.fetch import FetchError, GuardedFetch
 from toolyard.protocol.call import Json
 from toolyard.protocol.revisions import LATEST
 
@@ -34,7 +34,7 @@ class Found:
     scopes: tuple[str, ...] | None = None
 
 
-async def discover(fetch: Fetch, server_url: str, demand: Wanted) -> Found:
+async def discover(fetch: GuardedFetch, server_url: str, demand: Wanted) -> Found:
     """Raises OAuthError."""
     try:
         return await _discover(fetch, server_url, demand)
@@ -42,7 +42,7 @@ async def discover(fetch: Fetch, server_url: str, demand: Wanted) -> Found:
         raise OAuthError(str(error)) from None
 
 
-async def _discover(fetch: Fetch, server_url: str, demand: Wanted) -> Found:
+async def _discover(fetch: GuardedFetch, server_url: str, demand: Wanted) -> Found:
     document = await _first(fetch, resource_urls(server_url, demand.resource_metadata))
     if document is None:
         return Found(await _by_the_old_rule(fetch, server_url), canonical(server_url))
@@ -54,14 +54,14 @@ async def _discover(fetch: Fetch, server_url: str, demand: Wanted) -> Found:
     return Found(read_issuer(metadata, issuer), resource.resource, resource.scopes)
 
 
-async def _by_the_old_rule(fetch: Fetch, server_url: str) -> AuthorizationServer:
+async def _by_the_old_rule(fetch: GuardedFetch, server_url: str) -> AuthorizationServer:
     """2025-03-26: the server's origin is its own issuer, with or without metadata."""
     origin = origin_of(server_url)
     metadata = await _first(fetch, issuer_urls(origin)[:1])
     return assumed_issuer(server_url) if metadata is None else read_issuer(metadata, origin)
 
 
-async def _first(fetch: Fetch, urls: list[str]) -> Json | None:
+async def _first(fetch: GuardedFetch, urls: list[str]) -> Json | None:
     """The first document that is there. An error of the server does not mean that it has none."""
     for url in urls:
         response = await fetch("GET", url, _ACCEPT, follow=True)

@@ -14,7 +14,7 @@ import orjson
 
 from toolyard.access.oauth.errors import OAuthError, OAuthRefusal
 from toolyard.access.oauth.issuer.clients import OAuthClient
-from toolyard.http.fetching.fetch import Fetch, FetchError
+from toolyard.http.fetching.fetch import FetchError, GuardedFetch
 
 _ASSERTION_TYPE = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
 _ASSERTION_SECONDS = 60
@@ -34,7 +34,7 @@ class Tokens:
 
 
 async def request_tokens(
-    fetch: Fetch, endpoint: str, client: OAuthClient, form: Mapping[str, str]
+    fetch: GuardedFetch, endpoint: str, client: OAuthClient, form: Mapping[str, str]
 ) -> Tokens:
     """Raises OAuthRefusal for an OAuth error, OAuthError otherwise."""
     fields = await post_form(fetch, endpoint, client, form)
@@ -53,7 +53,11 @@ async def request_tokens(
 
 
 async def exchange(
-    fetch: Fetch, endpoint: str, client: OAuthClient, form: Mapping[str, str], token_type: str
+    fetch: GuardedFetch,
+    endpoint: str,
+    client: OAuthClient,
+    form: Mapping[str, str],
+    token_type: str,
 ) -> str:
     """RFC 8693: one token for another of the kind `issued`, which is not an access token."""
     fields = await post_form(fetch, endpoint, client, form)
@@ -63,13 +67,15 @@ async def exchange(
     return token
 
 
-async def revoke(fetch: Fetch, endpoint: str, client: OAuthClient, token: str, hint: str) -> None:
+async def revoke(
+    fetch: GuardedFetch, endpoint: str, client: OAuthClient, token: str, hint: str
+) -> None:
     """RFC 7009. Raises OAuthError."""
     await post_form(fetch, endpoint, client, {"token": token, "token_type_hint": hint})
 
 
 async def post_form(
-    fetch: Fetch, endpoint: str, client: OAuthClient, form: Mapping[str, str]
+    fetch: GuardedFetch, endpoint: str, client: OAuthClient, form: Mapping[str, str]
 ) -> dict[str, Any]:
     proof, headers = prove(client)
     body = urlencode({**form, **proof}).encode()
