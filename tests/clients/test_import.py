@@ -178,6 +178,13 @@ def test_clients_are_linked_to_the_registry_in_place_of_their_servers(home: Path
     works = {row["client"]: row.get("works") for row in listing if row["here"]}
     linked = ("claude-desktop", "cursor", "vscode", "codex", "goose", "opencode", "gemini")
     assert {works[client] for client in linked} == {"works"}
+    dry = toolyard("unlink", "--all", "--dry-run", "--home", home, cwd=home)
+    assert "+" in dry.out
+    assert not [secret for secret in SECRETS.values() if secret in dry.out]
+    unlinked = toolyard("unlink", "--all", "--home", home, cwd=home)
+    assert unlinked.out.count("what it had replaced is back") == 8
+    assert {path: path.read_bytes() for path in before} == before
+    assert list(Desk(home).records.all()) == []
 
 
 def test_files_are_named_by_path_and_broken_ones_said_to_be(home: Path, tmp_path: Path) -> None:

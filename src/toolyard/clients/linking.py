@@ -17,10 +17,11 @@ from toolyard.clients.entries import Server, additions
 from toolyard.clients.known import KnownClient
 from toolyard.clients.machine import Scope
 from toolyard.clients.ourselves import is_ours
-from toolyard.clients.records import LinkRecord, LinkRecords, hash_of
-from toolyard.clients.taking_back import taken_back, taken_unrecorded
+from toolyard.clients.records import NOTHING, LinkRecord, LinkRecords, Replaced, hash_of
+from toolyard.clients.taking_back import replaced_now, taken_back, taken_out, taken_unrecorded
 from toolyard.errors import ConfigError
-from toolyard.files.documents.document import put, read, take
+from toolyard.files.documents.document import Addition, put, read, take
+from toolyard.files.documents.splices import splices_between
 from toolyard.files.documents.spots import MISSING, Spot, entry_at, same
 from toolyard.files.foreign.exchange import Original, check_writable, discard, exchange, look
 from toolyard.files.foreign.lock_folder import locked
@@ -67,30 +68,24 @@ def plan_link(
     records: LinkRecords,
     instead_of: Collection[str] = (),
 ) -> Edit:
-    """Raises ConfigError; nothing is written. The servers that it replaces are taken out."""
+    """Raises ConfigError; nothing is written. Servers that it replaces come back with unlink."""
+    form = file.client.form
     with _told(file.path):
         original = look(file.path)
         parts = additions(file.client, name, server)
-        document = read(original.content, file.client.form)
+        document = read(original.content, form)
         past = records.find(file.path, name)
         entry = entry_at(document, parts[-1].spot)
-        if past is None and is_ours(entry) and not same(entry, parts[-1].entry):
-            instead_of = {*instead_of, name}  # somebody has pasted it
         superfluous = _present(document, file.client, instead_of)
         if same(entry, parts[-1].entry) and not superfluous:
             return Edit(file, original, original.data, past, past)
-        if entry is not MISSING and past is None and name not in instead_of:
-            raise ValueError(
-                f"has a server named {name!r} that was not put there by link; choose another name "
-                "with --name, or take that one out"
-            )
-        data = original.content
-        if past is not None:
-            data = taken_back(past, data, file.client, force=False)
-        data = take(data, file.client.form, superfluous)
-        document = read(data, file.client.form)
+        if past is None and entry is not MISSING:
+            _check_replaceable(name, entry, instead_of)
+            instead_of = {*instead_of, name}
+        room, replaced = _room(file.client, original.content, past, instead_of)
+        document = read(room, form)
         missing = tuple(part for part in parts if entry_at(document, part.spot) is MISSING)
-        change = put(data, file.client.form, missing)
+        change = put(room, form, missing)
         check_writable(original)
     made_file, made_folders, made_container = _made(
         original, records.at(file.path), _lacks_container(document, parts[-1].spot)
@@ -101,13 +96,39 @@ def plan_link(
         file.path,
         missing,
         change.splices,
-        hash_of(data),
+        hash_of(room),
         hash_of(change.data),
         made_file,
         made_folders,
         made_container,
+        replaced,
     )
     return Edit(file, original, change.data, record, past)
+
+
+def _check_replaceable(name: str, entry: Any, instead_of: Collection[str]) -> None:
+    """Raises ValueError; what is this program, pasted by somebody, is no obstacle."""
+    if name not in instead_of and not is_ours(entry):
+        raise ValueError(
+            f"has a server named {name!r} that was not put there by link; choose another name "
+            "with --name, or take that one out"
+        )
+
+
+def _room(
+    client: KnownClient, data: bytes, past: LinkRecord | None, instead_of: Collection[str]
+) -> tuple[bytes, Replaced]:
+    """The bytes that our entry goes into, and what came out of them for it."""
+    before = NOTHING
+    if past is not None:
+        before = replaced_now(past, data)
+        data = taken_out(past, data, client, force=False)
+    document = read(data, client.form)
+    spots = _present(document, client, instead_of)
+    entries = tuple(Addition(spot, entry_at(document, spot)) for spot in spots)
+    room = take(data, client.form, spots)
+    splices = splices_between(data, room)
+    return room, Replaced((*before.entries, *entries), (*before.splices, *splices))
 
 
 def _made(

@@ -8,7 +8,7 @@ import json
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from toolyard.clients.ourselves import URLS
 from toolyard.files.documents.document import Addition
@@ -17,6 +17,19 @@ from toolyard.files.documents.spots import Spot
 from toolyard.files.objects import read_object
 from toolyard.files.removing import remove
 from toolyard.files.whole import write_whole
+
+
+class Replaced(NamedTuple):
+    """The servers that ours has taken the place of, and how their bytes went.
+
+    They may hold secrets, which is why they are written down for nothing but to come back.
+    """
+
+    entries: tuple[Addition, ...] = ()
+    splices: tuple[Splice, ...] = ()
+
+
+NOTHING = Replaced()
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +49,7 @@ class LinkRecord:
     made_folders: tuple[str, ...] = ()
     # So is the container of the entry.
     made_container: bool = False
+    replaced: Replaced = NOTHING
 
     @property
     def urls(self) -> tuple[str, ...]:
@@ -83,40 +97,57 @@ class LinkRecords:
 
 
 def _dumped(record: LinkRecord) -> bytes:
-    splices = [[s.at, _text(s.old), _text(s.new)] for s in record.splices]
     document = {
         "client": record.client,
         "name": record.name,
         "path": record.path,
-        "additions": [
-            [list(a.spot.path), a.spot.name, a.spot.key, a.entry] for a in record.additions
-        ],
-        "splices": splices,
+        "additions": _dumped_additions(record.additions),
+        "splices": _dumped_splices(record.splices),
         "before": record.before,
         "after": record.after,
         "madeFile": record.made_file,
         "madeFolders": list(record.made_folders),
         "madeContainer": record.made_container,
+        "replaced": {
+            "entries": _dumped_additions(record.replaced.entries),
+            "splices": _dumped_splices(record.replaced.splices),
+        },
     }
-    return json.dumps(document, indent=1).encode()
+    # A date, which TOML and YAML have, comes back as a text where its bytes cannot.
+    return json.dumps(document, indent=1, default=str).encode()
+
+
+def _dumped_additions(additions: tuple[Addition, ...]) -> list[Any]:
+    return [[list(a.spot.path), a.spot.name, a.spot.key, a.entry] for a in additions]
+
+
+def _dumped_splices(splices: tuple[Splice, ...]) -> list[Any]:
+    return [[s.at, _text(s.old), _text(s.new)] for s in splices]
 
 
 def _loaded(raw: dict[str, Any]) -> LinkRecord:
+    replaced = raw.get("replaced", {"entries": [], "splices": []})
     return LinkRecord(
         raw["client"],
         raw["name"],
         raw["path"],
-        tuple(
-            Addition(Spot(tuple(path), name, key), entry)
-            for path, name, key, entry in raw["additions"]
-        ),
-        tuple(Splice(at, _bytes(old), _bytes(new)) for at, old, new in raw["splices"]),
+        _additions(raw["additions"]),
+        _splices(raw["splices"]),
         raw["before"],
         raw["after"],
         raw["madeFile"],
         tuple(raw["madeFolders"]),
         raw["madeContainer"],
+        Replaced(_additions(replaced["entries"]), _splices(replaced["splices"])),
     )
+
+
+def _additions(raw: list[Any]) -> tuple[Addition, ...]:
+    return tuple(Addition(Spot(tuple(path), name, key), entry) for path, name, key, entry in raw)
+
+
+def _splices(raw: list[Any]) -> tuple[Splice, ...]:
+    return tuple(Splice(at, _bytes(old), _bytes(new)) for at, old, new in raw)
 
 
 def _text(data: bytes) -> str:

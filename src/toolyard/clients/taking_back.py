@@ -5,7 +5,8 @@
   C  the client has written it anew: the entry is taken out where it stands;
   D  the entry itself has been edited: nothing is changed, unless the user insists.
 
-Knows bytes, no files.
+Servers that it had taken the place of come back: in case A with their bytes, otherwise as entries,
+each unless there is one of its name again. Knows bytes, no files.
 """
 
 from __future__ import annotations
@@ -14,8 +15,8 @@ from typing import Any
 
 from toolyard.clients.known import KnownClient
 from toolyard.clients.ourselves import is_ours
-from toolyard.clients.records import LinkRecord, hash_of
-from toolyard.files.documents.document import pruned, read, take
+from toolyard.clients.records import LinkRecord, Replaced, hash_of
+from toolyard.files.documents.document import pruned, put, read, take
 from toolyard.files.documents.splices import undone
 from toolyard.files.documents.spots import MISSING, Spot, entry_at, same, without
 
@@ -27,6 +28,21 @@ _BEARER = "Bearer "
 
 
 def taken_back(record: LinkRecord, data: bytes, client: KnownClient, *, force: bool) -> bytes:
+    """The bytes without what was put in, and with what it had replaced. Raises ValueError."""
+    replaced = replaced_now(record, data)
+    data = undone(taken_out(record, data, client, force=force), replaced.splices)
+    for addition in reversed(replaced.entries):
+        if entry_at(read(data, client.form), addition.spot) is MISSING:
+            data = put(data, client.form, [addition]).data
+    return data
+
+
+def replaced_now(record: LinkRecord, data: bytes) -> Replaced:
+    """What our entry still stands for; the bytes of a file that has changed fit no longer."""
+    return record.replaced if hash_of(data) == record.after else Replaced(record.replaced.entries)
+
+
+def taken_out(record: LinkRecord, data: bytes, client: KnownClient, *, force: bool) -> bytes:
     """The bytes without what was put in. Raises ValueError."""
     if hash_of(data) == record.after:
         return undone(data, record.splices)
@@ -40,7 +56,7 @@ def taken_back(record: LinkRecord, data: bytes, client: KnownClient, *, force: b
             f"has the server {record.name!r}, but edited since it was linked; --force takes it "
             "out nevertheless"
         )
-    data = _cut_once(record, data, client) or _taken_out(record, data, client)
+    data = _cut_once(record, data, client) or _removed(record, data, client)
     if record.made_container and not entry_at(read(data, client.form), spot.container):
         data = take(data, client.form, [spot.container])
     return data
@@ -59,7 +75,7 @@ def _cut_once(record: LinkRecord, data: bytes, client: KnownClient) -> bytes | N
     return candidate if same(expected, remaining) else None
 
 
-def _taken_out(record: LinkRecord, data: bytes, client: KnownClient) -> bytes:
+def _removed(record: LinkRecord, data: bytes, client: KnownClient) -> bytes:
     document = read(data, client.form)
     spots = [
         part.spot

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any
 
-from toolyard.clients.importing.secrets import is_secret
+from toolyard.clients.importing.secrets import is_secret, secrets_among
 from toolyard.clients.linking import Edit
 from toolyard.files.documents.document import read
 from toolyard.telemetry import Mask, one_line
@@ -45,11 +46,12 @@ def _equal(one: list[str], other: list[str]) -> int:
 
 
 def _secrets(edit: Edit) -> set[str]:
-    try:
-        document = read(edit.original.content, edit.file.client.form)
-    except ValueError:
-        return set()
-    return set(_texts(document, "", private=False))
+    """Of both: what unlink brings back may be secret as well."""
+    secrets: set[str] = set()
+    for data in (edit.original.content, edit.data or b""):
+        with suppress(ValueError):
+            secrets |= set(_texts(read(data, edit.file.client.form), "", private=False))
+    return secrets
 
 
 def _texts(value: Any, key: str, *, private: bool) -> Iterator[str]:
@@ -57,7 +59,10 @@ def _texts(value: Any, key: str, *, private: bool) -> Iterator[str]:
         for name, part in value.items():
             yield from _texts(part, str(name), private=private or name in _PRIVATE)
     elif isinstance(value, list):
+        yield from secrets_among([part for part in value if isinstance(part, str)])
         for part in value:
             yield from _texts(part, key, private=private)
-    elif isinstance(value, str) and (private or is_secret(key, value)):
-        yield value
+    elif isinstance(value, str):
+        if private or is_secret(key, value):
+            yield value
+        yield from secrets_among([value])

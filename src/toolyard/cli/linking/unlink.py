@@ -7,7 +7,8 @@ from argparse import ArgumentParser, Namespace
 
 from toolyard.cli.linking.chosen import add_clients, files_for, machine_of
 from toolyard.cli.linking.diffs import diff_of
-from toolyard.clients.linking import ClientFile, alone, perform, plan_unlink, present
+from toolyard.cli.output import counted
+from toolyard.clients.linking import ClientFile, Edit, alone, perform, plan_unlink, present
 from toolyard.clients.machine import Machine
 from toolyard.clients.ourselves import is_ours
 from toolyard.clients.records import LinkRecords
@@ -78,5 +79,14 @@ def _unlink(file: ClientFile, name: str, options: Namespace, records: LinkRecord
     with alone(records):
         edit = plan_unlink(file, name, records, force=options.force)
         perform(edit, records)
-    sentence = "is gone: it was made by link" if edit.data is None else f"no longer has {name}"
-    print(f"{file.client.id}: {file.path} {sentence if edit.changes else f'has no {name}'}")
+    print(f"{file.client.id}: {file.path} {_outcome(edit, name)}")
+
+
+def _outcome(edit: Edit, name: str) -> str:
+    if not edit.changes:
+        return f"has no {name}"
+    if edit.data is None:
+        return "is gone: it was made by link"
+    replaced = edit.past.replaced.entries if edit.past is not None else ()
+    back = f"; what it had replaced is back ({counted(len(replaced), 'server')})"
+    return f"no longer has {name}{back if replaced else ''}"

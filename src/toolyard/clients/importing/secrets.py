@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import parse_qsl, quote, urlsplit, urlunsplit
@@ -122,6 +122,14 @@ def without_secrets(
         return _EMBEDDED.sub(lambda match: variables.replaced(name, "SECRET", match[0]), text)
 
     return dict(each_text(server, swept))
+
+
+def secrets_among(words: list[str]) -> Iterable[str]:
+    """Those inside of a command's arguments, or of a URL."""
+    variables = SecretVariables()
+    for _ in _args("", words, variables):
+        pass
+    return variables.values.values()
 
 
 def _url(name: str, url: str, variables: SecretVariables) -> str:

@@ -37,6 +37,27 @@ def splice_of(cut: Cut, text: str, offset: int) -> Splice:
     return Splice(at, text[cut.start : cut.end].encode(), cut.new.encode())
 
 
+def splices_between(before: bytes, after: bytes) -> tuple[Splice, ...]:
+    """One that leads from the first to the second; none if they are the same."""
+    if before == after:
+        return ()
+    start = _equal(before, after)
+    end = _equal(before[start:][::-1], after[start:][::-1])
+    return (Splice(start, before[start : len(before) - end], after[start : len(after) - end]),)
+
+
+def _equal(one: bytes, other: bytes) -> int:
+    """How many bytes at the beginning are the same, by halves: files can be huge."""
+    low, high = 0, min(len(one), len(other))
+    while low < high:
+        middle = (low + high + 1) // 2
+        if one[low:middle] == other[low:middle]:
+            low = middle
+        else:
+            high = middle - 1
+    return low
+
+
 def undone(data: bytes, splices: Iterable[Splice]) -> bytes:
     """The bytes before the splices. Raises ValueError if these are not the bytes after them."""
     for splice in reversed(tuple(splices)):
