@@ -73,14 +73,18 @@ def toolyard(*arguments: str | Path) -> list[str]:
 
 
 def environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:
-    """Ours, with the code under test first and none of the product's own settings."""
+    """Ours, with the code under test first and none of the product's own settings.
+
+    But one: whoever has no balancer before it does not wait for one at the end.
+    """
     kept = {
         name: value
         for name, value in os.environ.items()
         if not name.startswith(("MCP_", "MCPBASH_", "TOOLYARD_"))
     }
     paths = f"{BUILD / 'src'}{os.pathsep}{ROOT}"
-    return {**kept, "PYTHONPATH": paths, "PYTHONUNBUFFERED": "1", **(extra or {})}
+    own = {"PYTHONPATH": paths, "PYTHONUNBUFFERED": "1", "TOOLYARD_DRAIN_PAUSE": "0"}
+    return {**kept, **own, **(extra or {})}
 
 
 @contextmanager

@@ -26,7 +26,7 @@ from toolyard.app.taps import NoTaps
 from toolyard.app.workers.address import Address
 from toolyard.http.response import Responder
 from toolyard.http.serving.patience import Patience
-from toolyard.http.serving.server import Door, OwnSocket, serve_at
+from toolyard.http.serving.server import Door, Ending, OwnSocket, serve_at
 from toolyard.settings import Settings
 from toolyard.telemetry import counted
 from toolyard.transports.endpoint.app import HttpSettings, HttpTransport
@@ -123,11 +123,12 @@ async def _serve(
             visit = observation.around_visits(transport.visit)
             services |= {**_services(cluster, visit, app), **observation.services()}
         front = Door(_with_payload_log(plan, responder), entrance, patience)
-        await serve_at(
-            [front, cluster.door(services)] if cluster else [front],
+        ending = Ending(
             lambda: _wind_down(app, transport, site, readiness),
             plan.settings.shutdown_timeout,
+            lambda: _leave(plan.settings, transport, readiness, cluster),
         )
+        await serve_at([front, cluster.door(services)] if cluster else [front], ending)
         await transport.close()
 
 
@@ -176,6 +177,15 @@ def _page(
 def _with_payload_log(plan: Plan, responder: Responder) -> Responder:
     payloads = payload_log(plan.settings)
     return payloads.over(responder) if payloads is not None else responder
+
+
+def _leave(
+    settings: Settings, transport: HttpTransport, readiness: Readiness, cluster: Cluster | None
+) -> float:
+    """From now on others are to be asked. One that is alone, and was never asked, just ends."""
+    readiness.draining = True
+    transport.leave()
+    return settings.drain_pause if cluster is not None or readiness.asked else 0.0
 
 
 async def _wind_down(

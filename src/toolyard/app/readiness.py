@@ -26,12 +26,14 @@ class Readiness:
 
     app: App
     draining: bool = False
+    asked: bool = False  # ever: somebody goes by what we say
     _listing: asyncio.Task[object] | None = field(default=None)
 
     async def __call__(self, request: Request, response: Response) -> None:
         if request.method not in ("GET", "HEAD"):
             await response.send(405, b"", ((b"allow", b"GET, HEAD"),))
             return
+        self.asked = True
         document = self.document()
         body = b"" if request.method == "HEAD" else encoded(document)
         await response.send(200 if document["ready"] else 503, body, HEADERS)

@@ -224,7 +224,7 @@ def _over_http(options: Namespace, choice: Chosen, identity: Identity) -> int:
     from toolyard.cli.logs import start_logging  # noqa: PLC0415
 
     start_logging(options, choice)
-    drain = choice.settings.shutdown_timeout
+    drain = choice.settings.drain_pause + choice.settings.shutdown_timeout
     return supervise(options.workers, address.bind(), work, drain)
 
 

@@ -145,6 +145,7 @@ class Settings:
     compat_batches = Knob(SWITCH, False, "Accept JSON-RPC batches in every handshake revision.")
     force_minimal = Knob(SWITCH, False, "Only lifecycle, ping and logging.")
     shutdown_timeout = Knob(SECONDS, 5, "Seconds after `shutdown` until the process ends.")
+    drain_pause = Knob(SECONDS, 3, "Seconds after TERM in which a balancer may notice, over HTTP.")
     idle_timeout = Knob(SECONDS, 3600, "Seconds without traffic after which a stdio server ends.")
     idle_timeout_enabled = Knob(SWITCH, True, "Whether it does.")
     orphan_check_enabled = Knob(SWITCH, True, "End when the process that started us is gone.")

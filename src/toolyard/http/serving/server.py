@@ -7,6 +7,7 @@ import gc
 import signal
 import socket
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from time import gmtime, strftime
@@ -106,6 +107,27 @@ class Door:
     patience: Patience = PATIENCE
 
 
+def at_once() -> float:
+    """Nobody is waited for."""
+    return 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """What happens between a signal and the end.
+
+        serving ──TERM──> leaving: serves on until the pause is over, so that others notice
+                ──INT──>  or another TERM, and from leaving: nothing comes in any more
+
+    `leave` begins the pause and says how many seconds it takes; then `wind_down` ends what would
+    not end by itself, and what still runs has `grace` seconds.
+    """
+
+    wind_down: Callable[[], Awaitable[None]]
+    grace: float
+    leave: Callable[[], float] = at_once
+
+
 async def serve(
     responder: Responder,
     sock: socket.socket,
@@ -114,31 +136,40 @@ async def serve(
     patience: Patience = PATIENCE,
 ) -> None:
     """Serve until SIGINT or SIGTERM, then let running requests finish."""
-    await serve_at([Door(responder, OwnSocket(sock), patience)], wind_down, grace)
+    await serve_at([Door(responder, OwnSocket(sock), patience)], Ending(wind_down, grace))
 
 
-async def serve_at(
-    doors: Sequence[Door], wind_down: Callable[[], Awaitable[None]], grace: float
-) -> None:
+async def serve_at(doors: Sequence[Door], ending: Ending) -> None:
     """The same at several places; the first one is closed first."""
     loop = asyncio.get_running_loop()
-    stop = asyncio.Event()
+    signals: asyncio.Queue[int] = asyncio.Queue()
     for number in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(number, stop.set)
+        loop.add_signal_handler(number, signals.put_nowait, number)
     _spare_the_collector()
     servers = [HttpServer(door.responder, loop, patience=door.patience) for door in doors]
     tickers = [loop.create_task(_tick(server)) for server in servers]
     for door, server in zip(doors, servers, strict=True):
         await door.entrance.open(partial(ServerConnection, server), server.connections.__len__)
     try:
-        await stop.wait()
+        await _until_told(signals, ending, servers[0])
     finally:
         doors[0].entrance.close()
-        await _finish(servers, wind_down, grace)
+        await _finish(servers, ending)
         for door in doors[1:]:
             door.entrance.close()
         for task in tickers:
             task.cancel()
+
+
+async def _until_told(signals: asyncio.Queue[int], ending: Ending, server: HttpServer) -> None:
+    if await signals.get() != signal.SIGTERM:
+        return
+    pause = ending.leave()
+    # A connection that is kept for later would be closed just when its next request comes.
+    server.closing = True
+    if pause > 0:
+        with suppress(TimeoutError):
+            await asyncio.wait_for(signals.get(), pause)
 
 
 def _spare_the_collector() -> None:
@@ -148,17 +179,15 @@ def _spare_the_collector() -> None:
     gc.set_threshold(10_000, 10, 10)
 
 
-async def _finish(
-    servers: Sequence[HttpServer], wind_down: Callable[[], Awaitable[None]], grace: float
-) -> None:
+async def _finish(servers: Sequence[HttpServer], ending: Ending) -> None:
     """What other processes ask of us for their clients is heard until the last of ours is done."""
     servers[0].closing = True
     for connection in tuple(servers[0].connections):
         if connection.idle:
             connection.close()
-    await wind_down()
+    await ending.wind_down()
     clock = asyncio.get_running_loop().time
-    until = clock() + grace
+    until = clock() + ending.grace
     while (running := _running(servers)) and clock() < until:
         await asyncio.wait(running, timeout=until - clock())
     for server in servers:

@@ -224,8 +224,13 @@ class HttpTransport:
         else:
             await self._delete(exchange)
 
+    def leave(self) -> None:
+        """No session begins here any more; those that there are go on."""
+        self.sessions.draining = True
+
     async def drain(self) -> None:
         """End streams that wait for news, so that open connections finish; calls go on."""
+        self.leave()
         self.sessions.end_idle()
         if self._elsewhere is not None:
             self._handing_over = asyncio.create_task(self._elsewhere.hand_over())

@@ -40,7 +40,6 @@ class Elsewhere:
         self._ids = ids
         self._sessions = sessions
         self._keeping = Keeping(cluster.shared, sessions) if cluster.shared else None
-        self.draining = False
 
     async def opened(self, session: HttpSession, opening: JsonObject) -> None:
         """A session was opened here."""
@@ -138,9 +137,19 @@ class Elsewhere:
             await _lost(exchange, request_id)
         return True
 
+    async def opens(self, exchange: Exchange, request_id: RequestId) -> bool:
+        """Let another process open a session; False: nobody does."""
+        if exchange.visiting:
+            await exchange.response.send(NOT_HERE)
+            return True
+        exchange.repeatable = True
+        for name in self._peers.names():
+            if name != self._name and await self.passes_on(name, exchange, request_id):
+                return True
+        return False
+
     async def hand_over(self) -> None:
-        """No session is opened here any more; those that there are go to others."""
-        self.draining = True
+        """Our sessions go to others."""
         if self._keeping is not None:
             await self._keeping.hand_over()
 

@@ -24,7 +24,7 @@ from toolyard.transports.batches import answer_batch
 from toolyard.transports.endpoint.exchange import Exchange
 from toolyard.transports.endpoint.reply import KEEP_ALIVE_AFTER
 from toolyard.transports.endpoint.sessions import HttpSession, HttpSessions
-from toolyard.transports.endpoint.streamable import opening
+from toolyard.transports.endpoint.streamable import RETRY_AFTER, about_to_end, opening
 
 if TYPE_CHECKING:
     from toolyard.transports.endpoint.elsewhere import Elsewhere
@@ -43,6 +43,9 @@ class PairEndpoint:
     elsewhere: Elsewhere | None = None
 
     async def get(self, exchange: Exchange) -> None:
+        if self.sessions.draining:
+            await exchange.refuse(503, about_to_end(), headers=(RETRY_AFTER,))
+            return
         try:
             await self.edge.count(opening(exchange, {}))
         except ProtocolError as error:

@@ -122,6 +122,7 @@ class HttpSessions:
         self._ids = ids or PlainIds()
         self._idle_limit = idle_limit
         self._most = most
+        self.draining = False  # no session is opened any more
         self._ledger = Ledger(edge.bounds)
         self._sessions: dict[str, HttpSession] = {}
         # By caller, the least recently used first.

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from toolyard.transports.endpoint.elsewhere import Elsewhere
 
 NOT_FOUND = 404
+RETRY_AFTER = (b"retry-after", b"1")
 _REPEATABLE = frozenset(
     {
         *("ping", "logging/setLevel", "notifications/initialized", "resources/subscribe"),
@@ -93,8 +94,8 @@ class LegacyEndpoint:
         return self.elsewhere.reach(exchange, work, request_id)
 
     async def _initialize(self, exchange: Exchange, request: RpcRequest) -> None:
-        if self.elsewhere is not None and self.elsewhere.draining:
-            await exchange.refuse(503, ProtocolError(SHUTTING_DOWN, "Server shutting down"))
+        if self.sessions.draining:
+            await self._initialize_elsewhere(exchange, request)
             return
         try:
             await self.edge.count(opening(exchange, request.params))
@@ -113,6 +114,11 @@ class LegacyEndpoint:
             await self.elsewhere.opened(session, request.params)
         session_header = (b"mcp-session-id", session.id.encode())
         await exchange.response.send(200, answer or b"", (JSON_TYPE, session_header))
+
+    async def _initialize_elsewhere(self, exchange: Exchange, request: RpcRequest) -> None:
+        """Not every balancer has noticed yet that we are about to end."""
+        if self.elsewhere is None or not await self.elsewhere.opens(exchange, request.id):
+            await exchange.refuse(503, about_to_end(), request.id, (RETRY_AFTER,))
 
     def _session(self, exchange: Exchange) -> HttpSession:
         """The session that the headers name. Raises NoSession."""
@@ -218,6 +224,10 @@ async def _noted(session: HttpSession, messages: Iterable[Message]) -> None:
         writing = session.kept.note(message) if session.kept is not None else None
         if writing is not None:
             await writing
+
+
+def about_to_end() -> ProtocolError:
+    return ProtocolError(SHUTTING_DOWN, "Server shutting down")
 
 
 def opening(exchange: Exchange, params: JsonObject) -> Call:
