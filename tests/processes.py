@@ -33,10 +33,15 @@ def alive_in(group: int) -> set[int]:
 
 def alive(pid: int) -> bool:
     """Is this process running (a zombie is not)?"""
+    return state(pid) not in "ZX"
+
+
+def state(pid: int) -> str:
+    """The letter that the system has for it: T where it is stopped, X where it is gone."""
     try:
-        return stat(Path(f"/proc/{pid}"))[0] not in "ZX"
+        return stat(Path(f"/proc/{pid}"))[0]
     except OSError:
-        return False
+        return "X"
 
 
 def processes() -> Iterator[tuple[int, list[str]]]:

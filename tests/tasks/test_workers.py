@@ -6,19 +6,21 @@ from pathlib import Path
 
 from tests.hooks.yard import Yard
 from tests.peers.raw_http import over_http
-from tests.peers.serving import serving
 from tests.tasks.knowing import ABLE, begun, outcome, reaches
 from tests.until import until
+from tests.workers.doors import in_turn
+from tests.workers.yard import crewed
 
 
 async def test_any_worker_shows_feeds_and_ends_the_task_of_another(
     yard: Yard, state: dict[str, str]
 ) -> None:
     async with (
-        serving(yard.root, "--workers", "2", env=state) as server,
-        over_http(server.url, "2026-07-28", capabilities=ABLE) as client,
+        crewed(yard.root, env=state) as server,
+        in_turn(server) as url,
+        over_http(url, "2026-07-28", capabilities=ABLE) as client,
     ):
-        for number in range(4):  # each request goes to whichever worker takes it
+        for number in range(4):
             task = (await begun(client, "asks"))["taskId"]
             (key,) = (await reaches(client, task, "input_required"))["inputRequests"]
             answer = {"action": "accept", "content": {"name": f"Ada {number}"}}

@@ -18,7 +18,8 @@ from tests.peers.raw_http import HttpClient, over_http
 from tests.peers.redis import needs_redis, redis_server
 from tests.peers.serving import Listening, serving
 from tests.until import until, until_dead, until_exists
-from tests.workers.yard import NEW, crewed, project, workers_of
+from tests.workers.doors import doors, in_turn, workers_of
+from tests.workers.yard import NEW, crewed, project
 
 COUNTER = str(Path(__file__).with_name("counter.py"))
 OLD = "2025-11-25"
@@ -41,34 +42,30 @@ def said(result: Any) -> Any:
     return json.loads(result["content"][0]["text"])
 
 
-async def pids_of(server: Listening, times: int = 12) -> set[int]:
-    """Which processes answer, over connections that come to all workers in turn."""
-    return {said(await call(server, "pid"))[0] for _ in range(times)}
+async def pids_of(url: str, times: int = 6) -> set[int]:
+    """Which processes answer, over a connection for each call."""
+    return {said(await call(url, "pid"))[0] for _ in range(times)}
 
 
-async def call(server: Listening, tool: str, **arguments: Any) -> Any:
-    async with over_http(server.url, NEW, start=False) as client:
+async def call(url: str, tool: str, **arguments: Any) -> Any:
+    async with over_http(url, NEW, start=False) as client:
         return await client.call(tool, arguments)
 
 
 @asynccontextmanager
 async def sessions_of(server: Listening) -> AsyncIterator[list[HttpClient]]:
-    """One in each worker: connections are opened until each has taken one."""
-    async with AsyncExitStack() as stack:
-        clients: dict[int, HttpClient] = {}
-        while len(clients) < 2:
-            client = await stack.enter_async_context(over_http(server.url, OLD))
-            clients[said(await client.call("who"))] = client
-        yield list(clients.values())
+    """One in each worker."""
+    async with doors(server) as urls, AsyncExitStack() as stack:
+        yield [await stack.enter_async_context(over_http(url, OLD)) for url in urls.values()]
 
 
 async def test_workers_share_one_process_unless_each_is_to_have_its_own(folder: Path) -> None:
-    async with crewed(with_counter(folder)) as server:
-        assert len(await pids_of(server)) == 1
+    async with crewed(with_counter(folder)) as server, in_turn(server) as url:
+        assert len(await pids_of(url)) == 1
         for number in range(1, 9):
-            assert said(await call(server, "bump"))[1] == number
-    async with crewed(with_counter(folder, copies="worker")) as server:
-        assert len(await pids_of(server)) == 2
+            assert said(await call(url, "bump"))[1] == number
+    async with crewed(with_counter(folder, copies="worker")) as server, in_turn(server) as url:
+        assert len(await pids_of(url)) == 2
 
 
 async def test_progress_logs_and_errors_come_through_from_the_other_worker(folder: Path) -> None:
@@ -104,11 +101,14 @@ async def lists(client: HttpClient, tool: str) -> bool:
 async def test_a_cancelled_call_is_cancelled_at_the_server_wherever_it_runs(
     folder: Path, tmp_path: Path
 ) -> None:
-    async with crewed(with_counter(folder)) as server, AsyncExitStack() as stack:
-        await pids_of(server)
-        for number in range(2):
+    async with (
+        crewed(with_counter(folder)) as server,
+        doors(server) as urls,
+        AsyncExitStack() as stack,
+    ):
+        for number, url in urls.items():
             file = tmp_path / str(number)
-            client = await stack.enter_async_context(over_http(server.url, NEW, start=False))
+            client = await stack.enter_async_context(over_http(url, NEW, start=False))
             running = asyncio.create_task(client.call("wait", {"file": str(file)}))
             await until_exists(Path(f"{file}.began"))
             running.cancel()
@@ -119,7 +119,7 @@ async def test_a_cancelled_call_is_cancelled_at_the_server_wherever_it_runs(
 async def test_when_the_worker_that_runs_it_dies_another_one_does(folder: Path) -> None:
     async with crewed(with_counter(folder)) as server:
         for _ in range(2):
-            (before,) = await pids_of(server)
+            (before,) = await pids_of(server.url)
             os.kill(parent_of(before), signal.SIGKILL)
             await until_dead(before)
             await until(lambda: len(workers_of(server)) == 2)
@@ -129,7 +129,7 @@ async def test_when_the_worker_that_runs_it_dies_another_one_does(folder: Path) 
 
 async def only_one(server: Listening) -> set[int] | None:
     try:
-        pids = await pids_of(server)
+        pids = await pids_of(server.url)
     except (AssertionError, OSError, ValueError, KeyError):
         return None  # a connection to the worker that was killed
     return pids if len(pids) == 1 else None
@@ -150,13 +150,13 @@ async def test_a_cluster_has_one_process_and_another_when_its_replica_is_killed(
             serving(folder, *flags, env=KEY) as one,
             serving(folder, *flags, env=KEY) as other,
         ):
-            (before,) = await pids_of(one, 3)
-            assert await pids_of(other, 3) == {before}
+            (before,) = await pids_of(one.url, 3)
+            assert await pids_of(other.url, 3) == {before}
             runs_it = parent_of(before)
             os.kill(runs_it, signal.SIGKILL)
             await until_dead(before)
             left = other if runs_it == one.process.pid else one
-            (after,) = await pids_of(left, 3)  # the first waits until it may run it
+            (after,) = await pids_of(left.url, 3)  # the first waits until it may run it
             assert after != before
 
 
@@ -169,7 +169,7 @@ async def test_a_process_that_runs_it_no_more_ends_it(folder: Path) -> None:
             serving(folder, *flags, env=KEY) as one,
             serving(folder, *flags, env=KEY) as other,
         ):
-            (before,) = await pids_of(one, 1)
+            (before,) = await pids_of(one.url, 1)
             name = redis.ask("KEYS", "*home*").splitlines()[-1]
             redis.ask("SET", name, "1 nobody", "PX", "1500")  # as if another had taken it
             await until(lambda: ran_by_another(other, before))

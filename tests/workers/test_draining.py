@@ -6,6 +6,8 @@ import asyncio
 import json
 import os
 import signal
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,8 +20,9 @@ from tests.peers.raw_http import over_http
 from tests.peers.redis import needs_redis
 from tests.peers.serving import Listening, serving
 from tests.until import WITHIN, until, until_dead
+from tests.workers.doors import doors, workers_of
 from tests.workers.test_readiness import knows
-from tests.workers.yard import NEW, crewed, group_of, project, who, workers_of
+from tests.workers.yard import NEW, crewed, group_of, project, who, worker_at
 
 OLD = "2025-11-25"
 # Longer than any test: whoever ends sooner did not wait for it to be over.
@@ -54,10 +57,8 @@ async def hangs_up(server: Listening) -> bool:
         writer.close()
 
 
-async def every_worker_is_leaving(server: Listening) -> bool:
-    """Asked often enough to come to each of them."""
-    answers = [await readiness(server) for _ in range(8)]
-    return all(answer == (503, ABOUT_TO_END) for answer in answers)
+async def is_leaving(server: Listening) -> bool:
+    return await readiness(server) == (503, ABOUT_TO_END)
 
 
 async def opened(url: str) -> int:
@@ -74,17 +75,13 @@ async def opened(url: str) -> int:
         return reply.status
 
 
-async def refuses_sessions(server: Listening) -> bool:
-    return await opened(server.url) == 503
-
-
 async def test_after_a_term_balancers_are_told_and_everything_but_new_sessions_is_served(
     folder: Path,
 ) -> None:
     async with serving(folder, env=LONG) as server, over_http(server.url, OLD) as client:
         await until(lambda: is_ready(server))
         server.process.send_signal(signal.SIGTERM)
-        await until(lambda: every_worker_is_leaving(server))
+        await until(lambda: is_leaving(server))
         assert await hangs_up(server)  # nobody keeps a connection for later
         assert await who(server) == server.process.pid
         assert text(await client.call("who")) == str(server.process.pid)
@@ -115,12 +112,13 @@ async def test_a_process_that_no_balancer_asks_ends_at_once_and_so_does_one_at_a
 
 
 async def test_workers_serve_on_together_until_the_pause_is_over(folder: Path) -> None:
-    async with crewed(folder, env=LONG) as server:
-        workers = workers_of(server)
+    async with crewed(folder, env=LONG) as server, doors(server) as urls:
         server.process.send_signal(signal.SIGTERM)
-        await until(lambda: every_worker_is_leaving(server))
-        await until(lambda: refuses_sessions(server))
-        assert {await who(server) for _ in range(4)} <= workers == workers_of(server)
+        for pid, url in urls.items():
+            await until(partial(is_leaving, replace(server, url=url)))
+            assert await opened(url) == 503
+            assert await worker_at(url) == pid
+        assert workers_of(server) == set(urls)
         server.process.send_signal(signal.SIGTERM)
         assert await server.process.wait() == 0
         assert group_of(server.process.pid) == set()
@@ -137,7 +135,7 @@ async def test_a_balancer_that_does_not_look_loses_nothing_when_a_replica_leaves
         (stayer,) = [server for server in both.servers if server.process.pid != home]
         await until(lambda: knows(leaver, 2))
         os.kill(home, signal.SIGTERM)
-        await until(lambda: every_worker_is_leaving(leaver))
+        await until(lambda: is_leaving(leaver))
         for _ in range(2):
             async with over_http(leaver.url, OLD) as newcomer:
                 assert text(await newcomer.call("who")) == str(stayer.process.pid)

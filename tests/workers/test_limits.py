@@ -14,8 +14,9 @@ import pytest
 
 from tests.peers.raw_http import HttpClient, over_http
 from tests.peers.redis import RedisServer, needs_redis, redis_server
-from tests.peers.serving import Listening, serving
+from tests.peers.serving import serving
 from tests.until import until_exists
+from tests.workers.doors import in_turn
 from tests.workers.yard import NEW, crewed, place_of, project
 
 KEY = {"TOOLYARD_CLUSTER_KEY": "k" * 32}
@@ -34,13 +35,10 @@ def limited(folder: Path, **limit: object) -> Path:
 
 
 @asynccontextmanager
-async def clients_of(*servers: Listening) -> AsyncIterator[list[HttpClient]]:
-    """One for each; of one server, each comes to another worker."""
+async def clients_of(*urls: str) -> AsyncIterator[list[HttpClient]]:
+    """One for each."""
     async with AsyncExitStack() as stack:
-        yield [
-            await stack.enter_async_context(over_http(server.url, NEW, start=False))
-            for server in servers
-        ]
+        yield [await stack.enter_async_context(over_http(url, NEW, start=False)) for url in urls]
 
 
 async def allowed(clients: list[HttpClient], rounds: int) -> int:
@@ -50,14 +48,13 @@ async def allowed(clients: list[HttpClient], rounds: int) -> int:
 
 async def test_workers_without_a_store_hold_a_limit_together(tmp_path: Path) -> None:
     folder = limited(tmp_path / "yard", calls=40, seconds=3600)
-    # What is called until all workers serve is counted as well.
-    async with serving(folder, "--workers", "2") as server, clients_of(*[server] * 4) as clients:
-        assert await allowed(clients, 15) == 40
+    async with crewed(folder) as server, in_turn(server) as url, clients_of(url) as clients:
+        assert await allowed(clients, 60) == 40
 
 
 async def test_a_worker_that_dies_leaves_its_seats(tmp_path: Path) -> None:
     folder = limited(tmp_path / "yard", concurrent=1)
-    async with crewed(folder) as server, clients_of(server) as (client,):
+    async with crewed(folder) as server, clients_of(server.url) as (client,):
         running = asyncio.create_task(client.call("held"))
         worker = int(await until_exists(place_of(folder, "held") / "began"))
         refused = await client.call("who")
@@ -77,6 +74,6 @@ async def test_replicas_hold_a_limit_together_through_the_store(
     async with (
         serving(folder, *flags, env=KEY) as one,
         serving(folder, *flags, env=KEY) as other,
-        clients_of(one, other) as clients,
+        clients_of(one.url, other.url) as clients,
     ):
         assert await allowed(clients, 30) == 40

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import signal
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,8 @@ import pytest
 from tests.peers.http1 import fetch
 from tests.peers.serving import Listening
 from tests.until import until
-from tests.workers.yard import crewed, project, who, workers_of
+from tests.workers.doors import doors, workers_of
+from tests.workers.yard import crewed, project, worker_at
 
 
 @pytest.fixture
@@ -31,28 +33,27 @@ async def asked(server: Listening, path: str) -> tuple[int, Any]:
 
 
 async def test_the_token_opens_the_page_at_every_worker_and_nothing_else_does(folder: Path) -> None:
-    async with crewed(folder) as server:
-        for _ in range(6):
-            status, document = await asked(server, "overview")
+    async with crewed(folder) as server, doors(server) as urls:
+        for door in (replace(server, url=url) for url in urls.values()):
+            status, document = await asked(door, "overview")
             assert status == 200
             assert [one["servers"] for one in document["processes"]] == [[]]
-            async with fetch("GET", f"{server.origin}/api/overview", {}) as got:
+            async with fetch("GET", f"{door.origin}/api/overview", {}) as got:
                 assert got.status == 401
 
 
 async def test_calls_at_every_worker_are_shown_each_with_its_process(folder: Path) -> None:
-    async with crewed(folder) as server:
-        homes = {await who(server) for _ in range(6)}
-        assert homes == workers_of(server)
-        for _ in range(4):  # from every worker alike
-            _, document = await asked(server, "traffic")
+    async with crewed(folder) as server, doors(server) as urls:
+        assert [await worker_at(url) for url in [*urls.values()] * 3] == [*urls] * 3
+        for door in (replace(server, url=url) for url in urls.values()):
+            _, document = await asked(door, "traffic")
             calls = [line for line in document["lines"] if line["method"] == "tools/call"]
-            assert len(calls) >= 6
+            assert len(calls) == 6
             assert len({line["process"] for line in calls}) == 2
             times = [line["at"] for line in document["lines"]]
             assert times == sorted(times, reverse=True)
             for line in calls:
-                status, record = await asked(server, f"traffic/{line['number']}")
+                status, record = await asked(door, f"traffic/{line['number']}")
                 assert (status, record["number"]) == (200, line["number"])
                 assert record["params"]["name"] == "who"
 

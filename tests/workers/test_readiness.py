@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from tests.peers.redis import RedisServer, needs_redis, redis_server
 from tests.peers.serving import Listening, environment, serving, toolyard
 from tests.store.conftest import free_port
 from tests.until import until
+from tests.workers.doors import doors
 from tests.workers.yard import crewed, project
 
 KEY, OTHER = "k" * 32, "o" * 32
@@ -59,9 +61,9 @@ async def test_a_process_is_ready_when_it_knows_what_it_serves(folder: Path) -> 
 
 
 async def test_each_worker_is_ready(folder: Path) -> None:
-    async with crewed(folder) as server:
-        for _ in range(4):
-            await until(lambda: answers(server, 200))
+    async with crewed(folder) as server, doors(server) as urls:
+        for door in [replace(server, url=url) for url in urls.values()]:
+            await until(lambda door=door: answers(door, 200))  # type: ignore[misc]
 
 
 @needs_redis

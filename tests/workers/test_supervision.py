@@ -16,7 +16,8 @@ from tests.peers.raw_http import over_http
 from tests.peers.serving import Listening, serving, start, toolyard
 from tests.processes import alive
 from tests.until import until, until_dead, until_exists
-from tests.workers.yard import NEW, crewed, group_of, place_of, project, who, workers_of
+from tests.workers.doors import workers_of
+from tests.workers.yard import NEW, crewed, group_of, place_of, project, who
 
 
 @pytest.fixture
@@ -25,13 +26,26 @@ def folder(tmp_path: Path) -> Path:
 
 
 async def test_connections_are_dealt_out_evenly_whether_they_stay_or_not(folder: Path) -> None:
-    async with crewed(folder) as server, AsyncExitStack() as open_ones:
-        short = Counter([await who(server) for _ in range(20)])
-        assert min(short.values()) >= 5  # ten, where nobody else keeps the machine busy
+    """Ten of twenty, where nothing else keeps the machine busy; where it does, now and then.
+
+    `tests/workers/test_turnstile.py` has it without any other process that could interfere.
+    """
+    async with crewed(folder) as server:
+        await until(lambda: short_ones_are_shared(server))
+        await until(lambda: lasting_ones_are_shared(server))
+
+
+async def short_ones_are_shared(server: Listening) -> bool:
+    dealt = Counter([await who(server) for _ in range(20)])
+    return all(dealt[pid] >= 5 for pid in workers_of(server))
+
+
+async def lasting_ones_are_shared(server: Listening) -> bool:
+    before = {pid: sockets_of(pid) for pid in workers_of(server)}
+    async with AsyncExitStack() as open_ones:
         for _ in range(20):
             await open_ones.enter_async_context(connected(server))
-        one, other = [sockets_of(pid) for pid in workers_of(server)]
-        assert abs(one - other) <= 6
+        return all(sockets_of(pid) - count >= 5 for pid, count in before.items())
 
 
 def connected(server: Listening) -> Connected:
@@ -67,7 +81,7 @@ async def test_a_worker_that_crashes_is_started_again_after_pauses_that_grow(fol
             os.kill(victim, signal.SIGKILL)
             await server.says(rf"ended with signal 9: it is started again in {pause} s", seen)
             victim = await successor(server, {other, victim})
-        assert {await who(server) for _ in range(4)} >= {other}
+        await until(lambda: served_by(server, other))
         await until(lambda: served_by(server, victim))
 
 
@@ -90,13 +104,21 @@ async def test_a_term_lets_calls_finish_and_leaves_no_process(folder: Path) -> N
             server.process.send_signal(signal.SIGTERM)
             await until_dead(idle)
             assert alive(runs), "the worker with a running call went first"
-            with pytest.raises(ConnectionRefusedError):
-                async with fetch("GET", f"{server.origin}/healthz", {}):
-                    pass
+            await until(lambda: refuses(server))
             (held / "go").touch()
             assert (await calling)["content"][0]["text"] == str(runs)
         assert await server.process.wait() == 0
         assert group_of(server.process.pid) == set()
+
+
+async def refuses(server: Listening) -> bool:
+    try:
+        async with fetch("GET", f"{server.origin}/healthz", {}):
+            return False
+    except ConnectionRefusedError:
+        return True
+    except (ConnectionError, EOFError):
+        return False  # it was waiting to be accepted when the last listener went
 
 
 @pytest.mark.parametrize(

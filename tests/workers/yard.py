@@ -10,6 +10,7 @@ from tests.peers.raw_http import over_http
 from tests.peers.serving import Listening, serving
 from tests.processes import processes
 from tests.until import until
+from tests.workers.doors import all_serve, workers_of
 
 NEW = "2026-07-28"
 # The scripts' parent is the worker that runs them.
@@ -39,28 +40,18 @@ async def crewed(
 ) -> AsyncIterator[Listening]:
     async with serving(folder, "--workers", str(workers), *flags, env=env) as server:
         await until(lambda: len(workers_of(server)) == workers)
-        await until(lambda: all_serve(server, workers))
+        await all_serve(server)
         yield server
-
-
-async def all_serve(server: Listening, workers: int) -> bool:
-    return len({await who(server) for _ in range(workers * 2)}) == workers
 
 
 async def who(server: Listening) -> int:
     """Which worker a new connection comes to."""
-    async with over_http(server.url, NEW, start=False) as client:
+    return await worker_at(server.url)
+
+
+async def worker_at(url: str) -> int:
+    async with over_http(url, NEW, start=False) as client:
         return int((await client.call("who"))["content"][0]["text"])
-
-
-def workers_of(server: Listening) -> set[int]:
-    return children_of(server.process.pid)
-
-
-def children_of(parent: int) -> set[int]:
-    return {
-        pid for pid, fields in processes() if int(fields[1]) == parent and fields[0] not in "ZX"
-    }
 
 
 def place_of(folder: Path, name: str) -> Path:

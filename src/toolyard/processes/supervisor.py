@@ -205,9 +205,11 @@ class Supervisor:
         else:
             self._rest(worker, time.monotonic())
             how = f"signal {-code}" if code < 0 else f"exit code {code}"
-            again = max(worker.due - time.monotonic(), 0.0)
             log.error(
-                "worker %d ended with %s: it is started again in %.1f s", worker.number, how, again
+                "worker %d ended with %s: it is started again in %.1f s",
+                worker.number,
+                how,
+                worker.pause,
             )
 
     def _rest(self, worker: _Worker, now: float) -> None:
