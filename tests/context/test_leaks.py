@@ -20,8 +20,9 @@ from toolyard.errors import ToolError
 from toolyard.methods.finding import FindTools, ToolIndexes
 from toolyard.methods.lists import list_method
 from toolyard.methods.offer import Offer
+from toolyard.methods.table import unwrapped
 from toolyard.methods.tools import ToolMethods
-from toolyard.methods.views import ToolViews, unwrapped
+from toolyard.methods.views import ToolViews
 from toolyard.protocol.call import Call, Encoded, Result
 from toolyard.protocol.codec import exact
 from toolyard.protocol.revisions import LATEST

@@ -10,12 +10,12 @@ from tests.protocol.outcome import outcome
 from toolyard.errors import HEADER_MISMATCH
 from toolyard.protocol.eras.headers import (
     check_parameters,
-    check_routing,
     decode_value,
     encode_value,
     header_parameters,
     parameters,
 )
+from toolyard.protocol.eras.modern import check_routing
 
 
 @pytest.mark.parametrize(

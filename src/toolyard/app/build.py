@@ -34,9 +34,8 @@ from toolyard.catalog.snapshot import Catalog, Narrowing
 from toolyard.context.instructions import merged
 from toolyard.methods.offer import Offer, PageSizes
 from toolyard.methods.subscriptions import Room
-from toolyard.methods.table import Methods, methods_of, minimal_methods_of
+from toolyard.methods.table import Methods, methods_of, minimal_methods_of, unwrapped
 from toolyard.methods.tools import ToolMethods
-from toolyard.methods.views import unwrapped
 from toolyard.processes.ending.guard import Guard
 from toolyard.protocol.call import LOCAL, Caller
 from toolyard.protocol.client import UNKNOWN, Client

@@ -62,6 +62,8 @@ class Keeper:
         self._sources = tuple(sources)
         self._prepare = prepare
         self._current: Catalog | None = None
+        # The same, once nothing is missing from a first list; None before.
+        self.at_hand: Catalog | None = None
         self._state = KeeperState.UNREAD
         self._settle_lock = asyncio.Lock()
         self._refresh_lock = asyncio.Lock()
@@ -78,17 +80,19 @@ class Keeper:
     @property
     def current(self) -> Catalog:
         """The catalog of this moment; built when it is first asked for."""
-        if self._current is None:
-            self._current = self._build()
-            if self._state is KeeperState.UNREAD:
-                self._state = KeeperState.EARLY
-            self._warn(self._current, ())
-        return self._current
+        if self._current is not None:
+            return self._current
+        catalog = self._build()
+        self._take(catalog)
+        if self._state is KeeperState.UNREAD:
+            self._state = KeeperState.EARLY
+        self._warn(catalog, ())
+        return catalog
 
-    @property
-    def at_hand(self) -> Catalog | None:
-        """The catalog, once nothing is missing from a first list; None before."""
-        return self._current if self._state is KeeperState.SETTLED else None
+    def _take(self, catalog: Catalog) -> None:
+        self._current = catalog
+        if self._is_settled:
+            self.at_hand = catalog
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -108,6 +112,7 @@ class Keeper:
         if self._state is KeeperState.EARLY:
             await self.refresh()
         self._state = KeeperState.SETTLED  # not before: whoever asks meanwhile waits too
+        self.at_hand = self._current
 
     def _build(self) -> Catalog:
         return assemble([source.read() for source in self._sources])
@@ -125,7 +130,7 @@ class Keeper:
             except BaseException:
                 self._stale = True  # what this one was asked for is still to be read
                 raise
-            self._current = newer
+            self._take(newer)
         kinds = newer.changed_since(older)
         self._warn(newer, older.warnings)
         if kinds:

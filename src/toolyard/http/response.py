@@ -24,6 +24,7 @@ Responder: TypeAlias = "Callable[[Request, Response], Awaitable[None]]"
 _STATUS_LINES = {
     status.value: f"HTTP/1.1 {status.value} {status.phrase}\r\n".encode() for status in HTTPStatus
 }
+MOST_HEADS = 64
 _BODILESS = frozenset({204, 304})
 _LAST_CHUNK = b"0\r\n\r\n"
 _KEEP, _CLOSE = b"\r\n", b"connection: close\r\n\r\n"
@@ -36,6 +37,28 @@ def lines(headers: tuple[Header, ...]) -> bytes:
 
 def status_line(status: int) -> bytes:
     return _STATUS_LINES.get(status) or b"HTTP/1.1 %d \r\n" % status
+
+
+class ResponseHeads:
+    """The heads of whole responses, up to their Content-Length; each is good for one second."""
+
+    def __init__(self) -> None:
+        self.date = b""
+        self._heads: dict[tuple[int, tuple[Header, ...]], bytes] = {}
+
+    def tick(self, now: str) -> None:
+        self.date = f"date: {now}\r\n".encode()
+        self._heads.clear()
+
+    def of(self, status: int, headers: tuple[Header, ...]) -> bytes:
+        head = self._heads.get((status, headers))
+        if head is not None:
+            return head
+        parts = (status_line(status), self.date, lines(headers), b"content-length: ")
+        head = self._heads[status, headers] = b"".join(parts)
+        if len(self._heads) > MOST_HEADS:
+            self._heads.clear()
+        return head
 
 
 class Response:
@@ -112,7 +135,7 @@ class Response:
         self.status, self.begun, self._done = status, True, True
         if self._watchers:
             self._tell(body)
-        head = server.head(status, headers + self._more if self._more else headers)
+        head = server.heads.of(status, headers + self._more if self._more else headers)
         end = _KEEP if self._keep else _CLOSE
         content = b"" if request.head.method == "HEAD" else body
         connection.write(b"".join((head, b"%d\r\n" % len(body), end, content)))
@@ -158,7 +181,7 @@ class Response:
         server = self._connection.server
         if server.closing or not self.request.whole:
             self._keep = False
-        head = [status_line(self.status), server.date, lines(self._headers)]
+        head = [status_line(self.status), server.heads.date, lines(self._headers)]
         if more:
             head.append(self._chunk_header())
         elif self.status not in _BODILESS:

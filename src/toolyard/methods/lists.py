@@ -5,6 +5,7 @@ from __future__ import annotations
 from toolyard.catalog.snapshot import PageRequest
 from toolyard.errors import INVALID_PARAMS, ProtocolError
 from toolyard.methods.offer import Offer
+from toolyard.methods.views import WHOLE
 from toolyard.protocol.call import Call, Channel, Handler, Result
 from toolyard.protocol.kinds import Kind
 from toolyard.protocol.paging import page_limit
@@ -21,10 +22,13 @@ def list_method(offer: Offer, kind: Kind) -> Handler:
         cursor = call.params.get("cursor")
         if cursor is not None and not isinstance(cursor, str):
             raise ProtocolError(INVALID_PARAMS, "Invalid cursor")
-        limit = page_limit(call.params.get("limit"), default, most)
-        offer.on_list()
+        limit = default
+        if "limit" in call.params:
+            limit = page_limit(call.params["limit"], default, most)
+        if offer.on_list is not None:
+            offer.on_list()
         catalog = await offer.to(call, channel)
-        if views is not None:
+        if views is not None and (call.address is not None or WHOLE not in catalog.derived):
             catalog = views.shown(call, catalog)
         return catalog.page(PageRequest(kind, call.revision, limit, cursor), offer.stamp)
 

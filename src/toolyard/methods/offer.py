@@ -62,7 +62,7 @@ class Offer:
     # How much of the tools is listed; None: always all of them.
     views: ToolViews | None = None
     # Called for every list, before the answer is made: it must not wait for anything.
-    on_list: Callable[[], None] = lambda: None
+    on_list: Callable[[], None] | None = None
 
     def at_hand(self, call: Call) -> Catalog | None:
         """What can be used without waiting; `to` may have more, and waits for it."""

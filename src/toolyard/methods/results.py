@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from urllib.parse import parse_qsl
 
 from toolyard.catalog.entries import Tool
+from toolyard.catalog.snapshot import Catalog
 from toolyard.context.cutting import LIMIT, cut, kept
 from toolyard.errors import INVALID_PARAMS, ProtocolError, ToolError, shown
 from toolyard.methods.kept_results import KeptResult, KeptResults
@@ -20,6 +21,8 @@ from toolyard.virtual.query.paths import BadPath, Budget, compile_path
 
 log = logger("results")
 SCHEME = "result://"
+# With a catalog: may any result of its tools be too long?
+HAS_LIMITS = "has limits of results"
 # What JSON and a sentence add to a part.
 _MARGIN = 400
 # What a path may visit: in a thread, and in what was small enough to be kept.
@@ -56,7 +59,9 @@ class Results:
         limit = tool.extra.get(LIMIT) or self.general_limit()
         return limit if isinstance(limit, int) and tool.origin is not OURS else None
 
-    async def fit(self, tool: Tool, result: Result, call: Call) -> Result:
+    async def fit(self, catalog: Catalog, tool: Tool, result: Result, call: Call) -> Result:
+        if HAS_LIMITS not in catalog.derived:
+            catalog.derived[HAS_LIMITS] = any(map(self.limit, catalog.tools.values()))
         limit = self.limit(tool)
         if limit is None:
             return result

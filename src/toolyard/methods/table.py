@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from toolyard.context.meta_tools import CALL_TOOLS, META_NAMES
 from toolyard.errors import METHOD_NOT_FOUND, ProtocolError, shown
 from toolyard.methods.completions import CompletionMethods
 from toolyard.methods.lists import list_method
@@ -17,7 +18,7 @@ from toolyard.methods.results import Results
 from toolyard.methods.roots import RootsMethods
 from toolyard.methods.subscriptions import Room, SubscriptionMethods
 from toolyard.methods.tools import ToolMethods
-from toolyard.protocol.call import Call, Channel, Handler, Result
+from toolyard.protocol.call import Call, Channel, Handler, JsonObject, Result
 from toolyard.protocol.kinds import KINDS, NAMED_BY, SPELLED
 from toolyard.protocol.revisions import ALL
 
@@ -127,3 +128,37 @@ def _both(before: Handler, after: Handler) -> Handler:
         return await after(call, channel)
 
     return answer
+
+
+def unwrapped(handler: Handler, is_full: Callable[[Call, Channel], Awaitable[bool]]) -> Handler:
+    """The handler, for which a call through a call tool is a call of the tool it names."""
+
+    def handle(call: Call, channel: Channel) -> Awaitable[Result]:
+        if call.method != "tools/call":
+            return handler(call, channel)
+        name = call.params.get("name")  # whatever a client sent
+        is_through = isinstance(name, str) and name in CALL_TOOLS
+        return through(call, channel) if is_through else handler(call, channel)
+
+    async def through(call: Call, channel: Channel) -> Result:
+        params = _inner_params(call.params)
+        if params is None or await is_full(call, channel):
+            return await handler(call, channel)
+        # Headers repeat arguments of the tool that the client sees, and not of this one.
+        real = replace(call, params=params, headers=None, via=call.params["name"])
+        return await handler(real, channel)
+
+    return handle
+
+
+def _inner_params(params: JsonObject) -> JsonObject | None:
+    """What is called, with what; None if that is not said, or is a meta tool again."""
+    arguments = params.get("arguments")
+    if not isinstance(arguments, dict):
+        return None
+    name, given = arguments.get("name"), arguments.get("arguments")
+    if not isinstance(name, str) or name in META_NAMES:
+        return None
+    if given is not None and not isinstance(given, dict):
+        return None
+    return {**params, "name": name, "arguments": given or {}}

@@ -11,7 +11,7 @@ from toolyard.catalog.entries import Tool
 from toolyard.catalog.snapshot import Catalog
 from toolyard.errors import INVALID_PARAMS, MISSING_CAPABILITY, ProtocolError, ToolError, shown
 from toolyard.methods.offer import Offer
-from toolyard.methods.results import Results
+from toolyard.methods.results import HAS_LIMITS, Results
 from toolyard.methods.views import OUR_NAMES, refuse_detour, unknown
 from toolyard.protocol.call import Call, Channel, Encoded, Json, JsonObject, Result
 from toolyard.protocol.codec import dumps
@@ -58,9 +58,9 @@ class ToolMethods:
         elif type(result) is dict and UPSTREAM in result and self.tasks is not None:
             work, upstream = partial(self._use, catalog, tool, arguments), result[UPSTREAM]
             return await self.tasks().begin(call, channel, tool, work, upstream)
-        if self.results is None or self.results.limit(tool) is None:
+        if self.results is None or catalog.derived.get(HAS_LIMITS) is False:
             return result
-        return await self.results.fit(tool, result, call)
+        return await self.results.fit(catalog, tool, result, call)
 
     async def resume(self, call: Call, channel: Channel) -> Result:
         """Go on with a call that is a task at an upstream."""
@@ -101,7 +101,9 @@ class ToolMethods:
         result = await tool.target.call(arguments, call, channel)
         if tool.check_output:
             result = _with_valid_output(catalog, tool, result)
-        return result if self.results is None else await self.results.fit(tool, result, call)
+        return (
+            result if self.results is None else await self.results.fit(catalog, tool, result, call)
+        )
 
 
 def _becomes_task(call: Call, tool: Tool) -> bool:

@@ -10,8 +10,8 @@ looks at it: rules, limits, audit, traffic and the tool itself see the real one.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from functools import lru_cache
 
 from toolyard.catalog.entries import Origin, Tool
@@ -20,10 +20,12 @@ from toolyard.context.display import IsPinned, definitions, fullest, pinned, siz
 from toolyard.context.meta_tools import CALL_TOOLS, FIND, META_NAMES, call_with, may_be_found
 from toolyard.context.reading import Reading, ViewName, reading_of
 from toolyard.errors import ToolError, shown
-from toolyard.protocol.call import Call, Channel, Handler, JsonObject, Result, Target
+from toolyard.protocol.call import Call, Channel, JsonObject, Result, Target
 
 FULL = Reading(view="full")
 _SIZES = "sizes of views"
+# With a catalog of which every call that names no view at its address is listed all.
+WHOLE = "listed whole"
 READ_RESULT = "read_result"
 OUR_NAMES = META_NAMES | {READ_RESULT}
 OURS = Origin("context")
@@ -55,7 +57,8 @@ class ToolViews:
     is_pinned: IsPinned = pinned
     # A tool of ours that every view lists; None where it has nothing to do.
     reader: Callable[[], Tool | None] = lambda: None
-    # Nobody has configured anything of this: the usual case, which should cost nothing.
+    # Nobody has configured anything of this: the usual case, which should cost nothing. What
+    # registry files say of it changes only with the catalog.
     is_off: Callable[[], bool] = lambda: False
 
     def reading(self, call: Call) -> Reading:
@@ -76,6 +79,7 @@ class ToolViews:
     def shown(self, call: Call, catalog: Catalog) -> Catalog:
         """The catalog whose tools are listed: all of them, or ours and those that are pinned."""
         if call.address is None and self.is_off():
+            catalog.derived[WHOLE] = True
             return catalog
         view, reader = self.view(call, catalog), self.reader()
         if view == "full" and reader is None:
@@ -123,37 +127,3 @@ def refuse_detour(via: str, tool: Tool) -> None:
 
 def unknown(name: str) -> ToolError:
     return ToolError(f"There is no tool named '{shown(name)}': {FIND} finds those that there are")
-
-
-def unwrapped(handler: Handler, is_full: Callable[[Call, Channel], Awaitable[bool]]) -> Handler:
-    """The handler, for which a call through a call tool is a call of the tool it names."""
-
-    def handle(call: Call, channel: Channel) -> Awaitable[Result]:
-        if call.method != "tools/call":
-            return handler(call, channel)
-        name = call.params.get("name")  # whatever a client sent
-        is_through = isinstance(name, str) and name in CALL_TOOLS
-        return through(call, channel) if is_through else handler(call, channel)
-
-    async def through(call: Call, channel: Channel) -> Result:
-        params = inner_params(call.params)
-        if params is None or await is_full(call, channel):
-            return await handler(call, channel)
-        # Headers repeat arguments of the tool that the client sees, and not of this one.
-        real = replace(call, params=params, headers=None, via=call.params["name"])
-        return await handler(real, channel)
-
-    return handle
-
-
-def inner_params(params: JsonObject) -> JsonObject | None:
-    """What is called, with what; None if that is not said, or is a meta tool again."""
-    arguments = params.get("arguments")
-    if not isinstance(arguments, dict):
-        return None
-    name, given = arguments.get("name"), arguments.get("arguments")
-    if not isinstance(name, str) or name in META_NAMES:
-        return None
-    if given is not None and not isinstance(given, dict):
-        return None
-    return {**params, "name": name, "arguments": given or {}}

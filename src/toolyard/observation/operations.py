@@ -26,7 +26,12 @@ from toolyard.errors import (
     RESOURCE_NOT_FOUND,
     URL_REQUIRED,
 )
-from toolyard.observation.failures import failure_in, failure_of
+from toolyard.observation.outcomes import (
+    argument_characters,
+    failure_in,
+    failure_of,
+    result_characters,
+)
 from toolyard.observation.series import (
     OTHER,
     Histogram,
@@ -36,7 +41,6 @@ from toolyard.observation.series import (
     Series,
     labelled,
 )
-from toolyard.observation.sizes import argument_characters, result_characters
 from toolyard.protocol.call import Call, Channel, Json, JsonObject, Result, Session, Target
 from toolyard.protocol.revisions import ALL
 from toolyard.upstreams.conversation.observing import Addressee

@@ -32,14 +32,15 @@ def shape_result(
     """The result as a client of this revision may see it; a copy."""
     if revision.modern:
         return _modern(method, result, stamp)
+    fit = _FITTERS.get(method)
     if _MODERN_RESULT_FIELDS.isdisjoint(result):
         fit_result = {**result}
     else:
         fit_result = {k: v for k, v in result.items() if k not in _MODERN_RESULT_FIELDS}
+        fit = None if is_handle(result) else fit
     if "_meta" in fit_result:
         _drop_server_info(fit_result)
-    fit = _FITTERS.get(method)
-    if fit is not None and not is_handle(result):
+    if fit is not None:
         fit(fit_result, revision)
     return fit_result
 

@@ -19,11 +19,12 @@ from toolyard.errors import (
 from toolyard.protocol.asking.asked import Asked, remembered
 from toolyard.protocol.asking.putting import fit_all, refuse_unaskable
 from toolyard.protocol.asking.questions import asked_by, urls_of
-from toolyard.protocol.asking.rounds import RESPONSES, STATE, answered, asking, asks
+from toolyard.protocol.asking.rounds import INPUT_REQUIRED, RESPONSES, STATE, answered, asking
 from toolyard.protocol.call import (
     Call,
     Caller,
     Channel,
+    Encoded,
     Handler,
     JsonObject,
     Result,
@@ -119,7 +120,7 @@ def in_rounds(edge: Edge, call: Call, channel: Channel) -> Awaitable[Result]:
 
 async def _in_rounds(edge: Edge, call: Call, channel: Channel) -> Result:
     result = await handle(edge, call, channel)
-    if not asks(result):
+    if isinstance(result, Encoded) or result.get("resultType") != INPUT_REQUIRED:
         return result
     try:
         return await answered(result, call, lambda again: handle(edge, again, channel), channel.ask)
@@ -244,7 +245,7 @@ async def _handle_sealed(edge: Edge, call: Call, channel: Channel) -> Result:
         if error.code != URL_REQUIRED or call.method not in MAY_ASK:
             raise
         return _ask_to_open(edge, call, error)
-    if not asks(result):
+    if isinstance(result, Encoded) or result.get("resultType") != INPUT_REQUIRED:
         return result
     questions = asked_by(result)
     refuse_unaskable(questions, call.client, call.revision)

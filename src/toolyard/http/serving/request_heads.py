@@ -11,7 +11,7 @@ from urllib.parse import unquote
 import httptools
 
 from toolyard.http.headers import Header
-from toolyard.http.known_heads import KnownHead, learned
+from toolyard.http.known_heads import KnownHead, Whole, learned
 
 MOST_KNOWN = 4
 _NONE: frozenset[str] = frozenset()
@@ -70,8 +70,10 @@ class Repeated:
 
     def learn(self, data: bytes, head: Head) -> None:
         pattern = learned(data, [name.decode("latin-1") for name, _ in head.raw])
-        if pattern is not None:
+        whole = pattern.whole(data) if pattern is not None else None
+        if pattern is not None and whole is not None:
             self._heads.appendleft((pattern, head))
+            self._remember(data, whole, head)
 
     def request_in(self, data: bytes) -> tuple[Head, bytes] | None:
         """The head and the body, if this is one whole request with a known head."""
@@ -83,9 +85,12 @@ class Repeated:
             whole = pattern.whole(data)
             if whole is not None:
                 head = _with_length(head, whole.length)
-                self._last = _Last(data[: len(data) - len(whole.body)], len(data), head)
+                self._remember(data, whole, head)
                 return head, whole.body
         return None
+
+    def _remember(self, data: bytes, whole: Whole, head: Head) -> None:
+        self._last = _Last(data[: len(data) - len(whole.body)], len(data), head)
 
 
 def _with_length(head: Head, length: bytes) -> Head:

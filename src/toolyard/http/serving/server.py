@@ -13,15 +13,13 @@ from functools import partial
 from time import gmtime, strftime
 from typing import Protocol
 
-from toolyard.http.headers import Header
-from toolyard.http.response import Responder, lines, status_line
+from toolyard.http.response import Responder, ResponseHeads
 from toolyard.http.serving.connection import ServerConnection
 from toolyard.http.serving.patience import Addresses, Patience
 
 TICK = 1.0
 # As HTTP wants it: names are English, because nobody here sets a locale for times.
 _DATE = "%a, %d %b %Y %H:%M:%S GMT"
-MOST_HEADS = 64
 PATIENCE = Patience()
 
 
@@ -31,22 +29,16 @@ class HttpServer:
 
     responder: Responder
     loop: asyncio.AbstractEventLoop
-    date: bytes = b""
     closing: bool = False
     patience: Patience = field(default_factory=Patience)
     connections: set[ServerConnection] = field(default_factory=set)
     tasks: set[asyncio.Task[None]] = field(default_factory=set)
-    # The heads of whole responses, up to their Content-Length; good for this second.
-    _heads: dict[tuple[int, tuple[Header, ...]], bytes] = field(default_factory=dict)
+    heads: ResponseHeads = field(default_factory=ResponseHeads)
     most: int = 0
     addresses: Addresses = field(init=False)
 
     def __post_init__(self) -> None:
         self.most, self.addresses = self.patience.most, Addresses(self.patience.per_address)
-
-    def tick(self, now: str) -> None:
-        self.date = f"date: {now}\r\n".encode()
-        self._heads.clear()
 
     def has_room(self) -> bool:
         """For the connection just made; the one that has been idle longest makes way for it."""
@@ -57,16 +49,6 @@ class HttpServer:
             return False
         min(idle, key=lambda connection: connection.last_active).close()
         return True
-
-    def head(self, status: int, headers: tuple[Header, ...]) -> bytes:
-        head = self._heads.get((status, headers))
-        if head is not None:
-            return head
-        parts = (status_line(status), self.date, lines(headers), b"content-length: ")
-        head = self._heads[status, headers] = b"".join(parts)
-        if len(self._heads) > MOST_HEADS:
-            self._heads.clear()
-        return head
 
 
 class Entrance(Protocol):
@@ -206,7 +188,7 @@ def _running(servers: Sequence[HttpServer]) -> tuple[asyncio.Task[None], ...]:
 async def _tick(server: HttpServer) -> None:
     """Once a second: renew the Date header, and hang up on clients that are too slow."""
     while True:
-        server.tick(strftime(_DATE, gmtime()))
+        server.heads.tick(strftime(_DATE, gmtime()))
         now = server.loop.time()
         for connection in tuple(server.connections):
             connection.hurry(now, server.patience)

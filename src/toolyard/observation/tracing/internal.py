@@ -11,7 +11,7 @@ from contextlib import contextmanager
 
 from toolyard.catalog.entries import Tool
 from toolyard.errors import ProtocolError, ToolError
-from toolyard.observation.failures import failure_of
+from toolyard.observation.outcomes import failure_of
 from toolyard.observation.tracing.spans import TraceSpan, current
 from toolyard.protocol.call import Call, Channel
 from toolyard.scripts.running.gate import Gate

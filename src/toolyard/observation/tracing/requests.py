@@ -15,8 +15,8 @@ from toolyard.cluster.visits import Visit
 from toolyard.errors import ProtocolError
 from toolyard.http.request import Request
 from toolyard.http.response import Responder, Response
-from toolyard.observation.failures import failure_in, failure_of
 from toolyard.observation.operations import network_transport
+from toolyard.observation.outcomes import failure_in, failure_of
 from toolyard.observation.tracing import attributes as names
 from toolyard.observation.tracing.context import arrival
 from toolyard.observation.tracing.spans import Tracer, TraceSpan, current

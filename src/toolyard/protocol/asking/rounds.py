@@ -18,8 +18,8 @@ from toolyard.protocol.asking.questions import asked_by
 from toolyard.protocol.call import Call, Encoded, JsonObject, Questions, Result
 
 MOST_ROUNDS = 32
-_INPUT_REQUIRED = "input_required"
-RESULT_TYPES = ("complete", _INPUT_REQUIRED)
+INPUT_REQUIRED = "input_required"
+RESULT_TYPES = ("complete", INPUT_REQUIRED)
 # The params of a second round.
 RESPONSES, STATE = "inputResponses", "requestState"
 ROUND_PARAMS = frozenset({RESPONSES, STATE})
@@ -29,7 +29,7 @@ Ask: TypeAlias = Callable[[Questions], Awaitable[JsonObject]]
 
 
 def asks(result: Result) -> TypeGuard[JsonObject]:
-    return not isinstance(result, Encoded) and result.get("resultType") == _INPUT_REQUIRED
+    return not isinstance(result, Encoded) and result.get("resultType") == INPUT_REQUIRED
 
 
 def has_something_to_ask(result: JsonObject) -> bool:
@@ -39,7 +39,7 @@ def has_something_to_ask(result: JsonObject) -> bool:
 
 def asking(questions: Questions, state: str) -> JsonObject:
     """The result that asks these questions; the client brings the state back."""
-    return {"resultType": _INPUT_REQUIRED, "inputRequests": dict(questions), STATE: state}
+    return {"resultType": INPUT_REQUIRED, "inputRequests": dict(questions), STATE: state}
 
 
 async def answered(

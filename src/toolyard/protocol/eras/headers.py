@@ -1,4 +1,4 @@
-"""The Mcp-* headers of the modern era: their codec and their checks against the body."""
+"""The Mcp-* headers of the modern era: their codec, and those that repeat arguments."""
 
 from __future__ import annotations
 
@@ -19,24 +19,24 @@ _TOKEN = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+\Z")
 _PLAIN = re.compile(r"[\x21-\x7e](?:[\x20-\x7e\t]*[\x21-\x7e])?\Z")
 # Beyond this several integers share one float.
 _EXACT_IN_FLOATS = 2**53
-_OPEN, _CLOSE = "=?base64?", "?="
+ENCODED, _CLOSE = "=?base64?", "?="
 
 
 def encode_value(value: Json) -> str:
     """A header value for an argument: as it is if possible, else base64."""
     text = _text(value)
-    if _PLAIN.match(text) and not (text.startswith(_OPEN) and text.endswith(_CLOSE)):
+    if _PLAIN.match(text) and not (text.startswith(ENCODED) and text.endswith(_CLOSE)):
         return text
-    return _OPEN + base64.b64encode(text.encode()).decode() + _CLOSE
+    return ENCODED + base64.b64encode(text.encode()).decode() + _CLOSE
 
 
 def decode_value(value: str) -> str:
     """The text a header value stands for."""
     value = value.strip(" \t")
-    if not (value.startswith(_OPEN) and value.endswith(_CLOSE)):
+    if not (value.startswith(ENCODED) and value.endswith(_CLOSE)):
         return value
     try:
-        text = value[len(_OPEN) : -len(_CLOSE)]
+        text = value[len(ENCODED) : -len(_CLOSE)]
         return base64.b64decode(text, validate=True).decode("utf-8")
     except (binascii.Error, ValueError):
         raise mismatch(f"{value!r} is not valid base64 of UTF-8") from None
@@ -46,28 +46,6 @@ def _text(value: Json) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     return str(value)
-
-
-def check_routing(
-    headers: Mapping[str, str], method: str, params: JsonObject, version: str
-) -> None:
-    """Headers and body must say the same: version, method and name."""
-    name = params.get(MCP_NAME[method]) if method in MCP_NAME else None
-    if headers.get("mcp-protocol-version") != version or version.startswith(_OPEN):
-        _must_mean(headers, "mcp-protocol-version", version)
-    if headers.get("mcp-method") != method or method.startswith(_OPEN):
-        _must_mean(headers, "mcp-method", method)
-    if isinstance(name, str) and (headers.get("mcp-name") != name or name.startswith(_OPEN)):
-        _must_mean(headers, "mcp-name", name)
-
-
-def _must_mean(headers: Mapping[str, str], name: str, expected: str) -> None:
-    """Compare them again, decoded: literally they differ."""
-    value = headers.get(name)
-    if value is None:
-        raise mismatch(f"the {name} header is missing")
-    if decode_value(value) != expected:
-        raise mismatch(f"{name} header value {value!r} does not match body value {expected!r}")
 
 
 def mismatch(why: str) -> ProtocolError:

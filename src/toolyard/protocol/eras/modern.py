@@ -1,11 +1,13 @@
-"""The modern era: the envelope that every request carries, and what results must carry."""
+"""The modern era: the envelope of every request and the headers that repeat it; results."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from toolyard.errors import INVALID_PARAMS, UNSUPPORTED_REVISION, ProtocolError
 from toolyard.protocol.call import LOG_LEVELS, Client, Json, JsonObject
+from toolyard.protocol.eras.headers import ENCODED, MCP_NAME, decode_value, mismatch
 from toolyard.protocol.eras.keys import (
     CAPABILITIES,
     CLIENT_INFO,
@@ -63,6 +65,28 @@ def open_envelope(params: JsonObject) -> Envelope:
     )
     client = Client(info if isinstance(info, dict) else {}, capabilities)
     return Envelope(version, client, level, other_meta)
+
+
+def check_routing(
+    headers: Mapping[str, str], method: str, params: JsonObject, version: str
+) -> None:
+    """Headers and body must say the same: version, method and name."""
+    name = params.get(MCP_NAME[method]) if method in MCP_NAME else None
+    if headers.get("mcp-protocol-version") != version or version.startswith(ENCODED):
+        _must_mean(headers, "mcp-protocol-version", version)
+    if headers.get("mcp-method") != method or method.startswith(ENCODED):
+        _must_mean(headers, "mcp-method", method)
+    if isinstance(name, str) and (headers.get("mcp-name") != name or name.startswith(ENCODED)):
+        _must_mean(headers, "mcp-name", name)
+
+
+def _must_mean(headers: Mapping[str, str], name: str, expected: str) -> None:
+    """Compare them again, decoded: literally they differ."""
+    value = headers.get(name)
+    if value is None:
+        raise mismatch(f"the {name} header is missing")
+    if decode_value(value) != expected:
+        raise mismatch(f"{name} header value {value!r} does not match body value {expected!r}")
 
 
 def discover(identity: Identity, revision: Revision, client: Client) -> JsonObject:

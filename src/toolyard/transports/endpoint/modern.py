@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from toolyard.errors import INVALID_PARAMS, INVALID_REQUEST, ProtocolError
 from toolyard.protocol.call import Call
-from toolyard.protocol.eras.headers import PARAM_PREFIX, check_routing, mismatch
-from toolyard.protocol.eras.modern import Envelope, open_envelope
+from toolyard.protocol.eras.headers import PARAM_PREFIX, mismatch
+from toolyard.protocol.eras.modern import Envelope, check_routing, open_envelope
 from toolyard.protocol.jsonrpc import (
     Malformed,
     Message,
@@ -21,8 +21,7 @@ from toolyard.protocol.revisions import LATEST
 from toolyard.protocol.shape import shape_error
 from toolyard.transports.answer import Edge, answer_modern, bug, encode, modern_call
 from toolyard.transports.channels import Wire
-from toolyard.transports.endpoint.exchange import MODERN_STATUS, Exchange
-from toolyard.transports.endpoint.reply import Reply
+from toolyard.transports.endpoint.exchange import MODERN_STATUS, Exchange, Reply
 
 if TYPE_CHECKING:
     from toolyard.transports.endpoint.elsewhere import Elsewhere

@@ -21,8 +21,7 @@ from toolyard.protocol.jsonrpc import (
 )
 from toolyard.transports.answer import Edge
 from toolyard.transports.batches import answer_batch
-from toolyard.transports.endpoint.exchange import Exchange
-from toolyard.transports.endpoint.reply import KEEP_ALIVE_AFTER
+from toolyard.transports.endpoint.exchange import KEEP_ALIVE_AFTER, Exchange
 from toolyard.transports.endpoint.sessions import HttpSession, HttpSessions
 from toolyard.transports.endpoint.streamable import RETRY_AFTER, about_to_end, opening
 

@@ -13,9 +13,9 @@ from toolyard.http.response import Response
 from toolyard.protocol.call import Caller
 from toolyard.protocol.jsonrpc import RequestId
 from toolyard.transports.answer import Edge
+from toolyard.transports.endpoint.exchange import Reply
 from toolyard.transports.endpoint.outbox import GENERAL, Outbox, parse_event_id
 from toolyard.transports.endpoint.replay import Ledger, Replay
-from toolyard.transports.endpoint.reply import Reply
 from toolyard.transports.endpoint.session_ids import PlainIds, SessionIds
 from toolyard.transports.sessions import HandshakeSession
 

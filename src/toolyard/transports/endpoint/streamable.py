@@ -25,9 +25,8 @@ from toolyard.protocol.jsonrpc import (
 from toolyard.protocol.revisions import HANDSHAKE, LATEST_HANDSHAKE
 from toolyard.transports.answer import Edge
 from toolyard.transports.batches import answer_batch
-from toolyard.transports.endpoint.exchange import Exchange
+from toolyard.transports.endpoint.exchange import KEEP_ALIVE_AFTER, RETRY_MS, Exchange
 from toolyard.transports.endpoint.outbox import Outbox, priming
-from toolyard.transports.endpoint.reply import KEEP_ALIVE_AFTER, RETRY_MS
 from toolyard.transports.endpoint.sessions import HttpSession, HttpSessions
 
 if TYPE_CHECKING:
