@@ -49,6 +49,26 @@ async def test_a_client_of_the_oldest_revision_waits_and_hears_progress(gate: Li
         assert progress["params"]["progressToken"] == 5
 
 
+@pytest.mark.parametrize(
+    ("revision", "able"), [("2025-06-18", {**ASKED, "roots": {}}), ("2024-11-05", {"sampling": {}})]
+)
+async def test_an_older_client_that_can_be_asked_waits_and_is_asked_the_tasks_questions(
+    gate: Listening, revision: str, able: dict[str, Any]
+) -> None:
+    """Its own connection to the server speaks its revision, which has no tasks."""
+    answers = {**ADA, "roots/list": {"roots": []}}
+    async with over_http(gate.url, revision, capabilities=able, answers=answers) as client:
+        for _ in range(2):
+            params = {"name": "slow", "arguments": {"ask": "elicitation" in able}}
+            result = await client.result("tools/call", params, meta={"progressToken": 5})
+            name = "Ada" if "elicitation" in able else "nobody"
+            assert result == {"content": [{"type": "text", "text": f"done for {name}"}]}
+            progress = await client.notification("notifications/progress")
+            assert progress["params"]["progressToken"] == 5
+        asked = [question["params"] for question in client.questions]
+        assert all("_meta" not in params for params in asked)
+
+
 async def test_a_client_of_its_own_revision_is_asked_for_its_own_task(gate: Listening) -> None:
     async with over_http(gate.url, "2025-11-25", capabilities=ASKED, answers=ADA) as client:
         (tool,) = (await client.result("tools/list"))["tools"]

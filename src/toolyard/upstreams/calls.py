@@ -13,7 +13,7 @@ from typing import Protocol, runtime_checkable
 from toolyard.errors import HEADER_MISMATCH, ProtocolError
 from toolyard.protocol.call import Call, Caller, Channel, JsonObject
 from toolyard.protocol.eras.headers import parameters
-from toolyard.protocol.tasks.words import FORBIDDEN, OPTIONAL, UPSTREAM, needs_tasks
+from toolyard.protocol.tasks.words import FORBIDDEN, OPTIONAL, REQUIRED, UPSTREAM, needs_tasks
 from toolyard.upstreams.background import Background
 from toolyard.upstreams.condition import Condition
 from toolyard.upstreams.connections import Connections, Loan, client_of
@@ -57,7 +57,7 @@ class Calls:
         session = self._connections.at_hand(call)
         try:
             if session is None:
-                loan = await self._borrow(running)
+                loan = await self._borrow(running, as_task=self._needs_task(method, params, call))
                 session = loan.session
             if call.log_level is not None and not session.logs_from(call.log_level):
                 await session.set_level(call.log_level)
@@ -117,8 +117,14 @@ class Calls:
         finally:
             loan.release(True)
 
-    async def _borrow(self, running: Running) -> Loan:
-        loan = await self._connections.lend(running)
+    def _needs_task(self, method: str, params: JsonObject, call: Call) -> bool:
+        """Does it run as a task only, for a client whose own revision has none?"""
+        if method != "tools/call" or call.revision.tasks != "none":
+            return False
+        return self._listings.task_support(call.caller, params["name"]) == REQUIRED
+
+    async def _borrow(self, running: Running, *, as_task: bool = False) -> Loan:
+        loan = await self._connections.lend(running, as_task=as_task)
         session = loan.session
         try:
             roots = session.roots

@@ -120,9 +120,11 @@ class Connections:
         slot.last_used = monotonic()
         return slot.live
 
-    async def lend(self, running: Running) -> Loan:
-        """The connection for a call."""
+    async def lend(self, running: Running, *, as_task: bool = False) -> Loan:
+        """The connection for a call; `as_task`: in a revision that has them, not the client's."""
         client = client_of(running.call, running.channel.session)
+        if as_task:
+            client = client._replace(session=None, revision=LATEST_HANDSHAKE)
         if await self._shares(client):
             return await self.shared(client)
         if client.session is not None:

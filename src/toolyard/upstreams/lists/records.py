@@ -18,6 +18,7 @@ from toolyard.protocol.call import JsonObject
 from toolyard.protocol.client import ASKED
 from toolyard.protocol.client import key_of as client_key
 from toolyard.protocol.eras.headers import header_parameters
+from toolyard.protocol.revisions import ALL
 from toolyard.protocol.tasks.words import FORBIDDEN, Support, support_in
 from toolyard.upstreams.connections import ANYBODY, Downstream
 from toolyard.upstreams.definition import ServerDefinition
@@ -59,15 +60,17 @@ class Records:
         self._learnt = learnt
         self._known: dict[Key, ListingRecord] = {}  # those used last come last
         self._headers: dict[tuple[str, str], Headers] = {}
-        self._supports: dict[tuple[str, str], Support] = {}  # other than `forbidden`
+        self._supports: dict[tuple[str, str], Support] = {}
         if memory is not None:
             self.load(memory)
 
     def load(self, memory: UpstreamRecord) -> None:
         """What was kept is believed until the server is used."""
         self.at(self.key(ANYBODY)).listing = memory.listing
+        self._learn_supports("", memory.listing)
         for (modern, client), listing in memory.by_client.items():
             self.at(Key("", modern, client)).listing = listing
+            self._learn_supports("", listing)
 
     def key(self, client: Downstream) -> Key:
         modern = self._learnt.speaks_modern(client.guise.modern)
@@ -102,8 +105,7 @@ class Records:
         record.old_at = None if listing.lasts is None else monotonic() + listing.lasts
         for tool in listing.tools:
             self._learn_headers(caller, tool)
-            if "execution" in tool:
-                self._supports[caller, str(tool.get("name"))] = support_in(tool)
+        self._learn_supports(caller, listing)
 
     def stale(self, caller: str, client: str) -> bool:
         """It may list something else to clients of this kind: to all, if they are plain ones."""
@@ -135,6 +137,15 @@ class Records:
             if record.listing is not None and key != base
         }
         cache.save(self._definition.identity, UpstreamRecord(listing, self._learnt, by_client))
+
+    # -- tasks -------------------------------------------------------------------------
+
+    def _learn_supports(self, caller: str, listing: Listing) -> None:
+        """Only one revision has a word for it; what is listed in others says nothing."""
+        revision = ALL.get(listing.revision or "")
+        for tool in listing.tools:
+            if "execution" in tool or (revision is not None and revision.tasks == "core"):
+                self._supports[caller, str(tool.get("name"))] = support_in(tool)
 
     def task_support(self, caller: str, tool: str) -> Support:
         return self._supports.get((caller, tool), FORBIDDEN)
