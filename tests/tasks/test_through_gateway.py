@@ -208,3 +208,33 @@ async def test_handshake_clients_before_an_upstream_of_the_extension_alone(
         assert result["content"][0]["text"].strip() == expected
         progress = (await client.notification("notifications/progress"))["params"]
         assert (progress["progress"], progress["total"]) == (40, 100)
+
+
+@pytest.mark.parametrize("name", ["asks", "kept"])
+async def test_a_client_of_the_core_form_asks_a_server_of_the_extension_alone_for_a_task(
+    server: Listening, tmp_path: Path, name: str
+) -> None:
+    """Such a server has no word for which tools may: it decides about each call by itself."""
+    folder = tmp_path / "gate"
+    folder.mkdir()
+    kept = {"name": "kept", "server": "up", "originalName": "asks"}
+    (folder / "registry.json").write_text(json.dumps({"servers": [upstream(server)]}))
+    await remember(folder / "registry.json", MODERN)
+    async with gateway(folder, upstream(server), tools=[kept]) as gate:
+        async with over_http(gate.url, CORE, capabilities=ASKED, answers=ADA) as client:
+            tools = (await client.result("tools/list"))["tools"]
+            assert {tool["execution"]["taskSupport"] for tool in tools} == {"optional"}
+            task = await begun(client, name, task={})
+            result = await client.result("tasks/result", {"taskId": task["taskId"]})
+            assert result["content"][0]["text"].strip() == "Ada"
+            # It answers this one at once, and it is a task here all the same.
+            task = await begun(client, "plain", task={})
+            result = await client.result("tasks/result", {"taskId": task["taskId"]})
+            assert result["content"][0]["text"].strip() == "plain"
+            assert (await client.call("plain"))["content"][0]["text"].strip() == "plain"
+            task = await begun(client, "long", task={})
+            cancelled = await client.result("tasks/cancel", {"taskId": task["taskId"]})
+            assert cancelled["status"] == "cancelled"
+        async with over_http(gate.url, MODERN, capabilities=ABLE) as client:
+            assert (await client.call("plain"))["resultType"] == "complete"
+            assert (await begun(client, name))["resultType"] == "task"

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from toolyard.protocol.call import JsonObject
 from toolyard.protocol.revisions import ALL
+from toolyard.protocol.tasks.words import declares
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +35,11 @@ class Listing:
         revision = ALL.get(self.revision or "")
         unsaid = revision is not None and "completions" not in revision.capabilities
         return unsaid or "completions" in self.capabilities
+
+    @property
+    def makes_tasks(self) -> bool:
+        """A server of the extension may make a task of any call, whatever its tools say."""
+        return declares(self.capabilities)
 
     def tool(self, name: str) -> JsonObject | None:
         return next((tool for tool in self.tools if tool.get("name") == name), None)

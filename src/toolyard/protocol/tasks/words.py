@@ -16,11 +16,14 @@ from toolyard.protocol.client import TASKS_EXTENSION
 from toolyard.protocol.revisions import Revision
 from toolyard.protocol.values import Json, JsonObject
 
-Support: TypeAlias = Literal["forbidden", "optional", "required"]
+Support: TypeAlias = Literal["forbidden", "optional", "required", "offered"]
 FORBIDDEN: Support = "forbidden"
 OPTIONAL: Support = "optional"
 REQUIRED: Support = "required"
 SUPPORTS: tuple[Support, ...] = (FORBIDDEN, OPTIONAL, REQUIRED)
+# Never in a definition: its server has the extension and decides about each call by itself,
+# and a client of the core form may ask for a task all the same.
+OFFERED: Support = "offered"
 
 Status: TypeAlias = Literal["working", "input_required", "completed", "failed", "cancelled"]
 WORKING: Status = "working"
@@ -57,11 +60,17 @@ def with_support(definition: JsonObject, support: Support) -> JsonObject:
     return {**definition, "execution": {**own, "taskSupport": support}}
 
 
-def hosted(definition: JsonObject) -> JsonObject:
-    """A tool of an upstream as we offer it: who cannot take a task waits, and we take it."""
-    if support_in(definition) != REQUIRED:
-        return definition
-    return with_support(definition, OPTIONAL)
+def hosted(definition: JsonObject, makes_tasks: bool) -> tuple[JsonObject, Support]:
+    """A tool of an upstream as we offer it: who cannot take a task waits, and we take it.
+
+    `makes_tasks`: its server may make a task of any call.
+    """
+    support = support_in(definition)
+    if support == REQUIRED:
+        return with_support(definition, OPTIONAL), OPTIONAL
+    if support == FORBIDDEN and makes_tasks:
+        return with_support(definition, OPTIONAL), OFFERED
+    return definition, support
 
 
 def becomes_task(
@@ -70,7 +79,7 @@ def becomes_task(
     """Is a call of such a tool to become a task? Raises ProtocolError where it must and cannot."""
     if revision.tasks == "extension":
         if declares(capabilities):
-            return support != FORBIDDEN
+            return support in (OPTIONAL, REQUIRED)
         if support == REQUIRED:
             raise undeclared()
         return False

@@ -10,7 +10,7 @@ from toolyard.catalog.entries import Origin, Tool
 from toolyard.context.cutting import LIMIT
 from toolyard.context.display import PINNED
 from toolyard.protocol.call import JsonObject, Target
-from toolyard.protocol.tasks.words import Support, hosted, support_in, with_support
+from toolyard.protocol.tasks.words import Support, hosted, with_support
 from toolyard.sources.registry.chain.chain import Chain
 from toolyard.sources.registry.chain.inputs import advertised_input
 from toolyard.sources.registry.chain.targets import Timed, Unavailable, gather
@@ -50,7 +50,7 @@ class ChainBuilder:
     def tool(self, chain: Chain) -> Tool:
         output = _output(chain)
         existing = chain.existing
-        definition = _definition(chain, output)
+        definition, tasks = _with_tasks(chain, _definition(chain, output))
         return Tool(
             chain.tool.name,
             definition,
@@ -59,7 +59,7 @@ class ChainBuilder:
             requires=existing.requires if existing else (),
             hidden=chain.withheld(base=existing.hidden if existing else frozenset()),
             check_output=existing.check_output if existing and output is None else False,
-            tasks=support_in(definition),
+            tasks=tasks,
             asks_first=existing.asks_first if existing else False,
             extra=_extra(chain.tool) | _chain_extra(chain),
         )
@@ -123,11 +123,6 @@ def _definition(chain: Chain, output: Output | None) -> JsonObject:
     }
     definition.update({key: value for key, value in fields.items() if value is not None})
     definition["inputSchema"] = advertised_input(chain)
-    support: Support | None = _nearest(chain, lambda link: link.task_support)
-    if support is not None:
-        definition = with_support(definition, support)
-    elif chain.existing is None:
-        definition = hosted(definition)
     if output is not None:
         definition.pop("outputSchema", None)
         if output.projection.advertised:
@@ -137,6 +132,16 @@ def _definition(chain: Chain, output: Output | None) -> JsonObject:
         own_meta = meta if isinstance(meta, dict) else {}
         definition["_meta"] = {**own_meta, VERSION_KEY: chain.tool.version}
     return definition
+
+
+def _with_tasks(chain: Chain, definition: JsonObject) -> tuple[JsonObject, Support]:
+    """Whether calls may become tasks: as the registry says, else what is underneath."""
+    support: Support | None = _nearest(chain, lambda link: link.task_support)
+    if support is not None:
+        return with_support(definition, support), support
+    if chain.existing is not None:
+        return definition, chain.existing.tasks
+    return hosted(definition, chain.makes_tasks)
 
 
 def _typed(schema: JsonObject) -> JsonObject:

@@ -22,6 +22,8 @@ class Chain:
     definition: JsonObject | None = None
     # Why nothing is there to call.
     broken: str | None = None
+    # May its server make a task of any call?
+    makes_tasks: bool = False
 
     @property
     def tool(self) -> ToolDefinition:

@@ -62,7 +62,7 @@ class Chains:
             mean = did_you_mean(chain.original_name, [str(t.get("name")) for t in listing.tools])
             broken = f'server {name} has no tool named "{chain.original_name}"{mean}'
             return Chain(links, server, broken=broken)
-        return Chain(links, server, None, definition)
+        return Chain(links, server, None, definition, makes_tasks=listing.makes_tasks)
 
     def why_disabled(self, chain: Chain) -> str | None:
         """The first reason why this tool cannot be offered."""

@@ -10,7 +10,7 @@ from toolyard.catalog.entries import Completion, Origin, Prompt, Resource, Templ
 from toolyard.catalog.listing import Listing
 from toolyard.context.cutting import LIMIT
 from toolyard.protocol.call import JsonObject
-from toolyard.protocol.tasks.words import hosted, support_in
+from toolyard.protocol.tasks.words import hosted
 from toolyard.sources.registry.chain.targets import RenamedReference
 from toolyard.sources.registry.format.model import Registry
 from toolyard.upstreams.definition import ServerDefinition
@@ -35,7 +35,7 @@ class Exposed:
     def add(self, server: ServerDefinition, listing: Listing) -> None:
         for definition in _named(listing.tools, "name"):
             if _is_exposed(server, definition["name"]):
-                self._add_tool(server, definition)
+                self._add_tool(server, definition, listing.makes_tasks)
         if server.expose != "all":
             return
         for definition in _named(listing.prompts, "name"):
@@ -45,7 +45,9 @@ class Exposed:
         for definition in _named(listing.templates, "uriTemplate"):
             self._add_template(server, definition, listing.completes)
 
-    def _add_tool(self, server: ServerDefinition, definition: JsonObject) -> None:
+    def _add_tool(
+        self, server: ServerDefinition, definition: JsonObject, makes_tasks: bool
+    ) -> None:
         original = definition["name"]
         name = self._free_name("tools", server, original, self.tools)
         if name is not None:
@@ -53,14 +55,15 @@ class Exposed:
             extra: dict[str, object] = {"server": server.name, "originalName": original}
             if server.result_limit is not None:
                 extra[LIMIT] = server.result_limit
-            shown = hosted({"inputSchema": {"type": "object"}, **definition, "name": name})
+            shown = {"inputSchema": {"type": "object"}, **definition, "name": name}
+            shown, tasks = hosted(shown, makes_tasks)
             self.tools[name] = Tool(
                 name,
                 shown,
                 target,
                 _origin(server, original),
                 check_input=server.validate,
-                tasks=support_in(shown),
+                tasks=tasks,
                 extra=extra,
             )
 
