@@ -149,6 +149,47 @@ async def test_progress_and_logs_go_on_after_the_handle_and_name_their_task(
         assert (await result_of(client, result["task"]))["content"][0]["text"].strip() == "done"
 
 
+STATUS = "notifications/tasks/status"
+
+
+async def test_each_new_status_is_told_unasked_to_the_session_that_began_the_task(
+    server: Listening,
+) -> None:
+    """On the stream of the session, and without the mark that everything else of a task has."""
+    answers = {"elicitation/create": {"action": "accept", "content": {"name": "Ada"}}}
+    async with (
+        over_http(server.url, CORE, capabilities=ASKED, answers=answers) as client,
+        over_http(server.url, CORE) as other,
+    ):
+        await client.open_get()
+        await other.open_get()
+        task = await begun(client, "asks", task={})
+        asking = (await client.notification(STATUS))["params"]
+        assert asking == await client.result("tasks/get", {"taskId": task["taskId"]})
+        assert asking["status"] == "input_required"
+        await result_of(client, task)
+        states = [(await client.notification(STATUS))["params"]["status"] for _ in range(2)]
+        assert states == ["working", "completed"]
+        task = await begun(client, "fails", task={})
+        failed = (await client.notification(STATUS))["params"]
+        assert (failed["taskId"], failed["status"]) == (task["taskId"], "failed")
+        task = await begun(client, "long", task={})
+        cancelled = await client.result("tasks/cancel", {"taskId": task["taskId"]})
+        assert (await client.notification(STATUS))["params"] == cancelled
+        task = await begun(other, "job", task={})
+        assert (await other.notification(STATUS))["params"]["taskId"] == task["taskId"]
+
+
+async def test_a_client_over_stdio_is_told_too_and_one_that_waits_is_not(
+    yard: Yard, state: dict[str, str]
+) -> None:
+    async with over_stdio(yard.served, CORE, env=state) as client:
+        assert (await client.call("job"))["content"][0]["text"].strip() == "run"
+        task = await begun(client, "job", task={})
+        news = (await client.notification(STATUS))["params"]
+        assert (news["taskId"], news["status"]) == (task["taskId"], "completed")
+
+
 async def test_cancelling_is_final_and_done_once(server: Listening, yard: Yard) -> None:
     async with over_http(server.url, CORE) as client:
         task = await begun(client, "long", task={})

@@ -96,10 +96,10 @@ class TaskDesk:
             await self._records.write(record.cancelled(now(), "its client left before it began"))
             raise
         task_call = replace(call, task=AsTask(record.id, record.upstream))
-        task = RunningTask(record, task_call, self._records.write)
-        self._start(
-            task, TaskChannel(task, channel.session, of_task(channel, record.id)), undertaking
-        )
+        session = channel.session
+        task = RunningTask(record, task_call, self._records.write, session)
+        beside = of_task(channel, record.id)
+        self._start(task, TaskChannel(task, session, beside), undertaking)
         return record
 
     async def _refuse_too_many(self, caller: str) -> None:

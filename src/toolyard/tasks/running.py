@@ -15,6 +15,7 @@ from dataclasses import replace
 
 from toolyard.protocol.call import Call, Channel, Json, JsonObject, Questions, Session
 from toolyard.protocol.codec import dumps
+from toolyard.protocol.tasks.forms import STATUS_CHANGED, core_task
 from toolyard.protocol.tasks.record import TaskRecord
 from toolyard.protocol.values import LOG_LEVELS
 from toolyard.tasks.questions import TaskQuestions
@@ -31,16 +32,24 @@ def now() -> int:
 
 
 class RunningTask:
-    """See the head of this module. `write` puts a record where it is kept."""
+    """See the head of this module. `write` puts a record where it is kept.
+
+    `session` is told of each new status, where it is one of the core form.
+    """
 
     def __init__(
-        self, record: TaskRecord, call: Call, write: Callable[[TaskRecord], Awaitable[bool]]
+        self,
+        record: TaskRecord,
+        call: Call,
+        write: Callable[[TaskRecord], Awaitable[bool]],
+        session: Session | None = None,
     ) -> None:
         self.record = record
         self.call = call
         self.questions = TaskQuestions(call, self._questions_changed)
         self.work: asyncio.Task[None] | None = None
         self._write = write
+        self._session = session if call.revision.tasks == "core" else None
         self._lines: deque[str] = deque(record.log, MOST_LINES)
         self._news: asyncio.Future[None] | None = None
         self._timer: asyncio.TimerHandle | None = None
@@ -56,8 +65,7 @@ class RunningTask:
         """Its last state. Raises OSError if that could not be written."""
         if self.record.over:
             return
-        self.record = replace(record, log=tuple(self._lines))
-        self._tell()
+        self._become(replace(record, log=tuple(self._lines)))
         if self._timer is not None:
             self._timer.cancel()
         await self._write(self.record)
@@ -69,8 +77,7 @@ class RunningTask:
 
     def say(self, message: str, progress: tuple[float, float | None] | None = None) -> None:
         if not self.record.over:
-            self.record = self.record.saying(message[:LONGEST_LINE], progress, now())
-            self._tell()
+            self._become(self.record.saying(message[:LONGEST_LINE], progress, now()))
             self._write_soon()
 
     def note(self, level: str, data: Json) -> None:
@@ -81,13 +88,17 @@ class RunningTask:
 
     def _questions_changed(self) -> None:
         if not self.record.over:
-            self.record = self.record.asking(self.questions.shown, now())
-            self._tell()
+            self._become(self.record.asking(self.questions.shown, now()))
             self._save()
 
-    def _tell(self) -> None:
+    def _become(self, record: TaskRecord) -> None:
+        """Show it to whoever waits for a change, and to whoever is told unasked."""
+        is_news = record.status != self.record.status
+        self.record = record
         if self._news is not None and not self._news.done():
             self._news.set_result(None)
+        if is_news and self._session is not None:
+            self._session.notify(STATUS_CHANGED, core_task(record))
 
     def _write_soon(self) -> None:
         if self._timer is None:

@@ -89,6 +89,7 @@ class HandshakeState(Enum):
 
 
 _BEFORE_READY = (HandshakeState.NEW, HandshakeState.GREETED)
+_UNHEARD = (*_BEFORE_READY, HandshakeState.CLOSED)
 
 
 class Agreement(NamedTuple):
@@ -308,7 +309,7 @@ class HandshakeSession:
         future.set_exception(ProtocolError(code, str(error.get("message", "")), error.get("data")))
 
     def notify(self, method: str, params: JsonObject) -> None:
-        if self._state not in _BEFORE_READY and self.revision.may_hear(method):
+        if self._state not in _UNHEARD and self.revision.may_hear(method):
             self._outlet.send(encode_notification(method, params), None)
 
     def send(self, message: bytes) -> None:

@@ -16,6 +16,9 @@ from toolyard.protocol.tasks.words import (
 )
 from toolyard.protocol.values import JsonObject
 
+# What a session of the core form is told unasked.
+STATUS_CHANGED = "notifications/tasks/status"
+
 
 def handle(record: TaskRecord) -> JsonObject:
     """The extension's answer to `tools/call`."""
