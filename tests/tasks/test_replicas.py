@@ -23,10 +23,13 @@ from tests.tasks.test_commands import ran
 from tests.tasks.test_killed import COUNTS, DIED
 from tests.tasks.test_through_gateway import upstream
 from tests.until import until
+from tests.web.gateway import opened
 from toolyard.tasks.identifiers import new_id
+from toolyard.web.routes.tasks import AWAY
 
 pytestmark = needs_redis
 MODERN, CORE = "2026-07-28", "2025-11-25"
+RELATED = "io.modelcontextprotocol/related-task"
 
 
 class Two(NamedTuple):
@@ -179,6 +182,49 @@ async def test_tasks_go_on_while_the_store_is_away_and_are_written_again_when_it
         both.redis.start()  # with nothing in it
         for name, status in ((task, "working"), (reports, "completed")):
             await until_shown(there, name, status)
+
+
+async def test_who_listens_elsewhere_hears_the_end_of_a_task_after_the_store_was_away(
+    yard: Yard, state: dict[str, str]
+) -> None:
+    async with two(yard.root, state) as both, clients(both) as (here, there):
+        task = (await begun(here, "reports"))["taskId"]
+        assert await there.subscribe(taskIds=[task]) == {"taskIds": [task]}
+        assert (await there.notification("notifications/tasks"))["params"]["status"] == "working"
+        both.redis.kill()
+        error = await there.error("tasks/get", {"taskId": task})
+        assert "cannot be reached at the moment" in error["message"]
+        refusal = await here.result("tools/call", {"name": "job", "arguments": {}})
+        assert "was not begun" in refusal["content"][0]["text"]
+        both.redis.start()  # with nothing in it
+        (yard.root / "go").touch()
+        states = [""]
+        while states[-1] != "completed":
+            states.append((await there.notification("notifications/tasks"))["params"]["status"])
+
+
+async def test_the_page_says_that_the_store_is_away_and_shows_the_tasks_again_later(
+    yard: Yard, state: dict[str, str]
+) -> None:
+    env = {**state, "TOOLYARD_CLUSTER_KEY": KEY}
+    with redis_server() as redis:
+        async with (
+            opened("--store", redis.url, project=yard.root, env=env) as page,
+            over_http(page.server.url, MODERN, capabilities=ABLE) as client,
+        ):
+            task = (await begun(client, "reports"))["taskId"]
+            redis.kill()
+            status, answer = await page.api.send("GET", "tasks")
+            assert (status, answer["error"]) == (503, AWAY)
+            assert (await page.api.get(f"tasks/{task}"))["status"] == "working"
+            (yard.root / "go").touch()
+            await outcome(client, task)
+            redis.start()
+            async with asyncio.timeout(20):
+                while (await page.api.send("GET", "tasks"))[1].get("tasks") in (None, []):
+                    await asyncio.sleep(0.05)
+            (line,) = (await page.api.get("tasks"))["tasks"]
+            assert (line["id"], line["status"]) == (task, "completed")
 
 
 async def test_an_outcome_that_could_not_be_written_is_written_when_the_store_is_back(

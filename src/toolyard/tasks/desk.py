@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import NamedTuple, TypeAlias
 
@@ -93,7 +94,9 @@ class TaskDesk:
             log.error("a task was refused: %s", error)
             raise ToolError("the task could not be written down, and was not begun") from None
         except asyncio.CancelledError:
-            await self._records.write(record.cancelled(now(), "its client left before it began"))
+            with suppress(OSError):
+                left = record.cancelled(now(), "its client left before it began")
+                await self._records.write(left)
             raise
         task_call = replace(call, task=AsTask(record.id, record.upstream))
         session = channel.session
@@ -227,20 +230,32 @@ class TaskDesk:
         return failed if is_first else await self._records.read(record.id) or failed
 
     async def follow(self, task_id: str, caller: Caller) -> AsyncGenerator[TaskRecord, None]:
-        """Its state now, and each one after that, to its end. Raises ProtocolError."""
+        """Its state now, and each one after that, to its end. Raises ProtocolError.
+
+        Raises OSError if it cannot be read at first; later on, that is waited for.
+        """
+        record = await self.get(task_id, caller)
         while True:
-            record = await self.get(task_id, caller)
             yield record
             if record.over:
                 return
-            await self._change(record)
+            record = await self._next(record, caller)
 
-    async def _change(self, record: TaskRecord) -> None:
-        task = self._running.get(record.id)
-        if task is None:  # another process has it
-            await asyncio.sleep(LOOK_EVERY)
-        elif task.record is record:
-            await task.changes()
+    async def _next(self, record: TaskRecord, caller: Caller) -> TaskRecord:
+        while True:
+            task = self._running.get(record.id)
+            if task is None:  # another process has it
+                await asyncio.sleep(LOOK_EVERY)
+            elif task.record is record:
+                await task.changes()
+            try:
+                newer = await self.get(record.id, caller)
+            except OSError as error:
+                log.warning("the state of a task cannot be read: %s", error)
+                continue
+            if newer != record:
+                return newer
+            record = newer
 
     def running(self, task_id: str) -> RunningTask | None:
         return self._running.get(task_id)

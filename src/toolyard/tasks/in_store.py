@@ -10,8 +10,8 @@ A record is written where it is still as it was read, and one that is over stays
 owner that ends a task and the replica that takes the owner for dead, one is first. After an
 absence, its own or the store's, an owner writes all its tasks again: what the store has lost is
 there again, and what others have given up meanwhile is over, so that its work is ended. A store
-that has just come back may have lost the leases, too: nobody is taken for dead until all have had
-the time to take theirs again.
+that has just come back may have lost the leases, too: nobody is taken for dead, and no record for
+lost, until all have had the time to write theirs again.
 """
 
 from __future__ import annotations
@@ -152,6 +152,8 @@ class StoreRecords:
     async def read(self, task_id: str) -> TaskRecord | None:
         with _as_os_error():
             (entry,) = await self._store.read(_name_of(task_id))
+        if entry is None and monotonic() < self._trusted_from:
+            raise OSError("the store has come back, perhaps without what it had")
         record = self._opened(task_id, entry)
         return record if record is not None and record.expires > _now() else None
 

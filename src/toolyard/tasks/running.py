@@ -71,9 +71,9 @@ class RunningTask:
         await self._write(self.record)
 
     async def send_on(self, upstream: JsonObject) -> None:
-        """It runs elsewhere from now on. Raises OSError."""
+        """It runs elsewhere from now on; what cannot be written now is, with the next change."""
         self.record = replace(self.record, upstream=upstream)
-        await self._write(self.record)
+        await self._try_to_write(self.record)
 
     def say(self, message: str, progress: tuple[float, float | None] | None = None) -> None:
         if not self.record.over:
