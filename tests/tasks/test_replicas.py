@@ -8,7 +8,7 @@ import signal
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -82,6 +82,54 @@ async def test_a_task_is_got_fed_and_cancelled_through_another_replica(
         assert (await reaches(there, task, "cancelled"))["taskId"] == task
         await until(lambda: not lives(pids))
     assert not list(Path(state["XDG_STATE_HOME"]).rglob("tasks.db"))
+
+
+@asynccontextmanager
+async def two_sessions(
+    both: Two, answers: dict[str, Any]
+) -> AsyncIterator[tuple[HttpClient, HttpClient]]:
+    """Of one caller, in two processes; the second one answers."""
+    able: dict[str, Any] = {"elicitation": {}}
+    async with (
+        over_http(both.owner.url, CORE, capabilities=able) as here,
+        over_http(both.other.url, CORE, capabilities=able, answers=answers) as there,
+    ):
+        yield here, there
+
+
+async def test_a_session_elsewhere_that_waits_for_the_result_is_asked_the_tasks_questions(
+    yard: Yard, state: dict[str, str]
+) -> None:
+    names = iter((7, "Ada"))
+
+    def answer(_params: Any) -> Any:
+        return {"action": "accept", "content": {"name": next(names)}}
+
+    answers = {"elicitation/create": answer}
+    async with (
+        two(yard.root, state) as both,
+        two_sessions(both, answers) as (here, there),
+    ):
+        task = (await begun(here, "asks", task={}))["taskId"]
+        result = await there.result("tasks/result", {"taskId": task})
+        assert result["content"][0]["text"].strip() == "Ada"
+        assert len(there.questions) == 2  # the first answer was no name
+        for question in there.questions:
+            assert question["params"]["_meta"][RELATED] == {"taskId": task}
+        assert here.questions == []
+        assert (await here.result("tasks/result", {"taskId": task}))["content"]
+
+
+async def test_an_error_in_place_of_an_answer_reaches_the_script_from_elsewhere(
+    yard: Yard, state: dict[str, str]
+) -> None:
+    async with two(yard.root, state) as both, two_sessions(both, {}) as (here, there):
+        task = (await begun(here, "asks", task={}))["taskId"]
+        result = await there.result("tasks/result", {"taskId": task})
+        here_too = (await begun(here, "asks", task={}))["taskId"]
+        at_home = await here.result("tasks/result", {"taskId": here_too})
+        assert result["content"] == at_home["content"]
+        assert result.get("isError") == at_home.get("isError")
 
 
 async def test_callers_are_held_apart_and_bounded_over_all_replicas(

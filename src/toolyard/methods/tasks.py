@@ -7,9 +7,9 @@ what the client declares, then the params, then whether the task is this caller'
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 from contextlib import aclosing, suppress
-from typing import Protocol
+from typing import Any, Protocol
 
 from toolyard.catalog.entries import Tool
 from toolyard.errors import (
@@ -171,24 +171,65 @@ class TaskMethods:
     async def _result(self, call: Call, channel: Channel) -> Result:
         """Wait for the end; meanwhile put the task's questions to the client, on this stream."""
         desk, record = await self._find(call)
-        asking: set[asyncio.Task[None]] = set()
+        waiting = _Waiting(desk, channel)
         try:
             async with aclosing(desk.follow(record.id, call.caller)) as states:
                 async for record in states:
-                    asking |= _asked(desk.running(record.id), channel)
+                    waiting.look_at(record)
         finally:
-            for question in asking:
-                question.cancel()
+            waiting.end()
         return core_outcome(record)
 
 
-def _asked(task: RunningTask | None, channel: Channel) -> set[asyncio.Task[None]]:
-    """The questions that nobody has put to the client yet, on their way."""
-    asking: set[asyncio.Task[None]] = set()
-    while task is not None and (entry := task.questions.unclaimed()):
-        entry.claimed = True
-        asking.add(asyncio.get_running_loop().create_task(_put(task, entry, channel)))
-    return asking
+class _Waiting:
+    """A client that waits for the result of a task, and is asked the questions of it.
+
+    Where the task runs here, a question is put to one client at a time. Where it runs in another
+    process, what its record shows is put to the client here, and the answer sent there.
+    """
+
+    def __init__(self, desk: TaskDesk, channel: Channel) -> None:
+        self._desk = desk
+        self._channel = channel
+        self._asking: dict[str, asyncio.Task[None]] = {}
+
+    def look_at(self, record: TaskRecord) -> None:
+        task = self._desk.running(record.id)
+        if task is None:
+            self._look_elsewhere(record)
+            return
+        while entry := task.questions.unclaimed():
+            entry.claimed = True
+            self._start(entry.key, _put(task, entry, self._channel))
+
+    def _look_elsewhere(self, record: TaskRecord) -> None:
+        for key in self._asking.keys() - record.questions.keys():
+            self._asking.pop(key).cancel()  # somebody else has answered it
+        for key in record.questions.keys() - self._asking.keys():
+            self._start(key, self._pass_on(record, key))
+
+    def _start(self, key: str, work: Coroutine[Any, Any, None]) -> None:
+        self._asking[key] = asyncio.get_running_loop().create_task(work)
+
+    async def _pass_on(self, record: TaskRecord, key: str) -> None:
+        question = _tagged(record.questions[key], record.id)
+        try:
+            answers = await self._channel.ask({key: question})
+        except (ProtocolError, ToolError) as error:
+            await self._desk.refuse(record, key, error)
+        else:
+            await self._desk.deliver(record, answers)
+
+    def end(self) -> None:
+        for question in self._asking.values():
+            question.cancel()
+
+
+def _tagged(question: JsonObject, task_id: str) -> JsonObject:
+    """As everything that is said for a task must be."""
+    params = question.get("params") or {}
+    meta = {**(params.get("_meta") or {}), **related(task_id)}
+    return {**question, "params": {**params, "_meta": meta}}
 
 
 def _after(records: list[TaskRecord], cursor: Json) -> list[TaskRecord]:
@@ -203,12 +244,8 @@ def _after(records: list[TaskRecord], cursor: Json) -> list[TaskRecord]:
 
 async def _put(task: RunningTask, entry: OpenQuestion, channel: Channel) -> None:
     """Ask on behalf of the task. Whoever asks next has it again, should this request end."""
-    question = entry.question
-    params = question.get("params") or {}
-    meta = {**(params.get("_meta") or {}), **related(task.record.id)}
-    tagged = {**question, "params": {**params, "_meta": meta}}
     try:
-        answers = await channel.ask({entry.key: tagged})
+        answers = await channel.ask({entry.key: _tagged(entry.question, task.record.id)})
     except (ProtocolError, ToolError) as error:
         task.questions.refuse(entry, error)
     except asyncio.CancelledError:

@@ -265,6 +265,25 @@ class TaskDesk:
     async def answer(self, record: TaskRecord, answers: JsonObject) -> None:
         await self._tell(record, {"answers": answers})
 
+    async def deliver(self, record: TaskRecord, answers: JsonObject) -> None:
+        """The same, where nobody would hear that it cannot be done now: tried until it can."""
+        await self._tell_in_the_end(record, {"answers": answers})
+
+    async def refuse(self, record: TaskRecord, key: str, error: ProtocolError | ToolError) -> None:
+        """The client has not answered this question, and will not."""
+        code = error.code if isinstance(error, ProtocolError) else INTERNAL_ERROR
+        refusal = {"code": code, "message": error.message}
+        await self._tell_in_the_end(record, {"refusals": {key: refusal}})
+
+    async def _tell_in_the_end(self, record: TaskRecord, message: JsonObject) -> None:
+        while True:
+            try:
+                await self._tell(record, message)
+                return
+            except OSError as error:
+                log.warning("an answer to a task waits: %s", error)
+                await asyncio.sleep(LOOK_EVERY)
+
     async def cancel(self, record: TaskRecord, why: str = "") -> TaskRecord:
         """The record as it is then: cancelled here at once, elsewhere soon."""
         await self._tell(record, {"cancel": why})
@@ -280,6 +299,8 @@ class TaskDesk:
     async def _heed(self, task: RunningTask, message: JsonObject) -> None:
         if "answers" in message:
             task.questions.answer(message["answers"])
+        for key, refusal in message.get("refusals", {}).items():
+            task.questions.decline(key, ProtocolError(refusal["code"], refusal["message"]))
         if "cancel" in message and not task.record.over:
             await self._end(task, task.record.cancelled(now(), message["cancel"]))
             if task.work is not None:

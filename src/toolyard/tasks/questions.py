@@ -101,6 +101,12 @@ class TaskQuestions:
             entry.shown = asked_again(entry.rendition.as_question(), wrong)
             self._open[entry.key] = entry
 
+    def decline(self, key: str, error: Exception) -> None:
+        """Somebody was asked, and gave no answer."""
+        entry = self._open.get(key)
+        if entry is not None:
+            self.refuse(entry, error)
+
     def settle(self, entry: OpenQuestion, answer: Json) -> None:
         if not entry.answer.done():
             entry.answer.set_result(answer)

@@ -24,7 +24,10 @@ class Holdings(NamedTuple):
 
 
 class Note(NamedTuple):
-    """Something for the process that runs a task: `{"cancel": why}` or `{"answers": {..}}`."""
+    """Something for the process that runs a task.
+
+    `{"cancel": why}`, `{"answers": {key: ..}}` or `{"refusals": {key: {"code", "message"}}}`.
+    """
 
     task: str
     message: JsonObject
