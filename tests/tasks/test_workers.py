@@ -2,14 +2,28 @@
 
 from __future__ import annotations
 
+import asyncio
+import json
+import os
+import signal
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import NamedTuple
+
+import pytest
 
 from tests.hooks.yard import Yard
-from tests.peers.raw_http import over_http
+from tests.peers.raw_http import HttpClient, over_http
+from tests.peers.serving import Listening, serving
 from tests.tasks.knowing import ABLE, begun, outcome, reaches
+from tests.tasks.test_through_gateway import upstream
 from tests.until import until
-from tests.workers.doors import in_turn
+from tests.workers.doors import doors, in_turn
 from tests.workers.yard import crewed
+
+MODERN = "2026-07-28"
+ANSWER = {"action": "accept", "content": {"name": "Ada"}}
 
 
 async def test_any_worker_shows_feeds_and_ends_the_task_of_another(
@@ -18,7 +32,7 @@ async def test_any_worker_shows_feeds_and_ends_the_task_of_another(
     async with (
         crewed(yard.root, env=state) as server,
         in_turn(server) as url,
-        over_http(url, "2026-07-28", capabilities=ABLE) as client,
+        over_http(url, MODERN, capabilities=ABLE) as client,
     ):
         for number in range(4):
             task = (await begun(client, "asks"))["taskId"]
@@ -40,3 +54,100 @@ async def test_any_worker_shows_feeds_and_ends_the_task_of_another(
                 else True
             )
         )
+
+
+@pytest.fixture
+def registry(server: Listening, tmp_path: Path) -> Path:
+    """A gateway before a server over HTTP, whose tools run as tasks."""
+    path = tmp_path / "registry.json"
+    path.write_text(json.dumps({"servers": [upstream(server)]}))
+    return path
+
+
+def state_of(registry: Path) -> dict[str, str]:
+    return {"XDG_STATE_HOME": str(registry.parent / "gate")}
+
+
+class Crew(NamedTuple):
+    """Two workers of a gateway: the process of one, and a client of each."""
+
+    owner: int
+    here: HttpClient
+    there: HttpClient
+
+
+@asynccontextmanager
+async def crew(registry: Path) -> AsyncIterator[Crew]:
+    async with crewed(registry, env=state_of(registry)) as server, doors(server) as urls:
+        (owner, here), (_, there) = urls.items()
+        async with client_of(here) as one, client_of(there) as other:
+            yield Crew(owner, one, other)
+
+
+@asynccontextmanager
+async def client_of(url: str) -> AsyncIterator[HttpClient]:
+    async with over_http(url, MODERN, capabilities=ABLE) as client:
+        yield client
+
+
+async def test_a_task_at_a_server_is_got_fed_and_cancelled_through_another_worker(
+    registry: Path, yard: Yard
+) -> None:
+    async with crew(registry) as (_, here, there):
+        task = (await begun(here, "asks"))["taskId"]
+        (key,) = (await reaches(there, task, "input_required"))["inputRequests"]
+        update = {"taskId": task, "inputResponses": {key: ANSWER}}
+        await there.result("tasks/update", update)
+        for client in (there, here):
+            assert (await outcome(client, task))["content"][0]["text"].strip() == "Ada"
+        task = (await begun(here, "long"))["taskId"]
+        pids = yard.root / "pids"
+        await until(lambda: pids.exists() and pids.read_text().strip())
+        await there.result("tasks/cancel", {"taskId": task})
+        for client in (there, here):
+            assert (await reaches(client, task, "cancelled"))["taskId"] == task
+        await until(lambda: not Path(f"/proc/{pids.read_text().strip()}").exists())
+
+
+async def test_who_follows_a_task_at_a_server_hears_its_end_though_its_worker_was_killed(
+    registry: Path, yard: Yard
+) -> None:
+    async with crew(registry) as (owner, here, there):
+        task = (await begun(here, "reports"))["taskId"]
+        assert await there.subscribe(taskIds=[task]) == {"taskIds": [task]}
+        await there.notification("notifications/tasks")
+        os.kill(owner, signal.SIGKILL)
+        yard.write("go", "")
+        status = ""
+        while status != "completed":
+            news = (await there.notification("notifications/tasks"))["params"]
+            status = news["status"]
+        assert news["result"]["content"][0]["text"].strip() == "done"
+
+
+async def test_a_task_at_a_server_goes_on_asking_and_ends_after_the_gateway_was_killed(
+    registry: Path, yard: Yard
+) -> None:
+    async with serving(registry, env=state_of(registry)) as gate:
+        async with client_of(gate.url) as client:
+            asks = (await begun(client, "asks"))["taskId"]
+            await reaches(client, asks, "input_required")
+            reports = (await begun(client, "reports"))["taskId"]
+            stopped = (await begun(client, "long"))["taskId"]
+        pids = yard.root / "pids"
+        await until(lambda: pids.exists() and pids.read_text().strip())
+        gate.process.kill()
+        await gate.process.wait()
+    async with (
+        serving(registry, env=state_of(registry)) as gate,
+        client_of(gate.url) as client,
+    ):
+        waiting = asyncio.ensure_future(outcome(client, reports))
+        (key,) = (await reaches(client, asks, "input_required"))["inputRequests"]
+        update = {"taskId": asks, "inputResponses": {key: ANSWER}}
+        await client.result("tasks/update", update)
+        assert (await outcome(client, asks))["content"][0]["text"].strip() == "Ada"
+        await client.result("tasks/cancel", {"taskId": stopped})
+        await until(lambda: not Path(f"/proc/{pids.read_text().strip()}").exists())
+        yard.write("go", "")
+        assert (await waiting)["content"][0]["text"].strip() == "done"

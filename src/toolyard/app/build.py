@@ -118,6 +118,7 @@ def build(plan: Plan, taps: Taps | None = None, cluster: Cluster | None = None) 
     tasks = LaterTasks(plan, cluster)
     offer = context.offer(_offer(plan, keeper, federation, narrow))
     tools = _tools(plan, offer, scripts, taps, tasks, context)
+    tasks.resume = tools.resume
     methods = _methods(plan, offer, scripts, federation, tools)
     limits = limits_of(plan.settings, cluster)
     # Outermost: whatever limits, records or shows a call is about the tool that does the work.

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from toolyard.methods.tasks import TaskMethods
     from toolyard.store.interface import Store
     from toolyard.store.keys import ClusterKeys
-    from toolyard.tasks.desk import TaskDesk
+    from toolyard.tasks.desk import TaskDesk, Work
     from toolyard.tasks.records import TaskLimits
 
 
@@ -45,6 +45,8 @@ class LaterTasks:
         self._settings = plan.settings
         self._cluster = cluster
         self._folder = tasks_folder(plan)
+        # Waits for what an earlier process has begun at an upstream.
+        self.resume: Work | None = None
         self._desk: TaskDesk | None = None
         self._methods: TaskMethods | None = None
 
@@ -66,6 +68,7 @@ class LaterTasks:
                 self._desk = _desk_in(self._folder, self.limits)
             else:
                 self._desk = _desk_at(cluster.store, cluster.keys, cluster.name, self.limits)
+            self._desk.resume = self.resume
         return self._desk
 
     def desk_if_any(self) -> TaskDesk | None:

@@ -74,7 +74,7 @@ def methods_of(
         "notifications/initialized": subscriptions.initialized,
     }
     if tasks is not None:
-        table |= dict.fromkeys(TASK_METHODS, _of_tasks(tasks, tools))
+        table |= dict.fromkeys(TASK_METHODS, _of_tasks(tasks))
     if news is not None:
         table["notifications/initialized"] = _both(subscriptions.initialized, news.initialized)
     if on_roots_changed is not None:
@@ -84,8 +84,8 @@ def methods_of(
     return Methods(table, subscriptions)
 
 
-def _of_tasks(tasks: Callable[[], TaskMethods], tools: ToolMethods) -> Handler:
-    return lambda call, channel: tasks().answer(call, channel, tools.resume)
+def _of_tasks(tasks: Callable[[], TaskMethods]) -> Handler:
+    return lambda call, channel: tasks().answer(call, channel)
 
 
 TASK_METHODS = frozenset[str]().union(

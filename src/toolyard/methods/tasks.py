@@ -86,21 +86,21 @@ class TaskMethods:
         wish = wished_ttl(call.params) if call.revision.tasks == "core" else None
         return min(wish or work + limits.keep, limits.longest)
 
-    def answer(self, call: Call, channel: Channel, resume: Work) -> Awaitable[Result]:
+    def answer(self, call: Call, channel: Channel) -> Awaitable[Result]:
         """`resume` waits for a task that an earlier process has begun."""
         method = self._table.get((call.revision.tasks, call.method))
         if method is None:
             raise ProtocolError(METHOD_NOT_FOUND, "Method not found", call.method)
         if call.revision.tasks == "extension" and not declares(call.client.capabilities):
             raise undeclared()
-        return self._answer(method, call, channel, resume)
+        return self._answer(method, call, channel)
 
-    async def _answer(self, method: Handler, call: Call, channel: Channel, resume: Work) -> Result:
+    async def _answer(self, method: Handler, call: Call, channel: Channel) -> Result:
         try:
             desk = self._office.desk_if_any()
             task_id = call.params.get("taskId")
             if desk is not None and isinstance(task_id, str):
-                await desk.take_over(task_id, call.caller, resume)
+                await desk.take_over(task_id, call.caller)
             return await method(call, channel)
         except OSError as error:
             log.error("%s cannot be answered: %s", call.method, error)

@@ -6,7 +6,7 @@ records, and this process holds what runs.
 
 A record whose process has ended speaks of work that nobody does any more. Whoever comes across
 it says so: the task has failed, and is not run again. Where the work goes on at an upstream,
-`resume` is asked to go on waiting for it.
+whoever asks for it or follows it makes this process go on waiting for it.
 
 Every id is refused alike that this caller was not given: see identifiers.py.
 """
@@ -14,6 +14,7 @@ Every id is refused alike that this caller was not given: see identifiers.py.
 from __future__ import annotations
 
 import asyncio
+import secrets
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -66,6 +67,8 @@ class TaskDesk:
         self._records = records
         self._keys = tuple(keys)
         self._limits = limits
+        # Waits for what an earlier process has begun at an upstream; None where nothing can.
+        self.resume: Work | None = None
         self._running: dict[str, RunningTask] = {}
         self._notes: asyncio.Task[None] | None = None
 
@@ -182,16 +185,20 @@ class TaskDesk:
         record = await self._records.read(task_id)
         return None if record is None else await self._accounted_for(record)
 
-    async def take_over(self, task_id: str, caller: Caller, resume: Work) -> None:
+    async def take_over(self, task_id: str, caller: Caller) -> None:
         """Go on waiting for a task that a process which has ended began at an upstream."""
-        if task_id in self._running or not belongs(self._keys, task_id, caller.id):
+        resume = self.resume
+        if resume is None or task_id in self._running:
+            return
+        if not belongs(self._keys, task_id, caller.id):
             return
         record = await self._records.read(task_id)
         if record is None or record.upstream is None or not await self._is_orphan(record):
             return
         if task_id in self._running:
             return  # another request was faster
-        record = replace(record, owner=self._records.owner)
+        # What was asked is asked anew, under another key: an answer to the old one finds nobody.
+        record = replace(record.asking({}, now()), owner=self._records.owner)
         call = Call(
             "tools/call",
             {"name": record.tool},
@@ -200,7 +207,8 @@ class TaskDesk:
             caller,
             task=AsTask(task_id, record.upstream),
         )
-        task = RunningTask(record, call, self._records.write)
+        suffix = f"-{secrets.token_hex(3)}"
+        task = RunningTask(record, call, self._records.write, suffix=suffix)
         undertaking = Undertaking(record.tool, resume, record.ttl)
         self._start(task, TaskChannel(task, None, None), undertaking)
         await self._records.write(record)
@@ -249,6 +257,8 @@ class TaskDesk:
             elif task.record is record:
                 await task.changes()
             try:
+                if record.upstream is not None:
+                    await self.take_over(record.id, caller)
                 newer = await self.get(record.id, caller)
             except OSError as error:
                 log.warning("the state of a task cannot be read: %s", error)

@@ -22,6 +22,7 @@ from toolyard.protocol.call import Call, Json, JsonObject, Questions
 
 @dataclass(slots=True)
 class OpenQuestion:
+    name: str  # as whoever asks knows it
     key: str  # as the client knows it
     question: JsonObject  # as it was asked
     rendition: Fitted  # as the client's revision expresses it
@@ -32,11 +33,15 @@ class OpenQuestion:
 
 
 class TaskQuestions:
-    """What one task waits for. `changed` is called whenever that is something else."""
+    """What one task waits for. `changed` is called whenever that is something else.
 
-    def __init__(self, call: Call, changed: Callable[[], None]) -> None:
+    `suffix` tells the keys of a process from those that an earlier one has used.
+    """
+
+    def __init__(self, call: Call, changed: Callable[[], None], suffix: str = "") -> None:
         self._call = call
         self._changed = changed
+        self._suffix = suffix
         self._open: dict[str, OpenQuestion] = {}
         self._used: set[str] = set()
 
@@ -66,16 +71,16 @@ class TaskQuestions:
 
     def _add(self, key: str, question: JsonObject, rendition: Fitted) -> OpenQuestion:
         answer: asyncio.Future[Json] = asyncio.get_running_loop().create_future()
-        entry = OpenQuestion(self._fresh(key), question, rendition, answer)
+        entry = OpenQuestion(key, self._fresh(key), question, rendition, answer)
         entry.shown = rendition.as_question()
         self._open[entry.key] = entry
         return entry
 
     def _fresh(self, key: str) -> str:
-        name, number = key, 1
+        name, number = f"{key}{self._suffix}", 1
         while name in self._used:
             number += 1
-            name = f"{key}-{number}"
+            name = f"{key}-{number}{self._suffix}"
         self._used.add(name)
         return name
 
@@ -97,7 +102,7 @@ class TaskQuestions:
             self.refuse(entry, unfit(wrong))
         else:
             entry.asked += 1
-            entry.key = self._fresh(entry.key)
+            entry.key = self._fresh(entry.name)
             entry.shown = asked_again(entry.rendition.as_question(), wrong)
             self._open[entry.key] = entry
 

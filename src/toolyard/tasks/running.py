@@ -43,10 +43,11 @@ class RunningTask:
         call: Call,
         write: Callable[[TaskRecord], Awaitable[bool]],
         session: Session | None = None,
+        suffix: str = "",
     ) -> None:
         self.record = record
         self.call = call
-        self.questions = TaskQuestions(call, self._questions_changed)
+        self.questions = TaskQuestions(call, self._questions_changed, suffix)
         self.work: asyncio.Task[None] | None = None
         self._write = write
         self._session = session if call.revision.tasks == "core" else None
