@@ -1,7 +1,10 @@
-"""Before a server of 2025-11-25 on the TypeScript SDK, whose tool runs only as a task."""
+"""The TypeScript SDK, which has the tasks of 2025-11-25: a server whose tool runs only as a task
+behind a gateway, and a client before two replicas.
+"""
 
 from __future__ import annotations
 
+import asyncio
 import json
 import shutil
 from collections.abc import AsyncIterator
@@ -12,27 +15,37 @@ import pytest
 import pytest_asyncio
 
 from tests.conformance.suite import BIN, CACHE, fetch
+from tests.hooks.yard import Yard
 from tests.peers.raw_http import over_http
+from tests.peers.redis import needs_redis
 from tests.peers.serving import Listening, serving
 from tests.tasks.knowing import ABLE, begun, outcome, reaches
+from tests.tasks.test_bounds import ANN, with_callers
+from tests.tasks.test_replicas import two
 
 pytestmark = [pytest.mark.long, pytest.mark.asyncio(loop_scope="module")]
 SDK = "@modelcontextprotocol/sdk@1.32.2"
 SERVER = Path(__file__).parent / "typescript_server.mjs"
+CLIENT = Path(__file__).parent / "typescript_client.mjs"
 ASKED: dict[str, Any] = {"elicitation": {}}
 ADA: dict[str, Any] = {"elicitation/create": {"action": "accept", "content": {"name": "Ada"}}}
 
 
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def gate(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Listening]:
+def with_sdk(program: Path) -> list[str]:
+    """The command that runs a program beside the SDK."""
     home = CACHE / "typescript-sdk" / "1.32.2"
     if not (home / "node_modules" / "zod").is_dir():
         home.mkdir(parents=True, exist_ok=True)
         (home / "package.json").write_text('{"private": true, "type": "module"}\n')
         fetch(home, SDK, "zod@4")
-    program = shutil.copy(SERVER, home / "server.mjs")
+    return [str(BIN / "node"), str(shutil.copy(program, home / program.name))]
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def gate(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Listening]:
     folder = tmp_path_factory.mktemp("gate")
-    command = {"command": str(BIN / "node"), "args": [str(program)]}
+    node, program = with_sdk(SERVER)
+    command = {"command": node, "args": [program]}
     server = {"name": "ts", "expose": "all", "stdio": command}
     (folder / "registry.json").write_text(json.dumps({"servers": [server]}))
     env = {"XDG_STATE_HOME": str(folder / "state")}
@@ -92,3 +105,32 @@ async def test_a_client_of_the_extension_answers_and_cancels(gate: Listening) ->
         task = (await begun(client, "slow", {"ms": 60_000}))["taskId"]
         await client.result("tasks/cancel", {"taskId": task})
         assert (await reaches(client, task, "cancelled"))["status"] == "cancelled"
+
+
+@needs_redis
+async def test_its_client_begins_tasks_at_one_replica_and_looks_after_them_at_another(
+    yard: Yard, state: dict[str, str]
+) -> None:
+    with_callers(yard)
+    async with two(yard.root, state) as both:
+        urls = (both.owner.url, both.other.url)
+        process = await asyncio.create_subprocess_exec(
+            *with_sdk(CLIENT), *urls, ANN, stdout=asyncio.subprocess.PIPE
+        )
+        async with asyncio.timeout(60):
+            out, _ = await process.communicate()
+    seen = json.loads(out)
+    asks, long = seen["asks"]["task"], seen["long"]["task"]
+    assert seen["asks"] == {"task": asks, "result": "Ada", "status": "completed"}
+    assert seen["asked"] == [{"url": both.other.url, "task": asks}]
+    assert seen["long"] == {
+        "task": long,
+        "before": "working",
+        "cancelled": "cancelled",
+        "result": "MCP error -32600: The task was cancelled",
+        "after": "cancelled",
+    }
+    assert seen["whole"][0] == "taskCreated"
+    assert seen["whole"][-1].startswith("run ")
+    assert [listed[1] for listed in seen["listed"]] == ["completed", "cancelled", "completed"]
+    assert seen["unknown"] == -32602

@@ -46,6 +46,7 @@ from toolyard.telemetry import logger
 
 log = logger("tasks")
 LOOK_EVERY = 0.5  # seconds, for notes of other processes
+LISTENS_WITHIN = 3.0
 
 Work: TypeAlias = Callable[[Call, Channel], Awaitable[Result]]
 
@@ -295,9 +296,24 @@ class TaskDesk:
                 await asyncio.sleep(LOOK_EVERY)
 
     async def cancel(self, record: TaskRecord, why: str = "") -> TaskRecord:
-        """The record as it is then: cancelled here at once, elsewhere soon."""
+        """The record as it is then: over, and it stays so, whatever its work still comes to."""
+        is_here = record.id in self._running
         await self._tell(record, {"cancel": why})
+        if not is_here:
+            await self._see_ended(record, why)
         return await self.find(record.id) or record
+
+    async def _see_ended(self, record: TaskRecord, why: str) -> None:
+        """Wait for the process that runs it; one that does not listen has lost its say."""
+        deadline = asyncio.get_running_loop().time() + LISTENS_WITHIN
+        current: TaskRecord | None = record
+        while current is not None and not current.over:
+            if asyncio.get_running_loop().time() > deadline:
+                if await self._records.is_alive(record.owner):
+                    await self._records.write(current.cancelled(now(), why))
+                return
+            await asyncio.sleep(LOOK_EVERY / 10)
+            current = await self.find(record.id)
 
     async def _tell(self, record: TaskRecord, message: JsonObject) -> None:
         task = self._running.get(record.id)
