@@ -103,6 +103,22 @@ async def test_questions_come_with_the_result_and_name_their_task(server: Listen
     assert [params["_meta"][RELATED]["taskId"] for params in heard] == [task["taskId"]]
 
 
+async def test_a_question_is_left_to_a_client_that_can_be_asked(server: Listening) -> None:
+    """Two sessions of one caller wait for the same task; the first one answers no questions."""
+    answers = {"elicitation/create": {"action": "accept", "content": {"name": "Ada"}}}
+    async with (
+        over_http(server.url, CORE, capabilities=ASKED, answers=answers) as able,
+        over_http(server.url, CORE) as other,
+    ):
+        task = await begun(able, "asks", task={})
+        await reaches(able, task["taskId"], "input_required")
+        waiting = asyncio.ensure_future(result_of(other, task))
+        assert await other.result("ping") == {}  # gives it the time to be the first to wait
+        assert (await result_of(able, task))["content"][0]["text"].strip() == "Ada"
+        assert (await waiting)["content"][0]["text"].strip() == "Ada"
+    assert (len(able.questions), other.questions) == (1, [])
+
+
 class Silent(Channel):
     """A client that never answers."""
 
@@ -116,16 +132,15 @@ async def test_a_question_that_nobody_waits_for_any_more_can_be_asked_again() ->
     form = {"method": "elicitation/create", "params": {"message": "?", "requestedSchema": {}}}
     asking = asyncio.ensure_future(questions.ask({"q": form}, 10))
     await asyncio.sleep(0)
-    entry = questions.unclaimed()
-    assert entry is not None
+    (entry,) = questions.unclaimed()
     entry.claimed = True
     task = RunningTask(TaskRecord("id", "c", "t", 0, 0, 1, 1), call, never)
     put = asyncio.ensure_future(_put(task, entry, Silent()))
     await asyncio.sleep(0)
-    assert questions.unclaimed() is None
+    assert questions.unclaimed() == []
     put.cancel()
     await asyncio.wait([put])
-    assert questions.unclaimed() is entry
+    assert questions.unclaimed() == [entry]
     questions.settle(entry, {"action": "cancel"})
     assert await asking == {"q": {"action": "cancel"}}
 

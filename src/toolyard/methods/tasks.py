@@ -19,6 +19,7 @@ from toolyard.errors import (
     ProtocolError,
     ToolError,
 )
+from toolyard.protocol.asking.putting import refuse_unaskable
 from toolyard.protocol.call import LOCAL, Call, Channel, Handler, Json, JsonObject, Result
 from toolyard.protocol.tasks.forms import (
     core_handle,
@@ -171,7 +172,7 @@ class TaskMethods:
     async def _result(self, call: Call, channel: Channel) -> Result:
         """Wait for the end; meanwhile put the task's questions to the client, on this stream."""
         desk, record = await self._find(call)
-        waiting = _Waiting(desk, channel)
+        waiting = _Waiting(desk, call, channel)
         try:
             async with aclosing(desk.follow(record.id, call.caller)) as states:
                 async for record in states:
@@ -185,11 +186,13 @@ class _Waiting:
     """A client that waits for the result of a task, and is asked the questions of it.
 
     Where the task runs here, a question is put to one client at a time. Where it runs in another
-    process, what its record shows is put to the client here, and the answer sent there.
+    process, what its record shows is put to the client here, and the answer sent there. What this
+    client cannot be asked is left to another one: the client that began the task could.
     """
 
-    def __init__(self, desk: TaskDesk, channel: Channel) -> None:
+    def __init__(self, desk: TaskDesk, call: Call, channel: Channel) -> None:
         self._desk = desk
+        self._call = call
         self._channel = channel
         self._asking: dict[str, asyncio.Task[None]] = {}
 
@@ -198,15 +201,24 @@ class _Waiting:
         if task is None:
             self._look_elsewhere(record)
             return
-        while entry := task.questions.unclaimed():
-            entry.claimed = True
-            self._start(entry.key, _put(task, entry, self._channel))
+        for entry in task.questions.unclaimed():
+            if self._can_be_asked(entry.question):
+                entry.claimed = True
+                self._start(entry.key, _put(task, entry, self._channel))
 
     def _look_elsewhere(self, record: TaskRecord) -> None:
         for key in self._asking.keys() - record.questions.keys():
             self._asking.pop(key).cancel()  # somebody else has answered it
         for key in record.questions.keys() - self._asking.keys():
-            self._start(key, self._pass_on(record, key))
+            if self._can_be_asked(record.questions[key]):
+                self._start(key, self._pass_on(record, key))
+
+    def _can_be_asked(self, question: JsonObject) -> bool:
+        try:
+            refuse_unaskable({"": question}, self._call.client, self._call.revision)
+        except (ProtocolError, ToolError):
+            return False
+        return True
 
     def _start(self, key: str, work: Coroutine[Any, Any, None]) -> None:
         self._asking[key] = asyncio.get_running_loop().create_task(work)

@@ -49,8 +49,8 @@ class TaskQuestions:
     def shown(self) -> JsonObject:
         return {key: entry.shown for key, entry in self._open.items()}
 
-    def unclaimed(self) -> OpenQuestion | None:
-        return next((entry for entry in self._open.values() if not entry.claimed), None)
+    def unclaimed(self) -> list[OpenQuestion]:
+        return [entry for entry in self._open.values() if not entry.claimed]
 
     async def ask(self, questions: Questions, seconds: float) -> JsonObject:
         """The answers, once all are there. Raises as Channel.ask does."""
