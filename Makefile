@@ -62,5 +62,5 @@ $(VENV)/.run: $(BIN)/uv pyproject.toml constraints.txt $(PAGE)
 	@touch $@
 
 $(VENV)/.dev: $(VENV)/.run
-	@$(STEP) "Fetching what the tests need (about 140 MB, once)" -- $(BIN)/uv pip install --quiet --python $(BIN)/python -c constraints.txt --group dev
+	@$(STEP) "Fetching what the tests need (about 170 MB, once)" -- $(BIN)/uv pip install --quiet --python $(BIN)/python -c constraints.txt --group dev
 	@touch $@

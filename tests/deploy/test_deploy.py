@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
 import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -25,12 +27,24 @@ METRIC = re.compile(r"\b((?:mcp|toolyard|process)_\w+)")
 LABELS = re.compile(r"\{[^}]*\}|by \([^)]*\)|label_values\(.*")
 
 
+# Two of them are among the packages for development.
+PATHS = os.pathsep.join((str(Path(sys.executable).parent), os.environ["PATH"]))
+
+
 def needs(program: str) -> pytest.MarkDecorator:
-    return pytest.mark.skipif(not shutil.which(program), reason=f"{program} is not installed")
+    return pytest.mark.skipif(
+        not shutil.which(program, path=PATHS), reason=f"{program} is not installed"
+    )
+
+
+def ran(*words: str | Path) -> subprocess.CompletedProcess[str]:
+    env = {**os.environ, "PATH": PATHS}
+    command = [str(word) for word in words]
+    return subprocess.run(command, capture_output=True, text=True, cwd=ROOT, env=env)
 
 
 def run(*words: str | Path) -> str:
-    done = subprocess.run([str(word) for word in words], capture_output=True, text=True, cwd=ROOT)
+    done = ran(*words)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
 
@@ -101,11 +115,7 @@ def test_helm_accepts_the_chart(tmp_path: Path, values: dict[str, object]) -> No
 
 @needs("helm")
 def test_the_chart_refuses_replicas_that_share_nothing() -> None:
-    done = subprocess.run(
-        ["helm", "template", "yard", str(CHART), "--set", "replicas=2"],
-        capture_output=True,
-        text=True,
-    )
+    done = ran("helm", "template", "yard", CHART, "--set", "replicas=2")
     assert done.returncode != 0 and "store.url" in done.stderr
 
 
