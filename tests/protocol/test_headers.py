@@ -103,19 +103,11 @@ LITERAL = "=?base64?YWRk?="
         ({**CALL, "mcp-method": "Tools/Call"}, "tools/call", {}, "mcp-method header value"),
         (CALL, "tools/call", {"name": "Add"}, "mcp-name header value 'add' does not match"),
         (READING, "resources/read", {"uri": "b"}, "mcp-name header value 'file:///a'"),
-        ({**LISTING, "mcp-method": "tasks/get"}, "tasks/get", {"taskId": "t"}, "the mcp-name"),
-        (
-            {**LISTING, "mcp-method": "tasks/update"},
-            "tasks/update",
-            {"taskId": "t"},
-            "the mcp-name",
-        ),
-        (
-            {**LISTING, "mcp-method": "tasks/cancel"},
-            "tasks/cancel",
-            {"taskId": "t"},
-            "the mcp-name",
-        ),
+        # Clients in the field do not name the task; whoever names one must name this one.
+        ({**LISTING, "mcp-method": "tasks/get"}, "tasks/get", {"taskId": "t"}, None),
+        ({**LISTING, "mcp-method": "tasks/update"}, "tasks/update", {"taskId": "t"}, None),
+        ({**LISTING, "mcp-method": "tasks/cancel"}, "tasks/cancel", {"taskId": "t"}, None),
+        ({**CALL, "mcp-method": "tasks/get"}, "tasks/get", {"taskId": "t"}, "mcp-name header"),
         ({**LISTING, "mcp-method": "prompts/get"}, "prompts/get", {"name": "p"}, "the mcp-name"),
         # A tool may be called like a packed header; its header is packed once more then.
         ({**CALL, "mcp-name": LITERAL}, "tools/call", {"name": LITERAL}, "mcp-name header"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -19,6 +20,7 @@ from tests.tasks.conftest import ASK
 from tests.tasks.knowing import ABLE, DECLARED, begun, outcome, reaches
 from tests.until import until
 
+UNHURRIED = str(Path(__file__).with_name("unhurried.py"))
 MODERN, CORE, OLD = "2026-07-28", "2025-11-25", "2024-11-05"
 ASKED: dict[str, Any] = {"elicitation": {}}
 PROGRESS = "; mcp_progress 40 half 100; sleep 1.5; answer="
@@ -56,6 +58,22 @@ async def test_a_client_of_the_extension_gets_a_handle_of_ours_for_an_upstreams_
         await client.result("tasks/update", update)
         result = await outcome(client, task["taskId"])
         assert result["content"][0]["text"].strip() == "Ada"
+
+
+async def test_a_task_is_looked_at_before_the_pace_that_its_server_asks_for(tmp_path: Path) -> None:
+    """The server says once an hour; a question and its answer take no time at all."""
+    command = {"command": sys.executable, "args": [UNHURRIED]}
+    server = {"name": "up", "expose": "all", "stdio": command}
+    async with (
+        gateway(tmp_path / "gate", server) as gate,
+        over_http(gate.url, MODERN, capabilities=ABLE) as client,
+    ):
+        task = await begun(client, "asks")
+        (key,) = (await reaches(client, task["taskId"], "input_required"))["inputRequests"]
+        answers = {key: {"action": "accept", "content": {"name": "Ada"}}}
+        await client.result("tasks/update", {"taskId": task["taskId"], "inputResponses": answers})
+        result = await outcome(client, task["taskId"])
+        assert json.loads(result["content"][0]["text"]) == {"name": "Ada"}
 
 
 async def test_cancelling_here_ends_the_script_over_there(

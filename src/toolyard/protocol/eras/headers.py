@@ -13,8 +13,9 @@ from toolyard.protocol.kinds import NAMED_BY
 
 PARAM_PREFIX = "mcp-param-"
 ANNOTATION = "x-mcp-header"
+OF_TASKS = frozenset({"tasks/get", "tasks/update", "tasks/cancel"})
 # The parameter that Mcp-Name repeats, by method.
-MCP_NAME = {**NAMED_BY, **dict.fromkeys(("tasks/get", "tasks/update", "tasks/cancel"), "taskId")}
+MCP_NAME = {**NAMED_BY, **dict.fromkeys(OF_TASKS, "taskId")}
 _TOKEN = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+\Z")
 _PLAIN = re.compile(r"[\x21-\x7e](?:[\x20-\x7e\t]*[\x21-\x7e])?\Z")
 # Beyond this several integers share one float.

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from toolyard.errors import INVALID_PARAMS, UNSUPPORTED_REVISION, ProtocolError
 from toolyard.protocol.call import LOG_LEVELS, Client, Json, JsonObject
-from toolyard.protocol.eras.headers import ENCODED, MCP_NAME, decode_value, mismatch
+from toolyard.protocol.eras.headers import ENCODED, MCP_NAME, OF_TASKS, decode_value, mismatch
 from toolyard.protocol.eras.keys import (
     CAPABILITIES,
     CLIENT_INFO,
@@ -70,13 +70,18 @@ def open_envelope(params: JsonObject) -> Envelope:
 def check_routing(
     headers: Mapping[str, str], method: str, params: JsonObject, version: str
 ) -> None:
-    """Headers and body must say the same: version, method and name."""
+    """Headers and body must say the same: version, method and name.
+
+    Clients in the field leave the name of a task out; only intermediaries would need it.
+    """
     name = params.get(MCP_NAME[method]) if method in MCP_NAME else None
     if headers.get("mcp-protocol-version") != version or version.startswith(ENCODED):
         _must_mean(headers, "mcp-protocol-version", version)
     if headers.get("mcp-method") != method or method.startswith(ENCODED):
         _must_mean(headers, "mcp-method", method)
     if isinstance(name, str) and (headers.get("mcp-name") != name or name.startswith(ENCODED)):
+        if method in OF_TASKS and "mcp-name" not in headers:
+            return
         _must_mean(headers, "mcp-name", name)
 
 

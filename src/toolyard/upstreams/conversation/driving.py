@@ -11,6 +11,7 @@ come back for it.
 from __future__ import annotations
 
 import asyncio
+from contextlib import suppress
 from typing import ClassVar, NamedTuple
 
 from toolyard.errors import INTERNAL_ERROR, ProtocolError, ToolError
@@ -33,6 +34,8 @@ from toolyard.upstreams.link.link import LinkError, Lost, TimedOut
 
 DECLARED: JsonObject = {"extensions": {TASKS_EXTENSION: {}}}
 SOONEST, LATEST_POLL, USUAL = 0.05, 60.0, 1.0
+# How soon a task is looked at first: most are over long before the pace that a server asks for.
+FIRST_LOOK = 0.1
 A_DAY = 86_400.0
 
 
@@ -97,13 +100,15 @@ class _Drive:
         self._idle = A_DAY if hosted else limits.call
         self._until = self._loop.time() + (A_DAY if hosted else limits.longest)
         self._idle_until = self._loop.time() + self._idle
+        self._pause = FIRST_LOOK
+        self._answered = asyncio.Event()
 
     async def outcome(self) -> JsonObject:
         raise NotImplementedError
 
     async def _state(self) -> JsonObject:
-        """After a while: honouring the pace that it asks for."""
-        await asyncio.sleep(self._task.poll)
+        """After a while that grows to the pace it asks for, and begins anew after an answer."""
+        await self._rest()
         params = {"taskId": self._task.id}
         state = await self._session.request_as(self.declares, "tasks/get", params)
         self._report(state)
@@ -111,6 +116,15 @@ class _Drive:
             self._session.send_off("tasks/cancel", {"taskId": self._task.id}, self.declares)
             raise TimedOut("did not finish its task in time")
         return state
+
+    async def _rest(self) -> None:
+        pause = min(self._pause, self._task.poll)
+        self._pause = pause * 2
+        with suppress(TimeoutError):
+            async with asyncio.timeout(pause):
+                await self._answered.wait()
+                self._answered.clear()
+                self._pause = FIRST_LOOK
 
     def _report(self, state: JsonObject) -> None:
         meta = state.get("_meta")
@@ -172,6 +186,7 @@ class _Extension(_Drive):
         params = {"taskId": self._task.id, "inputResponses": {key: answers[key]}}
         try:
             await self._session.request_as(DECLARED, "tasks/update", params)
+            self._answered.set()
         except (ProtocolError, LinkError) as error:
             self._refusal = ToolError(f"the answer was not delivered: {error}")
 
