@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Callable
 from typing import Any
 
 TASKS = "io.modelcontextprotocol/tasks"
@@ -33,8 +34,8 @@ def update(params: dict[str, Any]) -> dict[str, Any]:
     return {}
 
 
-ABLE = {"tools": {}, "extensions": {TASKS: {}}}
-METHODS = {
+ABLE: dict[str, Any] = {"tools": {}, "extensions": {TASKS: {}}}
+METHODS: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {
     "server/discover": lambda _: {"supportedVersions": ["2026-07-28"], "capabilities": ABLE},
     "tools/list": lambda _: {"tools": [{"name": "asks", "inputSchema": {"type": "object"}}]},
     "tools/call": lambda _: {"resultType": "task", **PACE, **TIMES, "status": "working"},
