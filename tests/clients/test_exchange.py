@@ -1,4 +1,7 @@
-"""A file of another program is replaced whole, as it was, or not at all."""
+"""A file of another program is replaced whole, as it was, or not at all.
+
+Which files are left alone is in `test_any_file`, for every client.
+"""
 
 from __future__ import annotations
 
@@ -11,8 +14,6 @@ from pathlib import Path
 import pytest
 
 from tests.clients.conftest import Desk
-from toolyard.clients.entries import Local
-from toolyard.clients.linking import perform, plan_link
 from toolyard.clients.table import CLIENTS
 from toolyard.errors import ConfigError
 from toolyard.files.foreign.exchange import BACKUPS, exchange, look
@@ -65,31 +66,6 @@ def test_what_was_there_is_kept_beside_it_three_times(desk: Desk, path: Path) ->
     assert len(backups(path)) == BACKUPS
 
 
-@pytest.mark.parametrize("relative", [True, False])
-def test_a_link_stays_a_link_and_its_target_is_changed(
-    desk: Desk, path: Path, tmp_path: Path, relative: bool
-) -> None:
-    real = tmp_path / "dotfiles" / "cursor.json"
-    real.parent.mkdir()
-    path.rename(real)
-    target = Path("../dotfiles/cursor.json") if relative else real
-    path.symlink_to(target)
-    desk.link(desk.file(CURSOR))
-    assert Path(os.readlink(path)) == target
-    assert b"demo" in real.read_bytes()
-    desk.unlink(desk.file(CURSOR))
-    assert (Path(os.readlink(path)), real.read_bytes()) == (target, TEXT)
-
-
-def test_the_target_of_a_dangling_link_is_made(desk: Desk, path: Path, tmp_path: Path) -> None:
-    path.unlink()
-    path.symlink_to(tmp_path / "elsewhere.json")
-    desk.link(desk.file(CURSOR))
-    assert path.is_symlink() and b"demo" in (tmp_path / "elsewhere.json").read_bytes()
-    desk.unlink(desk.file(CURSOR))
-    assert path.is_symlink() and not path.exists()
-
-
 def refused(desk: Desk, path: Path) -> str:
     """The sentence, after nothing has changed."""
     before = path.read_bytes() if path.is_file() else None
@@ -99,26 +75,6 @@ def refused(desk: Desk, path: Path) -> str:
     assert not backups(path)
     assert list(desk.records.all()) == []
     return str(error.value)
-
-
-def test_a_read_only_file_is_left_alone_and_read_only(desk: Desk, path: Path) -> None:
-    path.chmod(0o444)
-    assert "is read-only" in refused(desk, path)
-    assert stat.S_IMODE(path.stat().st_mode) == 0o444
-
-
-def test_a_folder_or_a_pipe_in_its_place_is_refused(desk: Desk, path: Path) -> None:
-    path.unlink()
-    path.mkdir()
-    assert "is a folder" in refused(desk, path)
-    path.rmdir()
-    os.mkfifo(path)
-    assert "is not a file" in refused(desk, path)
-
-
-def test_hard_links_are_not_parted(desk: Desk, path: Path, tmp_path: Path) -> None:
-    os.link(path, tmp_path / "other-name")
-    assert "hard links" in refused(desk, path)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux says who has a file open")
@@ -139,30 +95,6 @@ def test_a_file_that_another_program_has_open_for_writing_is_left_alone(
     desk.link(desk.file(CURSOR))
 
 
-def test_a_file_that_has_changed_meanwhile_is_left_alone(desk: Desk, path: Path) -> None:
-    edit = plan_link(desk.file(CURSOR), "demo", desk_local(), desk.records)
-    path.write_bytes(b"{}")
-    with pytest.raises(ConfigError, match="has been changed by another program meanwhile"):
-        perform(edit, desk.records)
-    assert path.read_bytes() == b"{}"
-    assert list(desk.records.all()) == []
-
-
-def test_a_file_that_somebody_makes_or_removes_meanwhile_is_left_alone(
-    desk: Desk, path: Path
-) -> None:
-    edit = plan_link(desk.file(CURSOR), "demo", desk_local(), desk.records)
-    path.unlink()
-    with pytest.raises(ConfigError, match="has been removed meanwhile"):
-        perform(edit, desk.records)
-    assert not path.exists()
-    edit = plan_link(desk.file(CURSOR), "demo", desk_local(), desk.records)
-    path.write_bytes(TEXT)
-    with pytest.raises(ConfigError, match="has been made by somebody else meanwhile"):
-        perform(edit, desk.records)
-    assert path.read_bytes() == TEXT
-
-
 def test_a_full_disk_leaves_the_old_file_and_nothing_else(desk: Desk, path: Path) -> None:
     """The largest file that this process may write is smaller than the new one."""
     code = (
@@ -175,10 +107,6 @@ def test_a_full_disk_leaves_the_old_file_and_nothing_else(desk: Desk, path: Path
     assert "OSError" in done.stderr
     assert path.read_bytes() == TEXT
     assert [name for name in os.listdir(path.parent) if name.endswith(".new")] == []
-
-
-def desk_local() -> Local:
-    return Local("/opt/bin/toolyard", ("serve", "/srv/demo"))
 
 
 def test_the_lock_that_a_client_takes_is_respected_and_given_back(desk: Desk) -> None:

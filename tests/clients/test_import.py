@@ -200,16 +200,16 @@ def test_files_are_named_by_path_and_broken_ones_said_to_be(home: Path, tmp_path
     assert run_import(home, "nobody").code == 2
 
 
-def test_every_link_of_ours_is_noticed(tmp_path: Path) -> None:
-    desk = Desk(tmp_path)
+def test_every_link_of_ours_is_noticed(memory: Path) -> None:
+    desk = Desk(memory)
     for number, client in enumerate(CLIENTS.values()):
         if client.user and client.id != "librechat":
             has_http = number % 2 and client.remote is not None
             desk.link(desk.file(client), Remote("http://127.0.0.1:8080/mcp") if has_http else LOCAL)
-    report = run_import(tmp_path, "--json").json
+    report = run_import(memory, "--json").json
     assert {line["outcome"] for line in report["servers"]} == {"ours"}
     assert len(report["servers"]) >= 28
-    assert not (tmp_path / "registry.json").exists()
+    assert not (memory / "registry.json").exists()
 
 
 def test_an_env_file_that_others_may_read_is_refused(home: Path) -> None:
@@ -222,10 +222,10 @@ def test_an_env_file_that_others_may_read_is_refused(home: Path) -> None:
 
 @pytest.mark.parametrize("server", [OTHER, Remote("https://other.example/mcp", "OTHER_TOKEN")])
 def test_what_every_client_has_in_its_own_words_is_one_server(
-    tmp_path: Path, server: Local | Remote
+    memory: Path, server: Local | Remote
 ) -> None:
     """Linked everywhere and imported again, thirty spellings mean the same."""
-    desk = Desk(tmp_path)
+    desk = Desk(memory)
     clients = []
     for client in CLIENTS.values():
         if client.user and client.id != "librechat":
@@ -236,7 +236,7 @@ def test_what_every_client_has_in_its_own_words_is_one_server(
                 continue
     for record in list(desk.records.all()):
         desk.records.forget(record)  # somebody else's server, as far as we know
-    report = run_import(tmp_path, "--json").json
+    report = run_import(memory, "--json").json
     assert len(clients) >= 19
     assert [line["client"] for line in report["servers"]] == clients
     assert [line["lost"] for line in report["servers"] if line["lost"]] == []
@@ -250,5 +250,5 @@ def test_what_every_client_has_in_its_own_words_is_one_server(
             "transport": "streamablehttp",
         }
     )
-    imported = servers_of(tmp_path / "registry.json")["other"]
+    imported = servers_of(memory / "registry.json")["other"]
     assert {key: imported[key] for key in expected} == expected

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from toolyard.clients.importing.entries_in import ServerFile
@@ -62,8 +62,13 @@ ENTRIES = st.dictionaries(TEXTS, st.dictionaries(KEYS, VALUES, max_size=5), max_
 
 
 @settings(
-    max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=200,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
+@example({"s": {"command": "\0"}}, "cursor")
+@example({"s": {"command": "\ud800"}}, "cursor")
+@example({"s": {"command": ["", "x"]}}, "opencode")
 @given(ENTRIES, st.sampled_from(["cursor", "gemini", "zed", "opencode", "claude-code"]))
 def test_anything_under_a_clients_key_becomes_a_registry_that_loads(
     tmp_path: Path, entries: dict[str, Any], name: str

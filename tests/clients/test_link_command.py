@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -12,15 +13,22 @@ import pytest
 from tests.cli.program import Done, toolyard
 from tests.clients.conftest import Desk
 from tests.peers.serving import environment
+from toolyard.cli import main
 
 SECRET = "ghp_0123456789abcdefghijklmnopqrstuvwxyz"
 THEIRS = json.dumps({"mcpServers": {"gh": {"command": "x", "env": {"TOKEN": SECRET}}}})
 
 
+@pytest.fixture(scope="module")
+def example(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("example")
+    assert toolyard("new", "demo", cwd=folder).code == 0
+    return folder / "demo"
+
+
 @pytest.fixture
-def project(tmp_path: Path) -> Path:
-    assert toolyard("new", "demo", cwd=tmp_path).code == 0
-    return tmp_path / "demo"
+def project(example: Path, tmp_path: Path) -> Path:
+    return shutil.copytree(example, tmp_path / "demo")
 
 
 @pytest.fixture
@@ -146,11 +154,16 @@ def test_the_list_says_what_is_linked_and_whether_it_works(project: Path, home: 
     ],
 )
 def test_a_wrong_command_line_is_explained(
-    project: Path, home: Path, words: tuple[str, ...], sentence: str
+    project: Path,
+    home: Path,
+    words: tuple[str, ...],
+    sentence: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
-    done = run("link", *words, home=home, cwd=project)
-    assert done.code in (1, 2)
-    assert sentence in done.err and "Traceback" not in done.err
+    monkeypatch.chdir(project)
+    assert main(["link", *words, "--home", str(home)]) in (1, 2)
+    assert sentence in capsys.readouterr().err
 
 
 def test_with_nothing_to_serve_it_says_so(tmp_path: Path, home: Path) -> None:
@@ -158,10 +171,10 @@ def test_with_nothing_to_serve_it_says_so(tmp_path: Path, home: Path) -> None:
     assert done.code == 1 and "there is nothing to serve" in done.err
 
 
-def test_a_path_that_a_client_would_expand_is_refused(tmp_path: Path, home: Path) -> None:
-    assert toolyard("new", "demo", cwd=tmp_path).code == 0
-    odd = tmp_path / "a${HOME}b"
-    (tmp_path / "demo").rename(odd)
+def test_a_path_that_a_client_would_expand_is_refused(
+    project: Path, tmp_path: Path, home: Path
+) -> None:
+    odd = project.rename(tmp_path / "a${HOME}b")
     done = run("link", "cursor", "codex", home=home, cwd=odd)
     assert done.code == 1 and "would replace '${'" in done.err
     assert '${HOME}b"' in (home / ".codex" / "config.toml").read_text()

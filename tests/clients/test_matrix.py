@@ -60,9 +60,9 @@ def test_there_are_at_least_twenty_clients_and_a_sample_for_each() -> None:
 @pytest.mark.parametrize("system", SYSTEMS)
 @pytest.mark.parametrize("client", WRITTEN, ids=lambda client: client.id)
 def test_a_server_named_demo_is_where_the_client_looks_for_it(
-    client: KnownClient, system: System, tmp_path: Path
+    client: KnownClient, system: System, memory: Path
 ) -> None:
-    desk = Desk(tmp_path, system)
+    desk = Desk(memory, system)
     for server, sample in pairs(client):
         file = desk.file(client)
         if sample is None:
@@ -78,10 +78,10 @@ def test_a_server_named_demo_is_where_the_client_looks_for_it(
 @pytest.mark.parametrize("system", SYSTEMS)
 @pytest.mark.parametrize("client", WRITTEN, ids=lambda client: client.id)
 def test_a_file_in_any_state_is_linked_and_restored_or_left_alone(
-    client: KnownClient, system: System, tmp_path: Path
+    client: KnownClient, system: System, memory: Path
 ) -> None:
     for number, state in enumerate(states_of(client)):
-        desk = Desk(tmp_path / str(number), system)
+        desk = Desk(memory / str(number), system)
         try:
             check(desk, client, state)
         except AssertionError as error:

@@ -76,8 +76,8 @@ def kind_of(form: Any) -> str:
     return "jsonc" if form.comments else "json"
 
 
-def test_every_sample_is_read_by_its_clients_parser(node: Path, desk: Desk) -> None:
-    documents, samples = [], []
+def test_every_sample_is_read_by_its_clients_parser(node: Path, memory: Path) -> None:
+    desk, documents, samples = Desk(memory), [], []
     for client in CLIENTS.values():
         if not isinstance(client.form, JsonText | YamlText) or not client.writes:
             continue
@@ -94,13 +94,13 @@ def test_every_sample_is_read_by_its_clients_parser(node: Path, desk: Desk) -> N
     assert all(not errors for _, errors in answers)
 
 
-def test_every_state_with_the_entry_is_read_without_an_error(node: Path, tmp_path: Path) -> None:
+def test_every_state_with_the_entry_is_read_without_an_error(node: Path, memory: Path) -> None:
     documents, kept = [], []
     for name in ("zed", "cursor", "claude-code", "gemini", "goose", "continue"):
         client = CLIENTS[name]
         for number, state in enumerate(states_of(client)):
             if state.can_be_linked and not state.is_blank:
-                desk = Desk(tmp_path / f"{name}{number}")
+                desk = Desk(memory / f"{name}{number}")
                 file = desk.file(client)
                 Path(file.path).parent.mkdir(parents=True)
                 Path(file.path).write_bytes(state.data or b"")

@@ -38,6 +38,11 @@ YAML = {
 FORMS: dict[str, dict[str, str]] = {"JsonText": {"": JSON}, "TomlText": TOML, "YamlText": YAML}
 
 
+@pytest.fixture
+def desk(memory: Path) -> Desk:
+    return Desk(memory)
+
+
 def text_of(client: KnownClient) -> str:
     """Three servers named a, b and c among foreign keys."""
     text = FORMS[type(client.form).__name__][client.key]

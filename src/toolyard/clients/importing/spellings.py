@@ -55,6 +55,7 @@ def native_of(raw: RawServer) -> tuple[Entry, tuple[str, ...]]:
         url, headers = bridge
         words, entry = [], {**entry, "headers": headers, "type": "http"}
     if words:
+        _check_program(words[0])
         native = _local(entry, words, raw)
     elif isinstance(url, str):
         native = _remote(entry, url, raw)
@@ -90,6 +91,16 @@ def _words(entry: Entry) -> list[str]:
     if [word.lower() for word in words[:2]] in (["cmd", "/c"], ["cmd.exe", "/c"]) and os.sep == "/":
         words = words[2:]
     return words
+
+
+def _check_program(command: str) -> None:
+    """Raises Unusable for what cannot be the name of a file."""
+    try:
+        is_possible = "\0" not in command and bool(os.fsencode(command))
+    except UnicodeEncodeError:
+        is_possible = False
+    if not is_possible:
+        raise Unusable("has a command that no system could start")
 
 
 def _split(command: str, entry: Entry) -> list[str]:
