@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from tests.registry.case import ECHO_TOOL, INTEGER, STRING, Ask, Case, U, obj, registry
+from tests.registry.case import ECHO_TOOL, INTEGER, SEARCH_TOOL, STRING, Ask, Case, U, obj, registry
 
 FIND = {"name": "find", "server": "u", "originalName": "search"}
 RENAMED = {**FIND, "arguments": {"words": {"from": "q", "description": "What to look for."}}}
+FAILED = {"content": [{"type": "text", "text": "`q` is too short"}], "isError": True}
 WORDS = {"type": "string", "description": "What to look for."}
 
 CASES = [
@@ -30,6 +31,15 @@ CASES = [
             Ask("find", {}, error='"words" is a required property'),
             Ask("find", {"words": 1}, error="/words"),
             Ask("find", {"words": "x", "q": "y"}, error="unknown argument q"),
+        ],
+    ),
+    Case(
+        "an error of the server keeps its words, and what they mean here is said beside it",
+        registry(RENAMED),
+        upstreams={"u": [{**SEARCH_TOOL, "result": FAILED}]},
+        asks=[
+            Ask("find", {"words": "x"}, error="`q` is too short"),
+            Ask("find", {"words": "x"}, error='The argument "q" is called "words" here.'),
         ],
     ),
     Case(

@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 
 from tests.virtual.seams import CALL, Answers, Keeps, text
-from toolyard.errors import ToolError
+from toolyard.errors import ProtocolError, ToolError
 from toolyard.protocol.call import Encoded
+from toolyard.virtual.codec import decoded
 from toolyard.virtual.output.listings import compile_text_extraction
 from toolyard.virtual.output.projection import compile_projection
 from toolyard.virtual.renaming import Argument, Renaming
@@ -187,3 +188,72 @@ async def test_an_explanation_shows_what_renamed_arguments_become() -> None:
         ("renamed", {"timezone": "UTC"}),
         ("with defaults", {"timezone": "UTC", "d": 1}),
     ]
+
+
+ZONE = Renaming({"zone": Argument("timezone"), "n": Argument("q"), "note": Argument("text", "T")})
+
+
+def failed(*texts: str) -> dict[str, Any]:
+    return {"content": [{"type": "text", "text": part} for part in texts], "isError": True}
+
+
+@pytest.mark.parametrize(
+    ("sentence", "note"),
+    [
+        ("Invalid timezone: Mars", 'The argument "timezone" is called "zone" here.'),
+        ("at /timezone: not a string", 'The argument "timezone" is called "zone" here.'),
+        ("`q` is required", 'The argument "q" is called "n" here.'),
+        (
+            "timezone and 'text' are wrong",
+            'The argument "text" is called "note" here. '
+            'The argument "timezone" is called "zone" here.',
+        ),
+        ("timezones are not for q and a", None),
+        ("no such file", None),
+    ],
+)
+async def test_an_error_that_speaks_of_the_sources_names_says_what_they_are_called_here(
+    sentence: str, note: str | None
+) -> None:
+    """Whether it comes as a value or as text; the words of the source stay."""
+    expected = failed(sentence) if note is None else failed(sentence, note)
+    for result in (failed(sentence), Encoded(json.dumps(failed(sentence)).encode())):
+        target = VirtualTarget(Answers(result), renamings=(ZONE,))
+        assert decoded(await target.call({}, CALL, Keeps())) == expected
+        assert decoded(await target.explain({}, CALL, Keeps(), Stages(lambda: 0.0))) == expected
+
+
+async def test_a_protocol_error_of_a_source_says_it_too() -> None:
+    class Refuses:
+        async def call(self, arguments: Any, call: Any, channel: Any) -> Any:
+            raise ProtocolError(-32602, "missing timezone", {"at": "timezone"})
+
+    with pytest.raises(ProtocolError) as error:
+        await VirtualTarget(Refuses(), renamings=(ZONE,)).call({}, CALL, Keeps())
+    assert error.value.message == (
+        'missing timezone (The argument "timezone" is called "zone" here.)'
+    )
+    assert (error.value.code, error.value.data) == (-32602, {"at": "timezone"})
+
+
+@pytest.mark.parametrize(
+    "outer",
+    [{"where": Argument("zone")}, {"where": Argument("zone"), "zone": Argument("place")}],
+)
+async def test_along_a_chain_the_note_has_the_name_that_the_caller_uses(
+    outer: dict[str, Argument],
+) -> None:
+    renamings = Renaming(outer), Renaming({"zone": Argument("timezone")})
+    target = VirtualTarget(Answers(failed("bad timezone, bad place")), renamings=renamings)
+    result = decoded(await target.call({"where": "x"}, CALL, Keeps()))
+    notes = ['The argument "timezone" is called "where" here.']
+    notes += ['The argument "place" is called "zone" here.'] if "zone" in outer else []
+    assert result["content"][1]["text"] == " ".join(notes)
+
+
+async def test_what_is_no_error_passes_as_it_is_under_other_names_too() -> None:
+    result = text("the timezone is fine")
+    assert await VirtualTarget(Answers(result), renamings=(ZONE,)).call({}, CALL, Keeps()) is result
+    encoded = Encoded(json.dumps(result).encode())
+    target = VirtualTarget(Answers(encoded), renamings=(ZONE,))
+    assert await target.call({}, CALL, Keeps()) is encoded

@@ -6,9 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from toolyard.catalog.validation import Checker, checker_or_reason
-from toolyard.errors import ToolError
+from toolyard.errors import ProtocolError, ToolError
 from toolyard.protocol.call import Call, Channel, Json, JsonObject, Result, Target
 from toolyard.virtual.codec import decoded, dumps
+from toolyard.virtual.naming import error_with_own_names, own_names, with_own_names
 from toolyard.virtual.output.extract import find_embedded, find_stated, texts_of, value_of
 from toolyard.virtual.output.listings import TextExtraction
 from toolyard.virtual.output.nulls import without_nulls
@@ -47,8 +48,7 @@ class VirtualTarget:
     async def call(self, arguments: JsonObject, call: Call, channel: Channel) -> Result:
         if self.renamings:
             arguments = self._in_source_names(arguments)
-        complete = {**arguments, **self.defaults}
-        result = await self.source.call(complete, call, channel)
+        result = await self._from_source({**arguments, **self.defaults}, call, channel)
         return result if self.output is None else project(result, self.output)
 
     async def explain(
@@ -61,9 +61,18 @@ class VirtualTarget:
             stages.mark("renamed", arguments)
         complete = {**arguments, **self.defaults}
         stages.mark("with defaults", complete)
-        result = decoded(await self.source.call(complete, call, channel))
+        result = decoded(await self._from_source(complete, call, channel))
         stages.mark("result", result)
         return result if self.output is None else project(result, self.output, stages)
+
+    async def _from_source(self, arguments: JsonObject, call: Call, channel: Channel) -> Result:
+        if not self.renamings:
+            return await self.source.call(arguments, call, channel)
+        names = own_names(self.renamings)
+        try:
+            return with_own_names(await self.source.call(arguments, call, channel), names)
+        except ProtocolError as error:
+            raise error_with_own_names(error, names) from None
 
     def _in_source_names(self, arguments: JsonObject) -> JsonObject:
         for renaming in self.renamings:
