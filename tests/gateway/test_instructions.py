@@ -74,6 +74,31 @@ async def test_a_stdio_client_is_told_at_the_next_start_what_servers_said(yard: 
         assert "instructions" not in client.server
 
 
+async def told_over_stdio(yard: Yard, **env: str) -> str | None:
+    """What a start says first, before it lists and ends in order."""
+    async with over_stdio(toolyard("serve", yard.root), env=env) as client:
+        await client.result("tools/list")
+        await client.end_of_input()
+        text: str | None = client.server.get("instructions")
+        return text
+
+
+async def test_over_stdio_nothing_is_told_that_was_made_of_something_else(yard: Yard) -> None:
+    two_servers(yard)
+    own = yard.root / "server.d" / "server.instructions.md"
+    own.parent.mkdir()
+    own.write_text("Ours.")
+    assert [await told_over_stdio(yard) for _ in range(2)] == ["Ours.", f"Ours.\n\n{BOTH}"]
+    own.write_text("Ours, anew.")
+    assert await told_over_stdio(yard) == "Ours, anew."
+    assert await told_over_stdio(yard) == f"Ours, anew.\n\n{BOTH}"
+    short = {"TOOLYARD_MAX_INSTRUCTIONS_BYTES": "0"}
+    assert [await told_over_stdio(yard, **short) for _ in range(2)] == ["Ours, anew."] * 2
+    yard.write("toolyard.json", {"rules": [{"tools": ["echo_b"]}]})
+    assert await told_over_stdio(yard) == "Ours, anew."
+    assert await told_over_stdio(yard) == "Ours, anew.\n\n## b\n\nThen b."
+
+
 async def listed(url: str) -> None:
     """Once both servers have said what they have: the first list waits for them."""
     async with over_http(url) as client:

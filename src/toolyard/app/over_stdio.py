@@ -46,9 +46,8 @@ async def _serve(plan: Plan, early: Answered, stdout: int) -> None:
 
 
 def _keep_instructions(plan: Plan, app: App) -> None:
-    text = app.edge.identity_for(LOCAL).instructions
-    news = text if text != plan.identity.instructions else None
-    keep(plan.registry_paths, plan.settings, news)
+    text, own = app.edge.identity_for(LOCAL).instructions, plan.identity.instructions
+    keep(plan.registry_paths, plan.settings, own, text if text != own else None)
 
 
 def _settings(settings: Settings, stdout: int) -> StdioSettings:

@@ -185,7 +185,8 @@ def _as_known(identity: Identity, choice: Chosen) -> Identity:
     # Only a gateway needs it.
     from toolyard.app.kept_instructions import recall  # noqa: PLC0415
 
-    return identity._replace(instructions=recall(paths, choice.settings) or identity.instructions)
+    own = identity.instructions
+    return identity._replace(instructions=recall(paths, choice.settings, own) or own)
 
 
 def _lists_alone(choice: Chosen, options: Namespace) -> bool:
