@@ -24,6 +24,7 @@ def main() -> None:
                 "serverInfo": {"name": name, "version": "1"},
             },
             "tools/list": {"tools": [tool]},
+            "tools/call": {"content": [{"type": "text", "text": f"{name} here"}]},
         }
         if "id" in message:
             result = results.get(message["method"], {})

@@ -136,6 +136,7 @@ def test_the_registry_serves_with_the_values_that_the_clients_had(home: Path) ->
         {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello},
         {"jsonrpc": "2.0", "method": "notifications/initialized"},
         {"jsonrpc": "2.0", "id": 2, "method": "tools/list"},
+        {"jsonrpc": "2.0", "id": 3, "method": "tools/call", "params": {"name": "time-tool"}},
     ]
     done = subprocess.run(
         words,
@@ -155,6 +156,8 @@ def test_the_registry_serves_with_the_values_that_the_clients_had(home: Path) ->
     assert seen["postgres-tool"][0] == [SECRETS["dsn"]]
     assert {"files-tool", "memory-tool", "time-tool", "database-tool"} <= set(seen)
     assert not {"off-tool", "slack-tool", "later-tool"} & set(seen)
+    called = next(answer["result"] for answer in answers if answer.get("id") == 3)
+    assert called["content"] == [{"type": "text", "text": "time here"}]
 
 
 def test_clients_are_linked_to_the_registry_in_place_of_their_servers(home: Path) -> None:
