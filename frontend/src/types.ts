@@ -97,6 +97,8 @@ export interface ToolRow extends EntryRow {
   tags?: string[];
   unavailable?: string;
   requires?: string[];
+  /** The tools that a composition is made of. */
+  uses?: string[];
 }
 
 export interface ResourceRow extends EntryRow {

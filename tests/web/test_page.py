@@ -123,7 +123,9 @@ async def test_the_graph_leads_from_servers_to_virtual_tools(
 
 
 async def owners(yard: Opened) -> int:
-    return len({tool["owner"] for tool in (await yard.api.get("catalog"))["tools"]})
+    tools = (await yard.api.get("catalog"))["tools"]
+    servers = (await yard.api.get("overview"))["servers"]
+    return len({tool["owner"] for tool in tools} | {server["name"] for server in servers})
 
 
 async def test_a_tool_shows_its_source_beside_what_clients_see(

@@ -7,14 +7,16 @@ import { useStore } from "../store";
 import type { Kind, Listing, ServerRow, ToolRow } from "../types";
 import { IconButton, SearchField, Tabs } from "../ui/controls";
 import { Icon, type IconName } from "../ui/icon";
+import { lazy } from "../ui/lazy";
 import { Rows } from "../ui/rows";
 import { Empty, Shown } from "../ui/states";
 import { Text } from "../ui/text";
 import { ToolBadges } from "./badges";
 import { EntryScreen } from "./entry";
-import { Graph } from "./graph";
 import { ServerSummary, StateBadge, whyOf } from "./server";
 import "./explore.css";
+
+const Graph = lazy(async () => (await import("./graph")).Graph);
 
 type Choice = "all" | "tools" | "resources" | "prompts";
 
@@ -59,6 +61,10 @@ function Body({ listing, route }: { listing: Listing; route: Route }) {
     { folded, setFolded },
     chosen ? `${chosen.kind}:${chosen.id}` : "",
     words,
+  );
+  const drawn = useMemo(
+    () => found.filter((one) => one.kind === "tools").map((one) => one.entry as ToolRow),
+    [found],
   );
   const server = servers.find((one) => one.name === owner);
   return (
@@ -105,9 +111,7 @@ function Body({ listing, route }: { listing: Listing; route: Route }) {
         )}
         {server && <ServerSummary row={server} />}
         {graph && !chosen ? (
-          <Graph
-            found={found.filter((one) => one.kind === "tools").map((one) => one.entry as ToolRow)}
-          />
+          <Graph found={drawn} all={listing.tools} owners={owners} empty={empty} />
         ) : (
           <Outline list={list} words={words} />
         )}

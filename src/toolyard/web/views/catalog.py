@@ -60,6 +60,7 @@ class CatalogListing:
                 "tags": extra.get("tags"),
                 "unavailable": tool.unavailable,
                 "requires": list(tool.requires),
+                "uses": extra.get("uses"),
                 "tokens": self.tokens[tool.name],
             }
         )

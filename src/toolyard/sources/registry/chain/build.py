@@ -151,11 +151,17 @@ def _typed(schema: JsonObject) -> JsonObject:
     return {"type": "object", **schema}
 
 
+def _used(tool: ToolDefinition) -> tuple[str, ...]:
+    """The tools that a composition calls, each once."""
+    return tuple(dict.fromkeys(tools_used(tool.composition))) if tool.composition else ()
+
+
 def _extra(tool: ToolDefinition) -> dict[str, object]:
     has_pin = tool.source_version_pin is not None or tool.expected_schema_hash is not None
     fields = {
         "version": tool.version,
         "tags": tool.tags or None,
+        "uses": _used(tool) or None,
         "timeout": tool.timeout,
         "keywords": tool.keywords or None,
         PINNED: tool.pinned or None,
