@@ -20,13 +20,23 @@ export const calls = new Store<Remote<Calls>>(LOADING);
 /** Grows when the catalog changes: what depends on it is asked for again. */
 export const edition = new Store(0);
 
+let asked = 0;
+const newest = new WeakMap<object, number>();
+
+/** Whichever answer comes last, what was asked last is shown. */
 async function refresh<T>(store: Store<Remote<T>>, path: string): Promise<void> {
+  const number = ++asked;
+  const put = (state: Remote<T>) => {
+    if ((newest.get(store) ?? 0) > number) return;
+    newest.set(store, number);
+    store.set(state);
+  };
   store.update((before) => ({ ...before, loading: true }));
   try {
-    store.set({ data: await get<T>(path), loading: false });
+    put({ data: await get<T>(path), loading: false });
   } catch (error) {
     const known = store.value.data;
-    store.set({ ...(known ? { data: known } : {}), error: error as Error, loading: false });
+    put({ ...(known ? { data: known } : {}), error: error as Error, loading: false });
   }
 }
 
@@ -43,9 +53,6 @@ export async function refreshCalls(): Promise<void> {
 }
 
 export function start(): void {
-  void refreshOverview();
-  void refreshCatalog();
-  void refreshCalls();
   void follow();
   setInterval(slideRate, 1000);
 }
@@ -55,7 +62,7 @@ async function follow(): Promise<void> {
     try {
       for await (const { name, data } of events("events")) {
         wait = 500;
-        if (name === "hello") reconnected();
+        if (name === "hello") connected();
         if (name === "catalog") catalogChanged();
         if (name === "servers") void refreshOverview();
         if (name === "traffic") heard(data as unknown as Heard);
@@ -66,16 +73,22 @@ async function follow(): Promise<void> {
         return;
       }
     }
+    if (connection.value === "connecting") readAll();
     connection.set("lost");
     await new Promise((resolve) => setTimeout(resolve, wait));
   }
 }
 
-function reconnected(): void {
-  const wasLost = connection.value === "lost";
+/** Read once the changes are followed: what changes between the two would never be heard of. */
+function connected(): void {
+  if (connection.value === "lost") edition.update((n) => n + 1);
   connection.set("open");
-  if (!wasLost) return;
-  catalogChanged();
+  readAll();
+}
+
+function readAll(): void {
+  void refreshOverview();
+  void refreshCatalog();
   void refreshCalls();
 }
 

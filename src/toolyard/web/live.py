@@ -24,7 +24,7 @@ class Live:
     def __init__(self, window: Window) -> None:
         self._window = window
         self.events = Events()
-        self._health: Json = None
+        self._health = self._states()
         self._catalog = window.catalog()
         self._latest = window.traffic.latest if window.traffic else 0
         self._running: set[int] = set()
@@ -60,11 +60,13 @@ class Live:
             self.events.push("catalog", {"changed": "tools"})
 
     def _tell_health(self) -> None:
-        health = [[health.server, health.state, health.reason] for health in self._window.health()]
+        health = self._states()
         if health != self._health:
-            if self._health is not None:
-                self.events.push("servers", health)
             self._health = health
+            self.events.push("servers", health)
+
+    def _states(self) -> list[Json]:
+        return [[health.server, health.state, health.reason] for health in self._window.health()]
 
     def _tell_traffic(self) -> None:
         traffic = self._window.traffic
