@@ -1,26 +1,29 @@
 /** The frame of the page: sections on the side, the chosen one beside them. */
 import type { ComponentChildren } from "preact";
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useState } from "preact/hooks";
 import { adoptToken, hasToken, useToken } from "./api";
 import { Palette } from "./frame/palette";
 import { applyTheme, chooseTheme, theme, type Theme } from "./model/preferences";
 import { connection, overview, start } from "./live";
 import { href, useRoute, type Route } from "./router";
-import { Connect } from "./screens/connect";
-import { Context } from "./screens/context";
-import { Explore } from "./screens/explore";
-import { Health } from "./screens/health";
-import { History } from "./screens/history";
 import { OverviewScreen } from "./screens/overview";
-import { Registry } from "./screens/registry";
-import { Settings } from "./screens/settings";
-import { Tasks } from "./screens/tasks";
-import { Traffic } from "./screens/traffic";
 import { useStore } from "./store";
 import { IconButton } from "./ui/controls";
 import { Icon, type IconName } from "./ui/icon";
+import { lazy } from "./ui/lazy";
 import { Empty } from "./ui/states";
 import { Text } from "./ui/text";
+
+// The first screen comes with the page; each other one when it is first opened.
+const Connect = lazy(async () => (await import("./screens/connect")).Connect);
+const Context = lazy(async () => (await import("./screens/context")).Context);
+const Explore = lazy(async () => (await import("./screens/explore")).Explore);
+const Health = lazy(async () => (await import("./screens/health")).Health);
+const History = lazy(async () => (await import("./screens/history")).History);
+const Registry = lazy(async () => (await import("./screens/registry")).Registry);
+const Settings = lazy(async () => (await import("./screens/settings")).Settings);
+const Tasks = lazy(async () => (await import("./screens/tasks")).Tasks);
+const Traffic = lazy(async () => (await import("./screens/traffic")).Traffic);
 
 interface Section {
   id: string;
@@ -65,7 +68,7 @@ applyTheme();
 export function App() {
   const link = useStore(connection);
   const [known, setKnown] = useState(hasToken);
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (known) start();
   }, [known]);
   if (!known || link === "refused") return <Locked enter={() => setKnown(true)} />;

@@ -8,7 +8,7 @@ import type { Checked, JsonObject, Problem, RegistryFile, SectionName } from "..
 import { Badge, Tabs } from "../ui/controls";
 import { Icon } from "../ui/icon";
 import { lazy } from "../ui/lazy";
-import { Empty, Shown } from "../ui/states";
+import { Empty, Loading, Shown } from "../ui/states";
 import { Text } from "../ui/text";
 import { ValueView } from "../ui/value";
 import { Effect } from "./effect";
@@ -203,23 +203,27 @@ function Editing({
     if (line) all.set(Number(line[1]), refused.message);
     return all;
   }, [problems, part, refused]);
-  const offered = useOffered(part, file);
+  const { waits, ...offered } = useOffered(part, file);
   const ready = changed && checked !== null && !spoils(checked) && !refused;
   return (
     <div class="editing">
       <div class="editing-text">
-        <Editor
-          label={`${part} of the registry`}
-          value={texts[part]}
-          change={(text) => {
-            setTexts({ ...texts, [part]: text });
-            setSaving("idle");
-          }}
-          marks={marks}
-          readOnly={!file.editable}
-          goTo={goTo}
-          {...offered}
-        />
+        {waits ? (
+          <Loading lines={12} />
+        ) : (
+          <Editor
+            label={`${part} of the registry`}
+            value={texts[part]}
+            change={(text) => {
+              setTexts({ ...texts, [part]: text });
+              setSaving("idle");
+            }}
+            marks={marks}
+            readOnly={!file.editable}
+            goTo={goTo}
+            {...offered}
+          />
+        )}
         <div class="bar">
           <button
             type="button"
@@ -275,19 +279,26 @@ function changedOnly(
   return Object.fromEntries(changed);
 }
 
-/** What the editor offers: the keys of the registry's own schema, and the names that are known. */
+/**
+ * What the editor offers: the keys of the registry's own schema, and the names that are known.
+ * It waits for both: whoever types before they are there would be offered nothing.
+ */
 function useOffered(part: SectionName, file: RegistryFile) {
-  const schema = useRemote<JsonObject>((signal) => get("schema", signal), []).data;
-  const listing = useStore(catalog).data;
+  const keys = useRemote<JsonObject>((signal) => get("schema", signal), []);
+  const entries = useStore(catalog);
+  const waits = [keys, entries].some((one) => one.data === undefined && one.error === undefined);
+  const schema = keys.data;
+  const listing = entries.data;
   return useMemo(() => {
     const tools = listing?.tools.map((tool) => tool.name) ?? [];
     const servers = file.servers.map((server) => String(server.name ?? ""));
     const below = asObject(asObject(schema?.properties)[part]);
     return {
+      waits,
       schema: schema ? { ...below, $defs: schema.$defs ?? {} } : null,
       names: { source: tools, tool: tools, server: servers },
     };
-  }, [schema, listing, part, file]);
+  }, [waits, schema, listing, part, file]);
 }
 
 function state(

@@ -1,6 +1,6 @@
 /** A part of the page that is loaded when it is first looked at. */
 import type { ComponentType } from "preact";
-import { useEffect, useState } from "preact/hooks";
+import { useLayoutEffect, useState } from "preact/hooks";
 import { Failure, Loading } from "./states";
 
 const GONE = "The server does not answer, so this part could not be loaded.";
@@ -11,7 +11,8 @@ export function lazy<P extends object>(load: () => Promise<ComponentType<P>>): C
     const [part, setPart] = useState<{ shown: ComponentType<P> } | Error | null>(
       loaded && { shown: loaded },
     );
-    useEffect(() => {
+    // Before the frame is painted: what is needed is asked for at once.
+    useLayoutEffect(() => {
       if (part) return;
       load().then((shown) => {
         loaded = shown;

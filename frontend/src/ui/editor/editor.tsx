@@ -86,7 +86,11 @@ function stateOf(latest: { current: EditorProps }, typed: { current: string[] })
       indentUnit.of("  "),
       highlightActiveLine(),
       highlightSelectionMatches(),
-      autocompletion({ override: [(context) => completions(context, latest.current)] }),
+      // What is shown can be chosen at once: Enter right after the list appeared is meant for it.
+      autocompletion({
+        override: [(context) => completions(context, latest.current)],
+        interactionDelay: 0,
+      }),
       // Tab leaves the field, as everywhere, unless there is something to accept.
       Prec.highest(
         keymap.of([
