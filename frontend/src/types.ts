@@ -61,6 +61,8 @@ export interface Overview {
   errors: number;
   servers: ServerRow[];
   store: SharedStore | null;
+  /** The others that serve the same: the servers of each, with their state and its reason. */
+  processes?: { process: string; servers: [string, string, string | null][] }[];
   warnings: string[];
   broken: Record<string, string>;
   traffic: boolean;

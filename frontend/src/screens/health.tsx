@@ -8,6 +8,7 @@ import type { ServerRow } from "../types";
 import { Fold } from "../ui/controls";
 import { Empty, Shown } from "../ui/states";
 import { Text } from "../ui/text";
+import { Processes } from "./processes";
 import { StateBadge } from "./server";
 import "./health.css";
 
@@ -58,6 +59,7 @@ export function Health() {
           </>
         )}
       </Shown>
+      {(data?.processes?.length ?? 0) > 0 && <Processes processes={data!.processes!} />}
       {upstreams.length > 0 && (
         <section aria-label="Journals">
           <h2>What happened to each server</h2>

@@ -1,0 +1,59 @@
+/** The other processes that serve the same, workers and replicas, and how their servers are. */
+import type { Overview } from "../types";
+import { Text } from "../ui/text";
+import { StateBadge } from "./server";
+
+type Process = NonNullable<Overview["processes"]>[number];
+
+/** What a process says of its servers, in the words of the overview. */
+const STATES: Record<string, string> = { up: "ready", down: "failed" };
+
+export function Processes({ processes }: { processes: Process[] }) {
+  return (
+    <section aria-label="Other processes">
+      <h2>Other processes that serve the same</h2>
+      <div class="table-box" tabIndex={0}>
+        <table class="data">
+          <thead>
+            <tr>
+              <th>Process</th>
+              <th>Its servers</th>
+            </tr>
+          </thead>
+          <tbody>
+            {processes.map((one) => (
+              <tr key={one.process}>
+                <td>
+                  <code>
+                    <Text of={one.process} />
+                  </code>
+                </td>
+                <td>
+                  <Servers of={one} />
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </section>
+  );
+}
+
+function Servers({ of }: { of: Process }) {
+  if (!of.servers.length) return <span class="quiet">it runs none</span>;
+  return (
+    <ul class="process-servers">
+      {of.servers.map(([name, state, reason]) => (
+        <li key={name}>
+          <Text of={name} /> <StateBadge state={STATES[state] ?? state} />{" "}
+          {reason && (
+            <span class="quiet">
+              <Text of={reason} />
+            </span>
+          )}
+        </li>
+      ))}
+    </ul>
+  );
+}
