@@ -23,6 +23,7 @@ async def test_calls_are_grouped_filtered_and_exported_as_shown(
             await client.call("rows", {})
             await client.call("text_stats", {"text": "a b"})
             await client.call("rows", {})
+            await client.call("test_simple_text", {})
         await show(page, "#/traffic")
         grid = page.locator(".traffic-grid")
         await expect(grid.locator(".traffic-head")).to_contain_text("Method and client")
@@ -31,7 +32,13 @@ async def test_calls_are_grouped_filtered_and_exported_as_shown(
         await expect(grid.get_by_role("link").filter(has_text="tools/list")).to_have_count(0)
         await page.get_by_role("searchbox").fill("tools/call")
         await page.get_by_label("Group by").select_option("call")
-        await expect(grid.get_by_role("heading")).to_have_text(["rows2", "text_stats1"])
+        await expect(grid.get_by_role("heading")).to_have_text(
+            ["test_simple_text1", "rows2", "text_stats1"]
+        )
+        await page.get_by_label("Group by").select_option("client")
+        await expect(grid.get_by_role("heading")).to_have_text(["raw-test-client 1.04"])
+        await page.get_by_label("Group by").select_option("server")
+        await expect(grid.get_by_role("heading")).to_have_text(["peer1", "project3"])
         await keep_picture(page, "traffic-groups")
         async with page.expect_download() as coming:
             await page.get_by_role("button", name="Export what is shown as JSON").click()
@@ -40,6 +47,7 @@ async def test_calls_are_grouped_filtered_and_exported_as_shown(
         file = tmp_path / "traffic.json"
         await download.save_as(file)
         assert [line["name"] for line in json.loads(file.read_text())] == [
+            "test_simple_text",
             "rows",
             "text_stats",
             "rows",
