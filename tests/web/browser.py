@@ -50,9 +50,17 @@ async def chromium() -> AsyncIterator[Browser]:
 
 @asynccontextmanager
 async def window(
-    browser: Browser, link: str, *, scheme: Scheme = "light", size: tuple[int, int] = WIDE
+    browser: Browser,
+    link: str,
+    *,
+    scheme: Scheme = "light",
+    size: tuple[int, int] = WIDE,
+    expected: tuple[str, ...] = EXPECTED,
 ) -> AsyncIterator[Page]:
-    """A fresh page on the link; leaving the block fails the test if it complained."""
+    """A fresh page on the link; leaving the block fails the test if it complained.
+
+    Of what the browser logs by itself, what begins like one of `expected` is no complaint.
+    """
     context = await browser.new_context(
         viewport={"width": size[0], "height": size[1]},
         color_scheme=scheme,
@@ -68,7 +76,7 @@ async def window(
         "console",
         lambda said: (
             complaints.append(f"console: {said.text}")
-            if said.type in ("error", "warning") and not said.text.startswith(EXPECTED)
+            if said.type in ("error", "warning") and not said.text.startswith(expected)
             else None
         ),
     )

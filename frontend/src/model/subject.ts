@@ -1,8 +1,9 @@
 /** What is tried: which method, which form, and how the form's values become params. */
 import { events } from "../api";
 import { compact } from "../json.ts";
-import { isObject, type Detail, type Json, type JsonObject } from "../types.ts";
+import { isObject, type Detail, type JsonObject } from "../types.ts";
 import { asList, asObject, type Schema } from "./schema.ts";
+import { isApp } from "./signs.ts";
 
 export interface Subject {
   method: string;
@@ -94,12 +95,22 @@ export async function complete(
   const context = {
     arguments: Object.fromEntries(Object.entries(others).filter(([key]) => key !== name)),
   };
-  const params: Json = { ref, argument: { name, value }, context };
-  const body = compact({ method: "completion/complete", params });
-  for await (const event of events("calls", { method: "POST", body })) {
-    if (event.name !== "result") continue;
-    const result = asObject(asObject(event.data).result);
-    return asList(asObject(result.completion).values).map(String);
-  }
-  return [];
+  const result = await asked("completion/complete", { ref, argument: { name, value }, context });
+  return asList(asObject(result.completion).values).map(String);
+}
+
+/** The HTML of a page of MCP Apps. */
+export async function readApp(uri: string): Promise<string> {
+  const { contents } = await asked("resources/read", { uri });
+  const page = asList(contents).filter(isObject).find(isApp);
+  if (!page) throw new Error(`${uri} is not a page of MCP Apps.`);
+  return String(page.text);
+}
+
+/** The result of a call that is made beside what is tried; empty where it has none. */
+async function asked(method: string, params: JsonObject): Promise<JsonObject> {
+  const body = compact({ method, params });
+  for await (const event of events("calls", { method: "POST", body }))
+    if (event.name === "result") return asObject(asObject(event.data).result);
+  return {};
 }

@@ -10,6 +10,7 @@ import { Badge, Fold, Tabs } from "../ui/controls";
 import { DiffView } from "../ui/diff";
 import { Icon } from "../ui/icon";
 import { lazy } from "../ui/lazy";
+import { Prose } from "../ui/prose";
 import { Failure, Loading } from "../ui/states";
 import { Text } from "../ui/text";
 import { ValueView } from "../ui/value";
@@ -97,9 +98,9 @@ function Head({ detail }: { detail: Detail }) {
         </p>
       )}
       {typeof definition.description === "string" && (
-        <p class="description">
-          <Text of={definition.description} />
-        </p>
+        <div class="description">
+          <Prose of={definition.description} />
+        </div>
       )}
     </header>
   );

@@ -7,6 +7,7 @@ import type { Overview, ServerRow, SharedStore } from "../types";
 import { CopyButton, Fold } from "../ui/controls";
 import { Icon } from "../ui/icon";
 import { Empty, Shown } from "../ui/states";
+import { Prose } from "../ui/prose";
 import { Text } from "../ui/text";
 import { StateBadge } from "./server";
 import "./overview.css";
@@ -49,11 +50,7 @@ function Body({ data }: { data: Overview }) {
       <Servers data={data} />
       {data.instructions && (
         <Fold title="Instructions that clients are given" open>
-          {() => (
-            <p class="prose">
-              <Text of={data.instructions ?? ""} />
-            </p>
-          )}
+          {() => <Prose of={data.instructions ?? ""} />}
         </Fold>
       )}
       <p class="foot">

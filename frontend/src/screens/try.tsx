@@ -4,16 +4,18 @@ import { ms } from "../format";
 import { compact } from "../json";
 import { find, type Kept } from "../model/history";
 import { Run, type RunState } from "../model/run";
-import { initial, resolved } from "../model/schema";
-import { complete, subjectOf, type Subject } from "../model/subject";
-import { Store, useStore } from "../store";
+import { asObject, initial, resolved } from "../model/schema";
+import { appOf } from "../model/signs";
+import { complete, readApp, subjectOf, type Subject } from "../model/subject";
+import { Store, useRemote, useStore } from "../store";
 import { isObject, type Detail, type JsonObject } from "../types";
 import { Badge } from "../ui/controls";
 import { ResultView } from "../ui/content";
+import { AppFrame } from "../ui/frame";
 import { ObjectFields } from "../ui/form/fields";
 import { RawInput } from "../ui/form/raw";
 import { Icon } from "../ui/icon";
-import { Empty } from "../ui/states";
+import { Empty, Shown } from "../ui/states";
 import { isWebUrl, Text, WebLink } from "../ui/text";
 import { Choice, ValueView } from "../ui/value";
 import { Copies } from "./copies";
@@ -88,7 +90,7 @@ export function TryIt({ detail, rerun }: { detail: Detail; rerun: string | null 
       </section>
       <div class="try-outcome">
         {run ? (
-          <Outcome run={run} />
+          <Outcome run={run} app={appOf(detail.definition)} />
         ) : (
           <Empty icon="play" title="Nothing has run yet">
             The result, its stages and what the call says meanwhile appear here.
@@ -189,8 +191,9 @@ function RunButton({
   );
 }
 
-function Outcome({ run }: { run: Run }) {
+function Outcome({ run, app }: { run: Run; app: string | null }) {
   const state = useStore(run.state);
+  const { result } = state;
   return (
     <div class="outcome">
       <StatusLine state={state} />
@@ -210,17 +213,30 @@ function Outcome({ run }: { run: Run }) {
           </span>
         </div>
       )}
-      {state.result && (
-        <ResultView result={state.result} {...(state.fault ? { fault: state.fault } : {})} />
+      {app && result && result.isError !== true && (
+        <ToolApp uri={app} input={asObject(run.params.arguments)} result={result} />
       )}
-      {state.stages && <Stages stages={state.stages} result={state.result ?? {}} />}
-      {state.result && (
+      {result && <ResultView result={result} {...(state.fault ? { fault: state.fault } : {})} />}
+      {state.stages && <Stages stages={state.stages} result={result ?? {}} />}
+      {result && (
         <details class="whole">
           <summary>The whole result</summary>
-          <ValueView value={state.result} />
+          <ValueView value={result} />
         </details>
       )}
     </div>
+  );
+}
+
+/** What the tool's own page makes of its result. */
+function ToolApp({ uri, input, result }: { uri: string; input: JsonObject; result: JsonObject }) {
+  const page = useRemote<string>(() => readApp(uri), [uri]);
+  return (
+    <section aria-label="App">
+      <Shown of={page} retry={page.reload}>
+        {(html) => <AppFrame html={html} input={input} result={result} />}
+      </Shown>
+    </section>
   );
 }
 

@@ -1,8 +1,11 @@
 /** What a tool, a prompt or a resource gave back, each kind of content in its own way. */
 import { useMemo, useState } from "preact/hooks";
 import { parse } from "../json";
+import { isApp, isMarkdown } from "../model/signs";
 import { isObject, type Fault, type Json, type JsonObject } from "../types";
 import { Badge, CopyButton } from "./controls";
+import { AppFrame } from "./frame";
+import { Markdown } from "./prose";
 import { LongText, Text, WebLink } from "./text";
 import { Choice, ValueView } from "./value";
 
@@ -77,25 +80,39 @@ function Inside({ block, repeated }: { block: JsonObject; repeated: boolean }) {
   return <ValueView value={block} title={String(block.type ?? "Content")} />;
 }
 
-/** Text that is JSON can be looked at as JSON. */
-function TextBlock({ text, repeated = false }: { text: string; repeated?: boolean }) {
+type TextWay = "markdown" | "json" | "text";
+
+/** Text that is JSON or Markdown can be looked at as such. */
+function TextBlock({
+  text,
+  mime = "",
+  repeated,
+}: {
+  text: string;
+  mime?: string;
+  repeated: boolean;
+}) {
   const value = useMemo(() => jsonIn(text), [text]);
-  const [way, setWay] = useState<"text" | "json">(
-    repeated || value === undefined ? "text" : "json",
-  );
+  const marked = value === undefined && (mime === "text/markdown" || isMarkdown(text));
+  const ways: TextWay[] =
+    value !== undefined ? ["json", "text"] : marked ? ["markdown", "text"] : [];
+  const [chosen, setWay] = useState<TextWay | null>(null);
+  const way = chosen ?? (repeated ? "text" : (ways[0] ?? "text"));
   return (
     <div class="value">
       <div class="value-head">
         <span class="value-title">Text</span>
-        {value !== undefined && <Choice ways={["text", "json"]} way={way} choose={setWay} />}
+        {ways.length > 0 && <Choice ways={ways} way={way} choose={setWay} />}
         <CopyButton text={() => text} />
       </div>
       {way === "json" && value !== undefined ? (
         <ValueView value={value} />
-      ) : text ? (
-        <LongText of={text} />
-      ) : (
+      ) : !text ? (
         <p class="hint">The text is empty.</p>
+      ) : way === "markdown" ? (
+        <Markdown of={text} />
+      ) : (
+        <LongText of={text} />
       )}
     </div>
   );
@@ -154,8 +171,27 @@ function ResourceBlock({ resource }: { resource: JsonObject }) {
           </Badge>
         )}
       </p>
-      {typeof resource.text === "string" && <TextBlock text={resource.text} />}
+      {typeof resource.text === "string" &&
+        (isApp(resource) ? (
+          <AppBlock html={resource.text} />
+        ) : (
+          <TextBlock text={resource.text} mime={mime} repeated={false} />
+        ))}
       {typeof resource.blob === "string" && <Blob mime={mime} data={resource.blob} />}
+    </div>
+  );
+}
+
+function AppBlock({ html }: { html: string }) {
+  const [way, setWay] = useState<"app" | "text">("app");
+  return (
+    <div class="value">
+      <div class="value-head">
+        <span class="value-title">App</span>
+        <Choice ways={["app", "text"]} way={way} choose={setWay} />
+        <CopyButton text={() => html} />
+      </div>
+      {way === "app" ? <AppFrame html={html} key={html} /> : <LongText of={html} code />}
     </div>
   );
 }

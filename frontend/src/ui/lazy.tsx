@@ -5,7 +5,11 @@ import { Failure, Loading } from "./states";
 
 const GONE = "The server does not answer, so this part could not be loaded.";
 
-export function lazy<P extends object>(load: () => Promise<ComponentType<P>>): ComponentType<P> {
+/** `Meanwhile` stands in for it until it is there, also where it cannot be loaded. */
+export function lazy<P extends object>(
+  load: () => Promise<ComponentType<P>>,
+  Meanwhile?: ComponentType<P>,
+): ComponentType<P> {
   let loaded: ComponentType<P> | null = null;
   return function Lazy(props: P) {
     const [part, setPart] = useState<{ shown: ComponentType<P> } | Error | null>(
@@ -19,6 +23,7 @@ export function lazy<P extends object>(load: () => Promise<ComponentType<P>>): C
         setPart({ shown });
       }, setPart);
     }, [part]);
+    if (Meanwhile && (!part || part instanceof Error)) return <Meanwhile {...props} />;
     if (part instanceof Error)
       return <Failure error={new Error(GONE)} retry={() => setPart(null)} />;
     if (!part) return <Loading lines={6} />;

@@ -60,14 +60,32 @@ const MOST_SHOWN = 200_000;
 
 /** A text of any length: the start of it, and more when it is asked for. */
 export function LongText({ of, code = false }: { of: string; code?: boolean }) {
+  return (
+    <Cut of={of} first={SHOWN_AT_FIRST}>
+      {(text) => (
+        <pre class={code ? "code" : "prose"} tabIndex={0}>
+          <Text of={text} whole />
+        </pre>
+      )}
+    </Cut>
+  );
+}
+
+export function Cut({
+  of,
+  first,
+  children,
+}: {
+  of: string;
+  first: number;
+  children: (text: string) => preact.ComponentChildren;
+}) {
   const [all, setAll] = useState(false);
-  const most = all ? MOST_SHOWN : SHOWN_AT_FIRST;
+  const most = all ? MOST_SHOWN : first;
   const cut = of.length > most;
   return (
     <div class="long">
-      <pre class={code ? "code" : "prose"} tabIndex={0}>
-        <Text of={cut ? of.slice(0, most) : of} whole />
-      </pre>
+      {children(cut ? of.slice(0, most) : of)}
       {cut && (
         <p class="hint">
           {most.toLocaleString()} of {of.length.toLocaleString()} characters.{" "}

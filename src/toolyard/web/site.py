@@ -18,10 +18,10 @@ from toolyard.web.routes.context import ContextRoutes
 from toolyard.web.routes.logins import LoginRoutes
 from toolyard.web.routes.looking import LookRoutes
 from toolyard.web.routes.registry import RegistryRoutes
-from toolyard.web.routes.request import PRIVATE, SECURITY, ApiRefusal, Ask
+from toolyard.web.routes.request import FRAMED, PRIVATE, SECURITY, ApiRefusal, Ask
 from toolyard.web.routes.tasks import TaskRoutes
 from toolyard.web.routes.traffic import TrafficRoutes
-from toolyard.web.static import NOT_BUILT, Asset
+from toolyard.web.static import APP_FRAME, NOT_BUILT, Asset
 from toolyard.web.window import Window
 
 Route: TypeAlias = Callable[[Ask], Awaitable[None]]
@@ -79,7 +79,8 @@ class Site:
             await self._no_file(request.path, response)
             return
         lifetime = b"public, max-age=31536000, immutable" if file.forever else b"no-cache"
-        headers = ((b"etag", file.etag), (b"cache-control", lifetime), *SECURITY)
+        security = FRAMED if request.path == APP_FRAME else SECURITY
+        headers = ((b"etag", file.etag), (b"cache-control", lifetime), *security)
         if request.headers.get("if-none-match") == file.etag.decode("latin-1"):
             await response.send(304, b"", headers)
             return

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 FOLDER = Path(__file__).parent / "static"
+APP_FRAME = "/app.html"
 HOW = "python frontend/build.py"
 NOT_BUILT = (
     "The page is not built. In a checkout, run\n\n"

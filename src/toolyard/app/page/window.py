@@ -25,7 +25,7 @@ from toolyard.catalog.snapshot import Catalog
 from toolyard.protocol.call import Call, Caller, Channel, JsonObject, Result
 from toolyard.protocol.client import ABLE
 from toolyard.protocol.guise import guise_of
-from toolyard.protocol.identity import Identity
+from toolyard.protocol.identity import OWN_EXTENSIONS, UI_EXTENSION, Identity
 from toolyard.protocol.revisions import LATEST
 from toolyard.protocol.tasks.words import REQUIRED
 from toolyard.transports.answer import in_rounds
@@ -43,8 +43,11 @@ from toolyard.web.window import (
     Window,
 )
 
-# The person at the page can be asked anything that a client can.
-CLIENT = ABLE._replace(info={"name": "toolyard-page", "version": __version__})
+# The person at the page can be asked anything that a client can, and is shown MCP Apps.
+CLIENT = ABLE._replace(
+    info={"name": "toolyard-page", "version": __version__},
+    capabilities={**ABLE.capabilities, "extensions": {UI_EXTENSION: OWN_EXTENSIONS[UI_EXTENSION]}},
+)
 CALLER = Caller(id="page", name="page")
 PERSON = Downstream(CALLER, guise_of(LATEST, CLIENT))
 

@@ -17,14 +17,33 @@ SECURITY: tuple[Header, ...] = (
     (
         b"content-security-policy",
         b"default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
-        b"img-src 'self' data:; media-src data:; base-uri 'none'; form-action 'none'; "
-        b"frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'",
+        b"img-src 'self' data:; media-src data:; frame-src 'self'; base-uri 'none'; "
+        b"form-action 'none'; frame-ancestors 'none'; "
+        b"require-trusted-types-for 'script'; trusted-types 'none'",
     ),
     (b"x-content-type-options", b"nosniff"),
     (b"x-frame-options", b"DENY"),
     (b"referrer-policy", b"no-referrer"),
     (b"cross-origin-resource-policy", b"same-origin"),
     (b"cross-origin-opener-policy", b"same-origin"),
+)
+# The document that pages of MCP Apps are drawn in: their own scripts run, in an origin of its
+# own, and nothing is fetched. Where it could lead itself, the page's `frame-src` decides. Forms
+# are allowed for what their scripts make of them; none is sent anywhere. Of connections that carry
+# no request (`preconnect`, WebRTC) a policy says nothing: the empty allowlist does.
+FRAMED: tuple[Header, ...] = (
+    (
+        b"content-security-policy",
+        b"default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; "
+        b"img-src data: blob:; media-src data: blob:; font-src data:; base-uri 'none'; "
+        b"form-action 'none'; frame-ancestors 'self'; sandbox allow-scripts allow-forms",
+    ),
+    (b"x-content-type-options", b"nosniff"),
+    (b"x-frame-options", b"SAMEORIGIN"),
+    (b"x-dns-prefetch-control", b"off"),
+    (b"connection-allowlist", b"()"),
+    (b"referrer-policy", b"no-referrer"),
+    (b"cross-origin-resource-policy", b"same-origin"),
 )
 PRIVATE: tuple[Header, ...] = (JSON_TYPE, (b"cache-control", b"no-store"), *SECURITY)
 
