@@ -7,7 +7,7 @@ import re
 from typing import Any
 
 import pytest
-from playwright.async_api import Browser, Page, Request, expect
+from playwright.async_api import Browser, ElementHandle, Error, Page, Request, expect
 
 from tests.web.browser import show, window
 from tests.web.gateway import Opened
@@ -16,9 +16,9 @@ from tests.web.trying import result, run
 pytestmark = [pytest.mark.long, pytest.mark.asyncio(loop_scope="module")]
 
 # The next control that was not used yet: a click may bring others.
-NEXT = """() => {
+NEXT = """(within) => {
   const all = document.querySelectorAll(
-    '.try :is(button, summary, select, input, textarea, a[href])');
+    `${within} :is(button, summary, select, input, textarea, .try a[href])`);
   const next = [...all].find((e) => !e.dataset.used && !e.disabled && e.checkVisibility()
     && e.innerText.trim() !== 'Run');
   if (next) next.dataset.used = 'yes';
@@ -29,31 +29,42 @@ TYPED = "e => /^(INPUT|SELECT|TEXTAREA)$/.test(e.tagName)"
 
 
 def calls_of(page: Page) -> list[Any]:
-    """The arguments of every call that the page makes from now on."""
+    """The arguments of every call of a tool that the page makes from now on."""
     calls: list[Any] = []
 
     def noted(request: Request) -> None:
         if request.url.endswith("/api/calls") and request.method == "POST":
-            calls.append(json.loads(request.post_data or "{}")["params"].get("arguments"))
+            call = json.loads(request.post_data or "{}")
+            if call["method"] == "tools/call":
+                calls.append(call["params"].get("arguments"))
 
     page.on("request", noted)
     return calls
 
 
-async def use_every_control(page: Page) -> list[str]:
+async def use_every_control(page: Page, within: str = ".try") -> list[str]:
     """Click each, and press Enter in each field; the names of those that were used."""
     names: list[str] = []
     while len(names) < 200:
-        control = (await page.evaluate_handle(NEXT)).as_element()
+        control = (await page.evaluate_handle(NEXT, within)).as_element()
         if control is None:
             break
-        names.append(await control.evaluate(NAME))
-        if await control.evaluate(TYPED):
-            await control.focus()
-            await page.keyboard.press("Enter")
-        else:
-            await control.click()
+        try:
+            names.append(await use(page, control))
+        except Error as error:
+            # What was used before took it away.
+            assert "not attached" in error.message, error.message
     return names
+
+
+async def use(page: Page, control: ElementHandle) -> str:
+    name: str = await control.evaluate(NAME)
+    if await control.evaluate(TYPED):
+        await control.focus()
+        await page.keyboard.press("Enter")
+    else:
+        await control.click()
+    return name
 
 
 async def test_of_all_controls_beside_a_tool_only_run_runs_it(
@@ -75,6 +86,47 @@ async def test_of_all_controls_beside_a_tool_only_run_runs_it(
         async with page.expect_request(re.compile("/api/calls$")):
             await page.get_by_label("text required").press("Control+Enter")
         assert len(calls) == 2
+
+
+@pytest.mark.parametrize(
+    ("place", "content"),
+    [
+        ("#/", ".servers"),
+        ("#/traffic", ".traffic-grid .grid-row"),
+        ("#/health", ".journal"),
+        ("#/history", ".history-grid .grid-row"),
+        ("#/context", ".views"),
+        ("#/settings", "h1"),
+    ],
+)
+async def test_no_control_of_a_screen_runs_a_tool(
+    browser: Browser, yard: Opened, place: str, content: str
+) -> None:
+    async with window(browser, yard.link) as page:
+        await show(page, "#/explore/tools/form")
+        await page.get_by_label("text required").fill("once")
+        await run(page)
+        await result(page)
+        calls = calls_of(page)
+        await show(page, place)
+        await expect(page.locator(f"main {content}").first).to_be_visible()
+        names = await use_every_control(page, "main")
+        assert names, place
+        assert calls == [], names
+
+
+async def test_nothing_in_the_graph_runs_a_tool(browser: Browser, yard: Opened) -> None:
+    async with window(browser, yard.link) as page:
+        calls = calls_of(page)
+        await show(page, "#/explore?view=graph")
+        spots = page.locator(".spot:not(.owner)")
+        await expect(spots.first).to_be_visible()
+        for number in range(min(6, await spots.count())):
+            await spots.nth(number).press("Enter")
+            await expect(page.locator(".entry h1")).to_be_visible()
+            await show(page, "#/explore?view=graph")
+            await expect(spots.first).to_be_visible()
+        assert calls == []
 
 
 async def test_wrong_json_runs_nothing_and_nothing_older_either(
