@@ -54,9 +54,15 @@ async def test_overview_and_lists_show_it_as_text(browser: Browser, hostile: Ope
     async with window(browser, hostile.link, size=NARROW) as page:
         await expect(page.get_by_role("article")).to_contain_text("<b>evil</b>")
         await is_unharmed(page)
-        for place in ("#/explore", "#/explore?view=graph", "#/registry", "#/connect"):
+        places = {
+            "#/explore": ".outline-row",
+            "#/explore?view=graph": ".spot",
+            "#/registry": "h1",
+            "#/connect": ".snippet",
+        }
+        for place, content in places.items():
             await show(page, place)
-            await page.wait_for_timeout(100)
+            await expect(page.locator(f"main {content}").first).to_be_visible()
             await is_unharmed(page)
         await keep_picture(page, "payloads-connect")
 
