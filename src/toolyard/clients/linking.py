@@ -17,8 +17,8 @@ from toolyard.clients.entries import Server, additions
 from toolyard.clients.known import KnownClient
 from toolyard.clients.machine import Scope
 from toolyard.clients.ourselves import is_ours
-from toolyard.clients.records import NOTHING, LinkRecord, LinkRecords, Replaced, hash_of
-from toolyard.clients.taking_back import replaced_now, taken_back, taken_out, taken_unrecorded
+from toolyard.clients.records import NO_PREDECESSORS, LinkRecord, LinkRecords, Predecessors, hash_of
+from toolyard.clients.taking_back import predecessors_of, taken_back, taken_out, taken_unrecorded
 from toolyard.errors import ConfigError
 from toolyard.files.documents.document import Addition, put, read, take
 from toolyard.files.documents.splices import splices_between
@@ -82,7 +82,7 @@ def plan_link(
         if past is None and entry is not MISSING:
             _check_replaceable(name, entry, instead_of)
             instead_of = {*instead_of, name}
-        room, replaced = _room(file.client, original.content, past, instead_of)
+        room, predecessors = _room(file.client, original.content, past, instead_of)
         document = read(room, form)
         missing = tuple(part for part in parts if entry_at(document, part.spot) is MISSING)
         change = put(room, form, missing)
@@ -101,7 +101,7 @@ def plan_link(
         made_file,
         made_folders,
         made_container,
-        replaced,
+        predecessors,
     )
     return Edit(file, original, change.data, record, past)
 
@@ -117,18 +117,18 @@ def _check_replaceable(name: str, entry: Any, instead_of: Collection[str]) -> No
 
 def _room(
     client: KnownClient, data: bytes, past: LinkRecord | None, instead_of: Collection[str]
-) -> tuple[bytes, Replaced]:
+) -> tuple[bytes, Predecessors]:
     """The bytes that our entry goes into, and what came out of them for it."""
-    before = NOTHING
+    before = NO_PREDECESSORS
     if past is not None:
-        before = replaced_now(past, data)
+        before = predecessors_of(past, data)
         data = taken_out(past, data, client, force=False)
     document = read(data, client.form)
     spots = _present(document, client, instead_of)
     entries = tuple(Addition(spot, entry_at(document, spot)) for spot in spots)
     room = take(data, client.form, spots)
     splices = splices_between(data, room)
-    return room, Replaced((*before.entries, *entries), (*before.splices, *splices))
+    return room, Predecessors((*before.entries, *entries), (*before.splices, *splices))
 
 
 def _made(

@@ -19,7 +19,7 @@ from toolyard.files.removing import remove
 from toolyard.files.whole import write_whole
 
 
-class Replaced(NamedTuple):
+class Predecessors(NamedTuple):
     """The servers that ours has taken the place of, and how their bytes went.
 
     They may hold secrets, which is why they are written down for nothing but to come back.
@@ -29,7 +29,7 @@ class Replaced(NamedTuple):
     splices: tuple[Splice, ...] = ()
 
 
-NOTHING = Replaced()
+NO_PREDECESSORS = Predecessors()
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,7 @@ class LinkRecord:
     made_folders: tuple[str, ...] = ()
     # So is the container of the entry.
     made_container: bool = False
-    replaced: Replaced = NOTHING
+    predecessors: Predecessors = NO_PREDECESSORS
 
     @property
     def urls(self) -> tuple[str, ...]:
@@ -109,8 +109,8 @@ def _dumped(record: LinkRecord) -> bytes:
         "madeFolders": list(record.made_folders),
         "madeContainer": record.made_container,
         "replaced": {
-            "entries": _dumped_additions(record.replaced.entries),
-            "splices": _dumped_splices(record.replaced.splices),
+            "entries": _dumped_additions(record.predecessors.entries),
+            "splices": _dumped_splices(record.predecessors.splices),
         },
     }
     # A date, which TOML and YAML have, comes back as a text where its bytes cannot.
@@ -126,7 +126,7 @@ def _dumped_splices(splices: tuple[Splice, ...]) -> list[Any]:
 
 
 def _loaded(raw: dict[str, Any]) -> LinkRecord:
-    replaced = raw.get("replaced", {"entries": [], "splices": []})
+    predecessors = raw.get("replaced", {"entries": [], "splices": []})
     return LinkRecord(
         raw["client"],
         raw["name"],
@@ -138,7 +138,7 @@ def _loaded(raw: dict[str, Any]) -> LinkRecord:
         raw["madeFile"],
         tuple(raw["madeFolders"]),
         raw["madeContainer"],
-        Replaced(_additions(replaced["entries"]), _splices(replaced["splices"])),
+        Predecessors(_additions(predecessors["entries"]), _splices(predecessors["splices"])),
     )
 
 

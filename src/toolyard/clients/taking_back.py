@@ -15,7 +15,7 @@ from typing import Any
 
 from toolyard.clients.known import KnownClient
 from toolyard.clients.ourselves import is_ours
-from toolyard.clients.records import LinkRecord, Replaced, hash_of
+from toolyard.clients.records import LinkRecord, Predecessors, hash_of
 from toolyard.files.documents.document import pruned, put, read, take
 from toolyard.files.documents.splices import undone
 from toolyard.files.documents.spots import MISSING, Spot, entry_at, same, without
@@ -29,17 +29,19 @@ _BEARER = "Bearer "
 
 def taken_back(record: LinkRecord, data: bytes, client: KnownClient, *, force: bool) -> bytes:
     """The bytes without what was put in, and with what it had replaced. Raises ValueError."""
-    replaced = replaced_now(record, data)
-    data = undone(taken_out(record, data, client, force=force), replaced.splices)
-    for addition in reversed(replaced.entries):
+    predecessors = predecessors_of(record, data)
+    data = undone(taken_out(record, data, client, force=force), predecessors.splices)
+    for addition in reversed(predecessors.entries):
         if entry_at(read(data, client.form), addition.spot) is MISSING:
             data = put(data, client.form, [addition]).data
     return data
 
 
-def replaced_now(record: LinkRecord, data: bytes) -> Replaced:
+def predecessors_of(record: LinkRecord, data: bytes) -> Predecessors:
     """What our entry still stands for; the bytes of a file that has changed fit no longer."""
-    return record.replaced if hash_of(data) == record.after else Replaced(record.replaced.entries)
+    if hash_of(data) == record.after:
+        return record.predecessors
+    return Predecessors(record.predecessors.entries)
 
 
 def taken_out(record: LinkRecord, data: bytes, client: KnownClient, *, force: bool) -> bytes:

@@ -87,6 +87,6 @@ def _outcome(edit: Edit, name: str) -> str:
         return f"has no {name}"
     if edit.data is None:
         return "is gone: it was made by link"
-    replaced = edit.past.replaced.entries if edit.past is not None else ()
-    back = f"; what it had replaced is back ({counted(len(replaced), 'server')})"
-    return f"no longer has {name}{back if replaced else ''}"
+    predecessors = edit.past.predecessors.entries if edit.past is not None else ()
+    back = f"; what it had replaced is back ({counted(len(predecessors), 'server')})"
+    return f"no longer has {name}{back if predecessors else ''}"
