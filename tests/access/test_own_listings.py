@@ -290,6 +290,7 @@ async def test_nothing_is_asked_or_built_again_while_nothing_changes(
     server = app.federation.pool.definition("acme")
     assert server is not None
     view, callers = view_of(settings), [Caller(name, name) for name in ("ada", "bob")]
+    assert view is not None
     try:
         for caller in callers:
             token = token_for(upstream, caller.id)

@@ -79,11 +79,11 @@ def use(catalog: Catalog) -> None:
         for revision in ALL.values():
             json.loads(catalog.page(PageRequest(kind, revision, 1000), {}).body)
     for tool in catalog.tools.values():
-        for check in (catalog.input_checker(tool), catalog.output_checker(tool)):
+        for check in (catalog.input_checkers[tool.name], catalog.output_checkers[tool.name]):
             for value in ({}, {"a": [1, "x"]}):
                 wrong = check(value)
                 assert wrong is None or isinstance(wrong, str)
-        catalog.header_names(tool)
+        catalog.header_names[tool.name]
     for uri in ("x://a", "file:///a", ""):
         catalog.find_resource(uri)
 

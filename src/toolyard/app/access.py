@@ -18,7 +18,7 @@ from toolyard.access.allowlist import allowlist
 from toolyard.access.callers import Anyone, Authenticator
 from toolyard.app.later import Later
 from toolyard.catalog.entries import Tool
-from toolyard.catalog.snapshot import Narrowing, everything
+from toolyard.catalog.snapshot import Narrowing
 from toolyard.errors import ConfigError, LoginRequired, UpstreamError
 from toolyard.methods.tools import Permit
 from toolyard.methods.views import OURS
@@ -103,10 +103,10 @@ def connect_routes(
     return {CONNECT: Later(connect)}
 
 
-def view_of(settings: Settings) -> Narrowing:
-    """What each caller sees of the catalog."""
+def view_of(settings: Settings) -> Narrowing | None:
+    """What each caller sees of the catalog; None where each sees everything."""
     if not settings.rules and not settings.tokens:
-        return everything
+        return None
     from toolyard.access.rules import Rules, read_rules
 
     by_caller = {token.caller_id: _allowed(token) for token in tokens_of(settings) if token.narrows}

@@ -180,7 +180,7 @@ def _bounds(plan: Plan) -> Bounds:
     )
 
 
-def _offer(plan: Plan, keeper: Keeper, federation: Federation, narrow: Narrowing) -> Offer:
+def _offer(plan: Plan, keeper: Keeper, federation: Federation, narrow: Narrowing | None) -> Offer:
     size = page_size(plan.settings.page_size, small=plan.like_mcp_bash)
     sizes = PageSizes(size.default, size.most)
     return federation.offer(Offer(keeper, stamp(plan.identity), sizes, narrow))
@@ -216,7 +216,7 @@ def _seen_by(
     plan: Plan,
     keeper: Keeper,
     federation: Federation,
-    narrow: Narrowing,
+    narrow: Narrowing | None,
     identity: Identity,
     caller: Caller,
 ) -> Identity:
@@ -225,7 +225,7 @@ def _seen_by(
         return identity
 
     def seen() -> Catalog:
-        return narrow(keeper.current, caller)
+        return keeper.current if narrow is None else narrow(keeper.current, caller)
 
     capabilities = federation.capabilities(seen)
     if capabilities is not None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, TypeAlias, TypeVar
 
 from toolyard.catalog.entries import Completion, Entries, Prompt, Resource, Template, Tool
@@ -27,6 +27,7 @@ from toolyard.protocol.tasks.words import FORBIDDEN
 
 ListedEntry: TypeAlias = Tool | Resource | Template | Prompt
 HeaderNames: TypeAlias = Mapping[tuple[str, ...], str]
+_Made = TypeVar("_Made")
 _Entry = TypeVar("_Entry", Tool, Resource, Template, Prompt, Completion)
 _MOST_PAGES_KEPT = 256
 
@@ -64,9 +65,6 @@ class Catalog:
     _digests: dict[Kind, str] = field(default_factory=dict, repr=False)
     _pages: dict[tuple[Kind, str, int, int], Encoded] = field(default_factory=dict, repr=False)
     _items: dict[tuple[Kind, str], list[bytes]] = field(default_factory=dict, repr=False)
-    _input_checkers: dict[str, Checker] = field(default_factory=dict, repr=False)
-    _output_checkers: dict[str, Checker] = field(default_factory=dict, repr=False)
-    _headers: dict[str, HeaderNames] = field(default_factory=dict, repr=False)
     # What others make of it, by a name of theirs: kept as long as the catalog is.
     derived: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
@@ -118,24 +116,18 @@ class Catalog:
             self._items[key] = encode_items(kind, definitions, revision)
         return self._items[key]
 
-    def input_checker(self, tool: Tool) -> Checker:
-        checkers = self._input_checkers
-        return checkers.get(tool.name) or _compile(checkers, tool, "inputSchema")
+    @cached_property
+    def input_checkers(self) -> Mapping[str, Checker]:
+        return PerTool(self.tools, partial(_checker, "inputSchema"))
 
-    def output_checker(self, tool: Tool) -> Checker:
-        checkers = self._output_checkers
-        return checkers.get(tool.name) or _compile(checkers, tool, "outputSchema")
+    @cached_property
+    def output_checkers(self) -> Mapping[str, Checker]:
+        return PerTool(self.tools, partial(_checker, "outputSchema"))
 
-    def header_names(self, tool: Tool) -> HeaderNames:
-        """The arguments of a tool that are repeated in headers."""
-        names = self._headers.get(tool.name)
-        if names is None:
-            try:
-                names = header_parameters(tool.definition.get("inputSchema"))
-            except ValueError:
-                names = {}
-            self._headers[tool.name] = names
-        return names
+    @cached_property
+    def header_names(self) -> Mapping[str, HeaderNames]:
+        """The arguments of each tool that are repeated in headers."""
+        return PerTool(self.tools, _header_names)
 
     def find_resource(self, uri: str) -> tuple[Resource | Template, Mapping[str, str]] | None:
         """The entry that answers for a URI, and the variables of its template."""
@@ -186,14 +178,28 @@ class Catalog:
 Narrowing: TypeAlias = Callable[[Catalog, Caller], Catalog]
 
 
-def everything(catalog: Catalog, _caller: Caller) -> Catalog:
-    """The view where no rules say who sees what."""
-    return catalog
+class PerTool(dict[str, _Made]):
+    """What is made of a tool when it is first looked up by its name, and kept."""
+
+    def __init__(self, tools: Mapping[str, Tool], make: Callable[[Tool], _Made]) -> None:
+        super().__init__()
+        self._tools = tools
+        self._make = make
+
+    def __missing__(self, name: str) -> _Made:
+        made = self[name] = self._make(self._tools[name])
+        return made
 
 
-def _compile(checkers: dict[str, Checker], tool: Tool, part: str) -> Checker:
-    checker = checkers[tool.name] = checker_or_reason(tool.definition.get(part) or {})
-    return checker
+def _checker(part: str, tool: Tool) -> Checker:
+    return checker_or_reason(tool.definition.get(part) or {})
+
+
+def _header_names(tool: Tool) -> HeaderNames:
+    try:
+        return header_parameters(tool.definition.get("inputSchema"))
+    except ValueError:
+        return {}
 
 
 def assemble(parts: Iterable[Entries], caller: str = "") -> Catalog:

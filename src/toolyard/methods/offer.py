@@ -8,7 +8,7 @@ from typing import Protocol
 
 from toolyard.catalog.announcer import Listener
 from toolyard.catalog.keeper import Keeper
-from toolyard.catalog.snapshot import Catalog, Narrowing, everything
+from toolyard.catalog.snapshot import Catalog, Narrowing
 from toolyard.methods.views import FULL, ToolViews
 from toolyard.protocol.call import Call, Channel, JsonObject, Session
 from toolyard.protocol.kinds import LIST_CHANGED
@@ -56,7 +56,8 @@ class Offer:
     keeper: Keeper
     stamp: JsonObject  # what modern results say about the server
     sizes: PageSizes = PageSizes()
-    narrow: Narrowing = everything
+    # To what a caller may see; None: everybody sees everything.
+    narrow: Narrowing | None = None
     cohorts: Cohorts | None = None
     arrivals: Arrivals | None = None
     # How much of the tools is listed; None: always all of them.
@@ -69,7 +70,9 @@ class Offer:
         catalog = self.keeper.at_hand
         if catalog is not None and self.cohorts is not None:
             catalog = self.cohorts.at_hand(catalog, call)
-        return None if catalog is None else self.narrow(catalog, call.caller)
+        if catalog is None or self.narrow is None:
+            return catalog
+        return self.narrow(catalog, call.caller)
 
     async def having(
         self, has: Callable[[Catalog], object], call: Call, channel: Channel
@@ -124,4 +127,4 @@ class Offer:
             catalog = await self.keeper.catalog()
         if self.cohorts is not None:
             catalog = await self.cohorts(catalog, call, channel.session)
-        return self.narrow(catalog, call.caller)
+        return catalog if self.narrow is None else self.narrow(catalog, call.caller)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, TypeAlias
@@ -120,17 +120,12 @@ def _arguments_of(call: Call, catalog: Catalog, tool: Tool) -> JsonObject:
     if not isinstance(arguments, dict):
         arguments = _no_object(arguments)
     if call.headers is not None and call.revision.modern:
-        _check_headers(call.headers, catalog.header_names(tool), arguments)
+        names = catalog.header_names[tool.name]  # of the arguments that headers repeat
+        if names:  # hardly any tool has some
+            check_parameters(call.headers, names, arguments)
     if tool.unavailable is not None or tool.requires or call.via is not None:
         refuse_unready(tool, call)
     return arguments
-
-
-def _check_headers(
-    headers: Mapping[str, str], names: Mapping[tuple[str, ...], str], arguments: JsonObject
-) -> None:
-    if names:  # of the arguments that headers repeat; hardly any tool has some
-        check_parameters(headers, names, arguments)
 
 
 def _is_ready(name: str, catalog: Catalog) -> bool:
@@ -172,7 +167,7 @@ def check_arguments(catalog: Catalog, tool: Tool, arguments: JsonObject) -> None
     if names:
         wrong: str | None = f"unknown argument {shown(', '.join(sorted(names)))}"
     else:
-        wrong = catalog.input_checker(tool)(arguments)
+        wrong = catalog.input_checkers[tool.name](arguments)
     if wrong:
         raise ToolError(f"Invalid arguments for tool '{tool.name}': {wrong}")
 
@@ -197,7 +192,7 @@ def _with_valid_output(catalog: Catalog, tool: Tool, result: Result) -> Result:
         return result
     if "structuredContent" not in result:
         raise ToolError(f"Tool '{tool.name}' declares an output schema but printed no JSON")
-    wrong = catalog.output_checker(tool)(result["structuredContent"])
+    wrong = catalog.output_checkers[tool.name](result["structuredContent"])
     if wrong:
         raise ToolError(f"The output of tool '{tool.name}' breaks its output schema: {wrong}")
     return result

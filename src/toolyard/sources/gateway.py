@@ -202,6 +202,7 @@ class GatewaySource:
         self._files = files
         self._pool = pool
         self._tap = tap
+        self.registries = registries
         # Together, because catalogs are made of both in a thread.
         self._taken = (registries, tap(pool.targets))
         self._scripts = scripts
@@ -215,10 +216,6 @@ class GatewaySource:
     def unlisted(self) -> int:
         """How many servers have not said yet what they have."""
         return sum(listing is None for listing in self._listings.read().values())
-
-    @property
-    def registries(self) -> Registries:
-        return self._taken[0]
 
     def read(self) -> Entries:
         self._scripts_read = self._read_scripts()
@@ -325,6 +322,7 @@ class GatewaySource:
             self._changed()
             return
         self._taken = (newer, self._tap(self._pool.update(newer.servers)))
+        self.registries = newer
         self.refused = None
         self._listings.follow(newer.needed())
         log.info("registry loaded anew")

@@ -23,9 +23,8 @@ from toolyard.upstreams.background import Background
 from toolyard.upstreams.conversation.roots import settle
 from toolyard.upstreams.conversation.running import Owner, Running
 from toolyard.upstreams.conversation.session import UpstreamSession
-from toolyard.upstreams.definition import ServerDefinition
+from toolyard.upstreams.definition import Learnt, ServerDefinition
 from toolyard.upstreams.link.link import NotSent
-from toolyard.upstreams.lists.disk import Learnt
 from toolyard.upstreams.lists.watch import ChangeWatch
 from toolyard.upstreams.slot import Slot
 

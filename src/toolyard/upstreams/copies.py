@@ -13,8 +13,8 @@ from typing import Protocol, TypeAlias
 from toolyard.protocol.call import Call, Channel, JsonObject
 from toolyard.protocol.client import ASKED
 from toolyard.upstreams.connections import Downstream
-from toolyard.upstreams.definition import ServerDefinition
-from toolyard.upstreams.lists.disk import Learnt, UpstreamRecord
+from toolyard.upstreams.definition import Learnt, ServerDefinition
+from toolyard.upstreams.lists.disk import UpstreamRecord
 
 
 class OtherCopy(Protocol):

@@ -1,4 +1,7 @@
-"""What the registry says about one upstream. Does not know how to speak to it."""
+"""What is known about one upstream: what the registry says, and what connecting has taught us.
+
+Does not know how to speak to it.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +14,7 @@ import orjson
 
 from toolyard.protocol.call import Caller, Json
 from toolyard.protocol.codec import dumps
+from toolyard.protocol.revisions import Revision
 
 Transport = Literal["stdio", "streamablehttp", "sse", "auto"]
 
@@ -65,3 +69,41 @@ class ServerDefinition:
         )
         text = dumps(parts, orjson.OPT_SORT_KEYS)
         return hashlib.sha256(text).hexdigest()[:32]
+
+
+@dataclass(slots=True)
+class Learnt:
+    """What connecting has taught us about an upstream: it is not asked twice."""
+
+    # Whether it has that era; None while that is not known.
+    modern: bool | None = None
+    handshake: bool | None = None
+    transport: str | None = None
+    newest: Revision | None = None  # of the handshake era
+
+    def speaks_modern(self, for_modern: bool) -> bool | None:
+        """Is it spoken to in the modern era, for clients of that one or of the other?
+
+        In the client's own where it has that. None while nobody knows.
+        """
+        if for_modern:
+            return self.modern
+        return None if self.handshake is None else not self.handshake
+
+    def adopt(self, other: Learnt) -> None:
+        """What another process has learnt, where we know nothing."""
+        self.modern = other.modern if self.modern is None else self.modern
+        self.handshake = other.handshake if self.handshake is None else self.handshake
+        self.transport = self.transport or other.transport
+        self.newest = self.newest or other.newest
+
+    def note(self, *, wanted_modern: bool, modern: bool) -> None:
+        """It was greeted for a client of one era, and this was the outcome."""
+        if modern:
+            self.modern = True
+        else:
+            self.handshake = True
+        if wanted_modern and not modern:
+            self.modern = False
+        elif modern and not wanted_modern:
+            self.handshake = False

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeAlias
 
 from toolyard.errors import METHOD_NOT_FOUND, ProtocolError, ToolError, UpstreamError
 from toolyard.protocol.asking.rounds import RESPONSES, STATE
@@ -11,13 +11,15 @@ from toolyard.protocol.call import Call, Channel, Json, JsonObject, Result, Targ
 from toolyard.telemetry import each_text
 from toolyard.upstreams.link.link import LinkError, Lost, TimedOut
 
+# Sends a method with these params, on behalf of a call.
+Perform: TypeAlias = Callable[[str, JsonObject, Call, Channel], Awaitable[JsonObject]]
+
 
 class Backend(Protocol):
     """The server behind a target. Both raise a LinkError when it cannot be reached."""
 
-    def perform(
-        self, method: str, params: JsonObject, call: Call, channel: Channel
-    ) -> Awaitable[JsonObject]: ...
+    @property
+    def perform(self) -> Perform: ...
 
     async def resume(self, task: JsonObject, call: Call, channel: Channel) -> JsonObject:
         """Wait for a task that an earlier request has begun there."""

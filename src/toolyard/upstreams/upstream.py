@@ -54,15 +54,15 @@ from toolyard.upstreams.condition import Condition
 from toolyard.upstreams.connections import ANYBODY, Connections, Downstream, client_of
 from toolyard.upstreams.conversation.roots import settle
 from toolyard.upstreams.copies import OtherCopy, may_share
-from toolyard.upstreams.definition import ServerDefinition
+from toolyard.upstreams.definition import Learnt, ServerDefinition
 from toolyard.upstreams.health import Health
 from toolyard.upstreams.link.connect import Connector
 from toolyard.upstreams.link.link import LinkError, NotSent
-from toolyard.upstreams.lists.disk import Learnt
 from toolyard.upstreams.lists.listings import Listings
 from toolyard.upstreams.lists.records import Records
 from toolyard.upstreams.opening import Opener
 from toolyard.upstreams.setup import Setup
+from toolyard.upstreams.target import Perform
 from toolyard.upstreams.watching import ResourceWatches
 
 # Who ran a server is gone: how long a call waits, step by step, until another process does.
@@ -111,20 +111,20 @@ class Upstream:
         self.listings = Listings(
             definition, connections, condition, records, learnt, setup.listing_cache
         )
-        self._calls = Calls(connections, self.listings, condition)
+        self._calls = calls = Calls(connections, self.listings, condition)
         self._watches = ResourceWatches(connections)
         copied = definition.command is not None and definition.copies != "worker"
         self._copies = setup.copies if copied else None
+        # Nearly always nobody but this process has a connection: no step in between.
+        self.perform: Perform = calls.perform if self._copies is None else self._perform_anywhere
         if self._copies is not None:
             self.listings.ask_elsewhere(self._elsewhere)
 
     # -- for targets -------------------------------------------------------------------
 
-    def perform(
+    def _perform_anywhere(
         self, method: str, params: JsonObject, call: Call, channel: Channel
     ) -> Awaitable[JsonObject]:
-        if self._copies is None:
-            return self._calls.perform(method, params, call, channel)
         return self._anywhere(
             client_of(call, channel.session),
             lambda copy: copy.perform(method, params, call, channel),

@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 
 from toolyard.catalog.validation import Checker, checker_or_reason
 from toolyard.errors import ProtocolError, ToolError
-from toolyard.protocol.call import Call, Channel, Json, JsonObject, Result, Target
-from toolyard.virtual.codec import decoded, dumps
+from toolyard.protocol.call import Call, Channel, Encoded, Json, JsonObject, Result, Target
+from toolyard.protocol.codec import dumps
+from toolyard.virtual.codec import decoded
 from toolyard.virtual.naming import error_with_own_names, own_names, with_own_names
 from toolyard.virtual.output.extract import find_embedded, find_stated, texts_of, value_of
 from toolyard.virtual.output.listings import TextExtraction
@@ -94,7 +95,8 @@ def lazy_checker(schema: JsonObject) -> Checker:
 
 def project(result: Result, output: Output, stages: Stages | None = None) -> Result:
     """The result in the shape of the output schema. Raises ToolError where it does not fit."""
-    result = decoded(result)
+    if isinstance(result, Encoded):
+        result = decoded(result)
     if result.get("isError") or result.get("resultType", "complete") != "complete":
         return result
     value = _value(result, output.text_extraction)
@@ -113,7 +115,7 @@ def project(result: Result, output: Output, stages: Stages | None = None) -> Res
         reason = complaint[:LONGEST_COMPLAINT]
         raise ToolError(f"the projected result does not fit its outputSchema: {reason}")
     shaped_result = {
-        "content": [{"type": "text", "text": dumps(output_value)}],
+        "content": [{"type": "text", "text": dumps(output_value).decode()}],
         "structuredContent": output_value,
     }
     if stages:

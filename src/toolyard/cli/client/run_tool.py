@@ -182,7 +182,7 @@ async def _look_or_call(app: App, request: ToolRun) -> int:
     if request.options.print_env:
         return _print_env(app, tool)
     if request.options.dry_run:
-        return _report(tool, catalog.input_checker(tool)(request.arguments), request)
+        return _report(tool, catalog.input_checkers[tool.name](request.arguments), request)
     if request.options.task and tool.tasks == FORBIDDEN:
         why = f"Tool '{tool.name}' does not run as a task: its metadata has no taskSupport"
         raise ProtocolError(INVALID_PARAMS, why)

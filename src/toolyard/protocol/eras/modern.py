@@ -17,8 +17,9 @@ from toolyard.protocol.eras.keys import (
     VERSION,
 )
 from toolyard.protocol.identity import Identity
+from toolyard.protocol.jsonrpc import Message, RpcRequest
 from toolyard.protocol.kinds import NAMED_BY
-from toolyard.protocol.revisions import LATEST, MODERN, Revision
+from toolyard.protocol.revisions import HANDSHAKE, LATEST, MODERN, Revision
 
 # Methods that may answer `input_required`.
 MAY_ASK = frozenset(NAMED_BY)
@@ -43,6 +44,20 @@ class Envelope(NamedTuple):
 def is_modern(params: JsonObject) -> bool:
     meta = params.get("_meta")
     return isinstance(meta, dict) and VERSION in meta
+
+
+def speaks_modern(message: Message | list[Message], headers: Mapping[str, str]) -> bool:
+    """Is this of the modern era? The envelope decides, then `initialize`, then the headers."""
+    params = getattr(message, "params", None)  # responses and batches have none
+    meta = params.get("_meta") if params is not None else None
+    if isinstance(meta, dict) and VERSION in meta:
+        return True
+    version = headers.get("mcp-protocol-version")
+    if version is None or version in HANDSHAKE or isinstance(message, list):
+        return False
+    if isinstance(message, RpcRequest) and message.method == "initialize":
+        return version in MODERN
+    return "mcp-session-id" not in headers
 
 
 def open_envelope(params: JsonObject) -> Envelope:

@@ -14,9 +14,8 @@ from toolyard.http.headers import TEXT_TYPE, Header
 from toolyard.http.request import BodyTooLarge, Disconnected, Request, query_fields
 from toolyard.http.response import Responder, Response
 from toolyard.http.serving.request_heads import Head
-from toolyard.protocol.eras.modern import is_modern
-from toolyard.protocol.jsonrpc import Message, RpcRequest
-from toolyard.protocol.revisions import HANDSHAKE, MODERN
+from toolyard.protocol.eras.modern import speaks_modern
+from toolyard.protocol.revisions import MODERN
 from toolyard.telemetry import logger
 from toolyard.transports.answer import Edge
 from toolyard.transports.endpoint.exchange import Exchange
@@ -196,7 +195,7 @@ class HttpTransport:
         exchange.body = body
         if (path or exchange.request.head.path) == MESSAGES:
             return self._pair.post(exchange, message)
-        if _speaks_modern(exchange, message):
+        if speaks_modern(message, exchange.headers):
             return self._modern.post(exchange, message)
         return self._legacy.post(exchange, message)
 
@@ -253,19 +252,6 @@ def _elsewhere(
     from toolyard.transports.endpoint.elsewhere import Elsewhere  # noqa: PLC0415
 
     return Elsewhere(cluster, ids, sessions)
-
-
-def _speaks_modern(exchange: Exchange, message: Message | list[Message]) -> bool:
-    """Body first: the envelope decides, then `initialize`, then the headers."""
-    params = getattr(message, "params", None)  # responses and batches have none
-    if params is not None and is_modern(params):
-        return True
-    version = exchange.headers.get("mcp-protocol-version")
-    if version is None or version in HANDSHAKE or isinstance(message, list):
-        return False
-    if isinstance(message, RpcRequest) and message.method == "initialize":
-        return version in MODERN
-    return "mcp-session-id" not in exchange.headers
 
 
 def _wrong_address(head: Head) -> str | None:

@@ -14,14 +14,13 @@ from toolyard.protocol.revisions import LATEST_HANDSHAKE
 from toolyard.upstreams.auth import Credentials
 from toolyard.upstreams.conversation.running import Owner
 from toolyard.upstreams.conversation.session import UpstreamSession
-from toolyard.upstreams.definition import ServerDefinition
+from toolyard.upstreams.definition import Learnt, ServerDefinition
 from toolyard.upstreams.link.greeting import Era, greet
 from toolyard.upstreams.link.http import StreamableLink
 from toolyard.upstreams.link.link import Link, LinkError, Lost, Refusal, TimedOut
 from toolyard.upstreams.link.post import Requester
 from toolyard.upstreams.link.sse import SseLink
 from toolyard.upstreams.link.stdio import StdioLink
-from toolyard.upstreams.lists.disk import Learnt
 from toolyard.upstreams.setup import Setup
 
 Heard: TypeAlias = Callable[[str, JsonObject], None]

@@ -55,10 +55,14 @@ class StdioLink(Link):
             raise NotSent(_cannot_start(self._program, error)) from None
 
     def exchange(self, out: Outgoing) -> Awaitable[JsonObject]:
-        # Nothing is read before this is over: the answer cannot come too early.
-        if not self._written(out.encode()):
-            return self._refuse()
-        return self._pending.add(out.id)
+        message = out.encode()
+        if self.lost is not None:
+            raise NotSent(str(self.lost))
+        answer = self._pending.add(out.id)
+        if self._written(message):
+            return answer
+        self._pending.drop(out.id)
+        return self._refuse()
 
     def forget(self, request_id: int) -> None:
         self._pending.drop(request_id)

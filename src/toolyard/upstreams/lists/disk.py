@@ -15,49 +15,12 @@ from toolyard.files.whole import write_whole
 from toolyard.protocol.call import Json, JsonObject
 from toolyard.protocol.codec import dumps, exact
 from toolyard.protocol.kinds import KINDS
-from toolyard.protocol.revisions import HANDSHAKE, Revision
+from toolyard.protocol.revisions import HANDSHAKE
 from toolyard.telemetry import logger
+from toolyard.upstreams.definition import Learnt
 
 log = logger("upstreams")
 FORMAT = 1
-
-
-@dataclass(slots=True)
-class Learnt:
-    """What connecting has taught us about an upstream: it is not asked twice."""
-
-    # Whether it has that era; None while that is not known.
-    modern: bool | None = None
-    handshake: bool | None = None
-    transport: str | None = None
-    newest: Revision | None = None  # of the handshake era
-
-    def speaks_modern(self, for_modern: bool) -> bool | None:
-        """Is it spoken to in the modern era, for clients of that one or of the other?
-
-        In the client's own where it has that. None while nobody knows.
-        """
-        if for_modern:
-            return self.modern
-        return None if self.handshake is None else not self.handshake
-
-    def adopt(self, other: Learnt) -> None:
-        """What another process has learnt, where we know nothing."""
-        self.modern = other.modern if self.modern is None else self.modern
-        self.handshake = other.handshake if self.handshake is None else self.handshake
-        self.transport = self.transport or other.transport
-        self.newest = self.newest or other.newest
-
-    def note(self, *, wanted_modern: bool, modern: bool) -> None:
-        """It was greeted for a client of one era, and this was the outcome."""
-        if modern:
-            self.modern = True
-        else:
-            self.handshake = True
-        if wanted_modern and not modern:
-            self.modern = False
-        elif modern and not wanted_modern:
-            self.handshake = False
 
 
 # What is listed in an era to clients that can do what the key says.

@@ -12,10 +12,10 @@ from toolyard.protocol.tasks.words import Support
 from toolyard.upstreams.condition import Condition
 from toolyard.upstreams.connections import ANYBODY, Connections, Downstream, Loan
 from toolyard.upstreams.copies import FindCopy, OtherCopy
-from toolyard.upstreams.definition import ServerDefinition
+from toolyard.upstreams.definition import Learnt, ServerDefinition
 from toolyard.upstreams.link.link import LinkError, NotSent
 from toolyard.upstreams.lists import asking as lists
-from toolyard.upstreams.lists.disk import Learnt, RecordKeeper, UpstreamRecord
+from toolyard.upstreams.lists.disk import RecordKeeper, UpstreamRecord
 from toolyard.upstreams.lists.records import Headers, ListingRecord, Records
 
 

@@ -21,8 +21,8 @@ from toolyard.protocol.eras.headers import header_parameters
 from toolyard.protocol.revisions import ALL
 from toolyard.protocol.tasks.words import FORBIDDEN, Support, support_in
 from toolyard.upstreams.connections import ANYBODY, Downstream
-from toolyard.upstreams.definition import ServerDefinition
-from toolyard.upstreams.lists.disk import Learnt, RecordKeeper, UpstreamRecord
+from toolyard.upstreams.definition import Learnt, ServerDefinition
+from toolyard.upstreams.lists.disk import RecordKeeper, UpstreamRecord
 
 # Callers with a login of their own are counted as well.
 MOST_LISTINGS = 256
