@@ -33,7 +33,7 @@ from bench.proxies import upstream
 
 COUNTED = (2, 10)
 REVISION = "2025-11-25"
-PAUSE = 0.2  # what the request before leaves to be done later is done by then
+PAUSE = 1.0  # what the request before leaves to be done later is done by then
 Walk: TypeAlias = list[str]  # "folder/module.py function", in order
 Ask: TypeAlias = Callable[[], None]
 

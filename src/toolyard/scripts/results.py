@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import NamedTuple, cast
 
 from toolyard.errors import INTERNAL_ERROR, ProtocolError
@@ -13,6 +14,8 @@ from toolyard.scripts.running.run import Finished
 
 TIMEOUT_EXIT = 124
 NOT_JSON = object()
+# No JSON begins like this.
+_NOT_JSON = re.compile(rb"\s*[^\s\[{\"0-9tfn-]")
 
 
 class Shaping(NamedTuple):
@@ -156,6 +159,8 @@ def whole(seconds: float) -> float:
 
 
 def json_of(raw: bytes) -> Json:
+    if _NOT_JSON.match(raw):
+        return NOT_JSON  # as most texts are, and trying would cost more
     try:
         return exact(raw)
     except ValueError:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import cached_property
 
 from toolyard.errors import ToolError
+from toolyard.files.beneath import is_below
 from toolyard.protocol.call import Call, Channel, Json, JsonObject
 from toolyard.scripts.contract.embedded import EmbeddingRefusal, embed, named_in
 from toolyard.scripts.contract.environ import (
@@ -45,6 +46,14 @@ class ScriptTarget:
         if outcome.said_resources and result.get("isError") is False:
             self._embed(outcome, result, call, channel)
         return result
+
+    @cached_property
+    def _checked_path(self) -> str:
+        """Both are real paths that stay as they are. Raises ToolError."""
+        folder = self._runner.paths.tools_dir
+        if not is_below(self.path, folder):
+            raise ToolError(f"{self.path} is not inside {folder}")
+        return self.path
 
     @cached_property
     def _environ(self) -> Environ:
@@ -93,7 +102,7 @@ class ScriptTarget:
         payload = compact(arguments)
         paths = self._runner.paths
         return ScriptSpec(
-            path=self.path,
+            path=self._checked_path,
             environ=self._environ,
             payloads={
                 ARGUMENTS: payload,
@@ -103,7 +112,6 @@ class ScriptTarget:
             cwd=paths.root,
             timeout=limit,
             stdin=payload if self.metadata.get("stdin") == "arguments" else None,
-            folder=paths.tools_dir,
         )
 
     def _embed(self, outcome: Finished, result: JsonObject, call: Call, channel: Channel) -> None:

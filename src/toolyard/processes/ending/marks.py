@@ -29,7 +29,8 @@ class Marks:
         self, loop: asyncio.AbstractEventLoop, root: bytes, live: Callable[[], Set[int]]
     ) -> None:
         self._loop = loop
-        self._root = root
+        # What the run of a number carries: `form % number`.
+        self.form = root.replace(b"%", b"%%") + b"/run.%d"
         self._mark = re.compile(re.escape(root) + rb"/run\.(\d+)\0")
         self._live = live
         self._timer: asyncio.TimerHandle | None = None  # until what it does is done
@@ -37,9 +38,6 @@ class Marks:
         self._looking: asyncio.Future[Set[int]] | None = None
         self._known: Set[int] = frozenset()  # processes that are not ours
         self._looked_at = 0.0
-
-    def mark_of(self, number: int) -> bytes:
-        return b"%b/run.%d" % (self._root, number)
 
     def look_soon(self) -> None:
         """A run is over."""

@@ -13,7 +13,6 @@ from functools import cache
 from typing import TypeVar
 
 from toolyard.errors import ToolError
-from toolyard.files.beneath import is_below
 
 StartedT = TypeVar("StartedT")
 SHARED_WRITE = stat.S_IWGRP | stat.S_IWOTH
@@ -21,10 +20,8 @@ EXECUTABLE = stat.S_IXUSR | stat.S_IXGRP | stat.S_IXOTH
 SHEBANG_LIMIT = 256
 
 
-def check_script(path: str, folder: str | None) -> os.stat_result:
+def check_script(path: str) -> os.stat_result:
     """`path` is a real path, resolved when the catalog was built; it must still be safe."""
-    if folder is not None and not is_below(path, folder):
-        raise ToolError(f"{path} is not inside {folder}")
     try:
         status = os.lstat(path)
     except OSError as error:

@@ -73,7 +73,6 @@ class ScriptSpec(NamedTuple):
     timeout: TimeLimit | None = None
     max_output: int | None = None
     stdin: bytes | None = None  # None: /dev/null
-    folder: str | None = None  # where `path` must lie
 
 
 class Finished(NamedTuple):
@@ -200,7 +199,7 @@ class Run:
     @property
     def mark(self) -> bytes:
         """What everything that it starts carries in its environment."""
-        return self._shared.marks.mark_of(self.number)
+        return self._shared.marks.form % self.number
 
     def take_exchange(self) -> ExchangeFolder:
         self._exchange = self._shared.pool.take()

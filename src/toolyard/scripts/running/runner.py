@@ -152,7 +152,7 @@ class Runner:
             raise ToolError("the server is shutting down")
         if self._server_env.problem is not None:
             raise ToolError(f"no script is run: {self._server_env.problem}")
-        mode = check_script(spec.path, spec.folder).st_mode
+        mode = check_script(spec.path).st_mode
         shared = self.open()
         gate = shared.gate if call is None or call.task is None else shared.task_gate
         await gate.enter()
