@@ -20,9 +20,10 @@ from toolyard.app.later import Later
 from toolyard.catalog.entries import Tool
 from toolyard.catalog.snapshot import Narrowing
 from toolyard.errors import ConfigError, LoginRequired, UpstreamError
+from toolyard.methods.table import logging_in
 from toolyard.methods.tools import Permit
 from toolyard.methods.views import OURS
-from toolyard.protocol.call import Call, Caller, Channel, Handler, Result
+from toolyard.protocol.call import Call, Caller, Channel, Handler
 from toolyard.protocol.jsonrpc import Message
 from toolyard.settings import Settings
 
@@ -284,21 +285,15 @@ class Logins:
     def asking(self, handler: Handler, find: Callable[[str], Server | None]) -> Handler:
         """The handler, which asks a person at this machine to log in if a server requires it."""
 
-        async def handle(call: Call, channel: Channel) -> Result:
-            try:
-                return await handler(call, channel)
-            except LoginRequired as needed:
-                from toolyard.access.oauth.asking import ask_to_log_in
+        async def ask(needed: LoginRequired, call: Call, channel: Channel) -> bool:
+            from toolyard.access.oauth.asking import ask_to_log_in
 
-                server = find(needed.server) if call.caller.id in AT_THIS_MACHINE else None
-                if server is None:
-                    raise
-                if not await ask_to_log_in(self.accounts, server, call, channel, needed):
-                    raise
-            # Nothing of the call has been sent yet: this is its first attempt.
-            return await handler(call, channel)
+            server = find(needed.server) if call.caller.id in AT_THIS_MACHINE else None
+            if server is None:
+                return False
+            return await ask_to_log_in(self.accounts, server, call, channel, needed)
 
-        return handle
+        return logging_in(handler, ask)
 
 
 def credentials_folder(settings: Settings, environ: Mapping[str, str] = os.environ) -> str:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from toolyard.context.meta_tools import CALL_TOOLS, META_NAMES
-from toolyard.errors import METHOD_NOT_FOUND, ProtocolError, shown
+from toolyard.errors import METHOD_NOT_FOUND, LoginRequired, ProtocolError, shown
 from toolyard.methods.completions import CompletionMethods
 from toolyard.methods.lists import list_method
 from toolyard.methods.news import News
@@ -24,6 +24,9 @@ from toolyard.protocol.revisions import ALL
 
 if TYPE_CHECKING:
     from toolyard.methods.tasks import TaskMethods
+
+# Has whoever is calling log in, if that can be; False: nobody did.
+AskToLogIn: TypeAlias = Callable[[LoginRequired, Call, Channel], Awaitable[bool]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +131,21 @@ def _both(before: Handler, after: Handler) -> Handler:
         return await after(call, channel)
 
     return answer
+
+
+def logging_in(handler: Handler, ask: AskToLogIn) -> Handler:
+    """The handler, which is tried again once somebody has logged in where a server requires it."""
+
+    async def handle(call: Call, channel: Channel) -> Result:
+        try:
+            return await handler(call, channel)
+        except LoginRequired as needed:
+            if not await ask(needed, call, channel):
+                raise
+        # Nothing of the call has been sent yet: this is its first attempt.
+        return await handler(call, channel)
+
+    return handle
 
 
 def unwrapped(handler: Handler, is_full: Callable[[Call, Channel], Awaitable[bool]]) -> Handler:
