@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator
+from typing import Protocol
 
 # How many bytes we hold for a client that does not read before notifications are dropped.
 MAX_UNREAD = 1024 * 1024
@@ -15,6 +16,12 @@ GENERAL = "g"  # the stream of what belongs to no request
 def priming(event_id: str, retry_ms: int) -> bytes:
     """An event without data: gives a client that is cut off something to come back with."""
     return f"id: {event_id}\nretry: {retry_ms}\ndata: \n\n".encode()
+
+
+class Witness(Protocol):
+    """Hears of each message of a stream: to count it, or to write it down for others."""
+
+    def on_put(self, outbox: Outbox, number: int, message: bytes) -> None: ...
 
 
 class Outbox:
@@ -36,9 +43,6 @@ class Outbox:
         self.closed = False
         self.size = 0
         self.unsaid = 0  # the number of notifications dropped
-        self.grew: Callable[[int], None] | None = None
-        # Called with each message that others may have to send again.
-        self.on_put: Callable[[Outbox, int, bytes], None] | None = None
         self._keep = keep
         self._keep_bytes = keep_bytes
         self._messages: list[bytes] = []
@@ -47,6 +51,7 @@ class Outbox:
         self._unread = 0  # bytes of the messages nobody has taken
         self._wake: asyncio.Future[None] | None = None
         self._followers: list[object] = []
+        self._witnesses: dict[Witness, None] = {}  # in the order they came
         self.delivered = start  # the number of the last message sent to anybody
 
     def put(self, message: bytes) -> None:
@@ -59,10 +64,15 @@ class Outbox:
         while self._too_many():
             self._drop(1)
         self.rouse()
-        if self.grew is not None:
-            self.grew(len(message))
-        if self.on_put is not None:
-            self.on_put(self, self._dropped + len(self._messages), message)
+        for witness in tuple(self._witnesses):
+            witness.on_put(self, self._dropped + len(self._messages), message)
+
+    def join(self, witness: Witness) -> None:
+        """From now on it hears of each message; joining twice changes nothing."""
+        self._witnesses[witness] = None
+
+    def leave(self, witness: Witness) -> None:
+        self._witnesses.pop(witness, None)
 
     @property
     def oldest(self) -> int:

@@ -45,8 +45,11 @@ class Replay:
             return
         self._streams[outbox.stream] = outbox
         self._ledger.add(outbox, self)
-        outbox.grew = self._grew
+        outbox.join(self)
         self._grew(outbox.size)
+
+    def on_put(self, outbox: Outbox, number: int, message: bytes) -> None:
+        self._grew(len(message))
 
     def _grew(self, size: int) -> None:
         self._size += size
@@ -68,7 +71,7 @@ class Replay:
 
     def forget(self, outbox: Outbox) -> None:
         del self._streams[outbox.stream]
-        outbox.grew = None
+        outbox.leave(self)
         self._size -= outbox.size
         self._ledger.size -= outbox.size
         self._ledger.remove(outbox)

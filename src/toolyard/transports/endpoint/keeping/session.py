@@ -99,12 +99,12 @@ class KeptSession:
 
     def follow(self, outbox: Outbox, request_id: RequestId | None = None) -> None:
         """From now on the messages of a stream are written."""
-        if outbox.on_put is None:
+        if outbox.stream not in self._followed:
             of = b"" if request_id is None else orjson.dumps(request_id)
             self._followed[outbox.stream] = (outbox, of)
-            outbox.on_put = self._put
+            outbox.join(self)
 
-    def _put(self, outbox: Outbox, number: int, message: bytes) -> None:
+    def on_put(self, outbox: Outbox, number: int, message: bytes) -> None:
         _, of = self._followed[outbox.stream]
         pending = self._pending.setdefault(outbox.stream, [])
         pending.append(Event(number, of + b"\n" + message))
@@ -185,6 +185,7 @@ class KeptSession:
         await self._keep.store.append(name, events, CAP, oldest=oldest, lease=self._lease)
         if outbox.closed and stream not in self._pending:
             self._followed.pop(stream, None)
+            outbox.leave(self)
 
     async def _write_record(self) -> None:
         value = self.record.encode()
