@@ -90,7 +90,7 @@ def test_initialize_needs_even_less(heavy: str) -> None:
 @pytest.mark.parametrize("heavy", ["mcp", "pydantic", "starlette", "uvicorn"])
 def test_the_program_that_serves_knows_no_framework(heavy: str) -> None:
     source = (
-        "import sys, toolyard.app.over_stdio, toolyard.app.over_http\n"
+        "import sys, toolyard.app.serving.over_stdio, toolyard.app.serving.over_http\n"
         "print(sys.argv[1] in sys.modules)"
     )
     done = subprocess.run(

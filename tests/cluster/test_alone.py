@@ -9,7 +9,7 @@ from tests.peers.serving import environment
 
 
 def test_a_process_on_its_own_imports_nothing_of_a_cluster() -> None:
-    program = "import sys, toolyard.app.over_http; print(*sys.modules)"
+    program = "import sys, toolyard.app.serving.over_http; print(*sys.modules)"
     done = subprocess.run(
         [sys.executable, "-c", program],
         env=environment(),

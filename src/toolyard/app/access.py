@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from toolyard.access.allowlist import allowlist
 from toolyard.access.callers import Anyone, Authenticator
-from toolyard.app.later import Later
+from toolyard.app.serving.later import Later
 from toolyard.catalog.entries import Tool
 from toolyard.catalog.snapshot import Narrowing
 from toolyard.errors import ConfigError, LoginRequired, UpstreamError

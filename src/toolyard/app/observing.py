@@ -100,7 +100,7 @@ class Observation:
     def attach_to(self, app: App) -> None:
         """Over stdio: there is nothing to scrape, but metrics may be sent."""
         if self.metrics is not None:
-            from toolyard.app.endpoints import ServingVitals
+            from toolyard.app.serving.endpoints import ServingVitals
 
             self.metrics.attach(ServingVitals(app))
 

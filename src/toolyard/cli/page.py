@@ -9,9 +9,9 @@ import tempfile
 from argparse import ArgumentParser, Namespace
 from dataclasses import replace
 
-from toolyard.app.over_http import serve
 from toolyard.app.page.other_gateway import SERVER, TOKEN, Other, look_at
 from toolyard.app.plan import Plan
+from toolyard.app.serving.over_http import serve
 from toolyard.app.workers.address import Address
 from toolyard.cli.options import add_project
 from toolyard.cli.serve import http_address

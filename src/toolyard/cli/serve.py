@@ -104,7 +104,7 @@ def run(options: Namespace) -> int:
     if choice.project is not None or choice.registries:
         return _serve(options, choice)
     # Only where there is nothing to serve: a start with a project does not pay for it.
-    from toolyard.app.getting_started import temporary_project  # noqa: PLC0415
+    from toolyard.app.serving.getting_started import temporary_project  # noqa: PLC0415
 
     with temporary_project(options) as root:
         return _serve(options, _starter(choice, root))
@@ -172,7 +172,7 @@ def _over_stdio(options: Namespace, choice: Chosen, identity: Identity) -> int:
         size = page_size(choice.settings.page_size, small=options.like_mcp_bash)
         answers, scan = list_early(answers, choice.project, choice.settings, size, (0, stdout))
     # The client has its first answers: only now is the rest of the program loaded.
-    from toolyard.app import over_stdio as stdio  # noqa: PLC0415
+    from toolyard.app.serving import over_stdio as stdio  # noqa: PLC0415
 
     return stdio.serve(_plan(options, choice, identity, scan), answers, stdout)
 
@@ -214,7 +214,7 @@ def _over_http(options: Namespace, choice: Chosen, identity: Identity) -> int:
 
     def work(worker: Worker | None = None) -> int:
         # The HTTP server takes a third of a second to import: no other command pays for it.
-        from toolyard.app import over_http as http  # noqa: PLC0415
+        from toolyard.app.serving import over_http as http  # noqa: PLC0415
 
         return http.serve(_plan(options, choice, identity), address, worker)
 

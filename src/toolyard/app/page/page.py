@@ -9,8 +9,8 @@ from toolyard.access.callers import Authenticator
 from toolyard.access.inbound import Bearers
 from toolyard.access.tokens import StaticToken, StaticTokens, hash_of
 from toolyard.app.build import App
-from toolyard.app.later import Later
 from toolyard.app.plan import Plan
+from toolyard.app.serving.later import Later
 from toolyard.app.taps import NoTaps, Taps
 from toolyard.context.owners import PROJECT
 from toolyard.protocol.call import Handler, Target

@@ -95,7 +95,7 @@ def at_once() -> float:
 
 
 @dataclass(frozen=True, slots=True)
-class Ending:
+class WindingDown:
     """What happens between a signal and the end.
 
         serving ──TERM──> leaving: serves on until the pause is over, so that others notice
@@ -118,10 +118,10 @@ async def serve(
     patience: Patience = PATIENCE,
 ) -> None:
     """Serve until SIGINT or SIGTERM, then let running requests finish."""
-    await serve_at([Door(responder, OwnSocket(sock), patience)], Ending(wind_down, grace))
+    await serve_at([Door(responder, OwnSocket(sock), patience)], WindingDown(wind_down, grace))
 
 
-async def serve_at(doors: Sequence[Door], ending: Ending) -> None:
+async def serve_at(doors: Sequence[Door], ending: WindingDown) -> None:
     """The same at several places; the first one is closed first."""
     loop = asyncio.get_running_loop()
     signals: asyncio.Queue[int] = asyncio.Queue()
@@ -143,7 +143,7 @@ async def serve_at(doors: Sequence[Door], ending: Ending) -> None:
             task.cancel()
 
 
-async def _until_told(signals: asyncio.Queue[int], ending: Ending, server: HttpServer) -> None:
+async def _until_told(signals: asyncio.Queue[int], ending: WindingDown, server: HttpServer) -> None:
     if await signals.get() != signal.SIGTERM:
         return
     pause = ending.leave()
@@ -161,7 +161,7 @@ def _spare_the_collector() -> None:
     gc.set_threshold(10_000, 10, 10)
 
 
-async def _finish(servers: Sequence[HttpServer], ending: Ending) -> None:
+async def _finish(servers: Sequence[HttpServer], ending: WindingDown) -> None:
     """What other processes ask of us for their clients is heard until the last of ours is done."""
     servers[0].closing = True
     for connection in tuple(servers[0].connections):

@@ -11,7 +11,7 @@ from toolyard.app.kept_instructions import keep
 from toolyard.app.observing import observation_of
 from toolyard.app.payloads import payload_log
 from toolyard.app.plan import Plan
-from toolyard.app.running import kept_running
+from toolyard.app.serving.running import kept_running
 from toolyard.app.taps import NoTaps
 from toolyard.protocol.call import LOCAL
 from toolyard.protocol.eras.handshake import Answered

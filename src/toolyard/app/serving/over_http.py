@@ -13,20 +13,20 @@ import uvloop
 from toolyard.access.callers import Anyone, Authenticator
 from toolyard.app.access import authenticator_of, routes_of
 from toolyard.app.build import App, build
-from toolyard.app.endpoints import ServingVitals, registry_endpoint, status_endpoint
-from toolyard.app.later import Later
 from toolyard.app.observing import observation_of
 from toolyard.app.page.page import Page
 from toolyard.app.payloads import payload_log
 from toolyard.app.plan import Plan
-from toolyard.app.readiness import PATH as READY
-from toolyard.app.readiness import Readiness
-from toolyard.app.running import kept_running
+from toolyard.app.serving.endpoints import ServingVitals, registry_endpoint, status_endpoint
+from toolyard.app.serving.later import Later
+from toolyard.app.serving.readiness import PATH as READY
+from toolyard.app.serving.readiness import Readiness
+from toolyard.app.serving.running import kept_running
 from toolyard.app.taps import NoTaps
 from toolyard.app.workers.address import Address
 from toolyard.http.response import Responder
 from toolyard.http.serving.patience import Patience
-from toolyard.http.serving.server import Door, Ending, OwnSocket, serve_at
+from toolyard.http.serving.server import Door, OwnSocket, WindingDown, serve_at
 from toolyard.settings import Settings
 from toolyard.telemetry import counted
 from toolyard.transports.endpoint.app import HttpSettings, HttpTransport
@@ -123,7 +123,7 @@ async def _serve(
             visit = observation.around_visits(transport.visit)
             services |= {**_services(cluster, visit, app), **observation.services()}
         front = Door(_with_payload_log(plan, responder), entrance, patience)
-        ending = Ending(
+        ending = WindingDown(
             lambda: _wind_down(app, transport, site, readiness),
             plan.settings.shutdown_timeout,
             lambda: _leave(plan.settings, transport, readiness, cluster),
