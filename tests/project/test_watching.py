@@ -4,6 +4,8 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
+import pytest
+
 from tests.project.conftest import Folder, call_of, runner_of, source_of
 from toolyard.catalog.entries import Resource
 from toolyard.scripts.running.runner import Runner
@@ -108,3 +110,23 @@ async def test_a_resource_that_is_run_is_read_again_to_see_a_change(
     await noticed(updated, source, lambda n: folder.write("count", f"{n + 1}"))
     task.cancel()
     await asyncio.gather(task, return_exceptions=True)
+
+
+@pytest.mark.parametrize(
+    ("content", "doubts"),
+    [
+        ('{"name": "x", "version": "1"}', []),
+        ('{\n"version": 3}', ["#/version: must be text (line 2)"]),
+        ('{"titel": "X"}', ['#/titel: unknown key, ignored (did you mean "title"?)']),
+        ("{", [": invalid JSON"]),
+    ],
+)
+async def test_what_is_wrong_with_the_server_s_metadata_is_logged_while_it_is_served(
+    folder: Folder, content: str, doubts: list[str], caplog: pytest.LogCaptureFixture
+) -> None:
+    path = folder.write("server.d/server.meta.json", content)
+    source = source_of(folder, runner_of(folder.root), static_registry=True)
+    await source.watch(lambda: None)
+    lines = [record.getMessage() for record in caplog.records if str(path) in record.getMessage()]
+    assert len(lines) == len(doubts)
+    assert all(line.startswith(f"{path}{doubt}") for line, doubt in zip(lines, doubts, strict=True))

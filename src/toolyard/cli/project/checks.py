@@ -9,9 +9,9 @@ from collections.abc import Iterator
 from typing import Literal, NamedTuple, TypeAlias
 
 from toolyard.catalog.validation import compile_checker
-from toolyard.cli.project.metadata_checks import examine_metadata
 from toolyard.protocol.call import JsonObject
 from toolyard.settings import Settings
+from toolyard.sources.project.discover.examining import examine_metadata
 from toolyard.sources.project.discover.metadata import Metadata, head
 from toolyard.sources.project.discover.scan import Scan, scan
 from toolyard.sources.project.discover.tools import RUNNABLE

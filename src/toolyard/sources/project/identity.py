@@ -15,6 +15,7 @@ from toolyard.sources.project.discover.icons import inline_icons
 from toolyard.sources.project.layout import Project
 
 DEFAULT_VERSION = "0.0.0"
+_TEXTS = frozenset({"name", "version", "title", "description", "websiteUrl"})
 
 
 class ProjectIdentity(NamedTuple):
@@ -53,6 +54,29 @@ def read_identity(project: Project, settings: Settings) -> ProjectIdentity:
         info["icons"] = icons
     instructions = _instructions(project.server) or settings.server_instructions or None
     return ProjectIdentity(info, instructions, tuple(warnings))
+
+
+def doubts_about(project: Project) -> list[str]:
+    """What is wrong with server.meta.json: for whoever has answered `initialize` already."""
+    path = os.path.join(project.server, "server.meta.json")
+    if not os.path.lexists(path) or _is_plain(path):
+        return []
+    # Hardly any project needs it.
+    from toolyard.sources.project.discover.examining import examine_metadata  # noqa: PLC0415
+
+    return [
+        f"{path}{text}" if text.startswith("#") else f"{path}: {text}"
+        for _, text in examine_metadata(path, "server")
+    ]
+
+
+def _is_plain(path: str) -> bool:
+    """Nothing but texts that are known: there is nothing to check."""
+    try:
+        meta = read_object(path)
+    except ConfigError:
+        return False
+    return meta.keys() <= _TEXTS and all(isinstance(text, str) for text in meta.values())
 
 
 def _object(path: str, warnings: list[str]) -> dict[str, Any]:

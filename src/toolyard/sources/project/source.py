@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import atexit
 import os
 import threading
@@ -31,6 +32,7 @@ from toolyard.sources.project.discover.scan import (
     unscanned,
 )
 from toolyard.sources.project.entries import EntryBuilder, MakeToolTarget
+from toolyard.sources.project.identity import doubts_about
 from toolyard.sources.project.layout import Project
 from toolyard.sources.project.register.file import RegistrationError, has_active_script
 from toolyard.sources.project.watching import ProjectWatch
@@ -112,6 +114,8 @@ class ProjectSource:
 
     async def watch(self, changed: Callable[[], None]) -> None:
         """Where files can be watched, on each event; everywhere, when the TTL has passed."""
+        for doubt in await asyncio.to_thread(doubts_about, self._project):
+            log.warning("%s", doubt)
         if self._settings.static_registry:
             return
         watcher = ProjectWatch(self._project, self._settings, self._changes)
