@@ -1,11 +1,11 @@
 """The right of this process to what it owns: a short lease in the store, renewed all the time.
 
-What a process owns (a session) has a long lease in the name of a term of office; a term lasts
-as long as this short one is renewed. A term that was lost never comes back: the process begins
-another, and moves what it still owns over to it, one by one. So whoever has seen that a term is
-over may take what was owned in it, and nobody owns anything twice:
+What a process owns (a session) has a long lease in the name of a term; a term lasts as long as
+this short lease is renewed. A term that was lost never comes back: the process begins another,
+and moves what it still owns over to it, one by one. So whoever has seen that a term is over may
+take what was owned in it, and nobody owns anything twice:
 
-    in office ──not renewed in time──> over ──another term──> in office
+    held ──not renewed in time──> over ──another term──> held
 
 While the store is away from everybody nothing can be taken, and a process goes on with what it
 has. It asks the others whether the store is away from them too: one that is cut off alone stops.
@@ -59,7 +59,7 @@ class Tenure:
         lease = self._lease
         return lease is not None and monotonic() < lease.until - FOR + HEARD_WITHIN
 
-    async def in_office(self) -> None:
+    async def until_held(self) -> None:
         """Wait for the next term, if this one is over. Raises StoreError."""
         until = monotonic() + FOR
         while not self.holds():
@@ -89,7 +89,7 @@ class Tenure:
             if renewed is not None:
                 self._lease = renewed
                 return
-            log.warning("our term is over, and another begins")
+            log.warning("the lease of this process was lost: it takes a new one")
         await self.begin()
 
     async def _look_around(self) -> None:

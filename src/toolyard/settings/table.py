@@ -185,8 +185,10 @@ class Settings:
     keep_alive = Knob(SECONDS, 75, "Seconds that a connection may stay without a request.")
     # Several processes that serve the same
     store = Knob(TEXT, "", "What they share, as `redis://HOST:PORT`.", secret=True)
-    peer = Knob(TEXT, "", "`HOST:PORT` where they reach this one; unset: any, towards the store.")
-    cluster_key = Knob(WORDS, (), "How they know each other; two, to change it.", secret=True)
+    peer = Knob(
+        TEXT, "", "`HOST:PORT` where they reach this one; unset: any port, facing the store."
+    )
+    cluster_key = Knob(WORDS, (), "The secret they share; two while it is changed.", secret=True)
     # Who may call, and what
     tokens = Knob(OBJECTS, (), "Callers by token; `toolyard token new` makes them.", secret=True)
     oauth = Knob(OBJECT, {}, "Accept tokens of this `issuer` for our URL, `resource`.")
@@ -194,7 +196,9 @@ class Settings:
     limits = Knob(OBJECTS, (), "How often callers may call.")
     audit_log = Knob(PATH, "", "Write a line for each call and each refused credential here.")
     audit_format = Knob(choice("json", "cef"), "json", "Its lines: JSON, or ArcSight's CEF.")
-    audit_max_bytes = Knob(WHOLE, 104857600, "Its size, then it is put aside; 0: never.")
+    audit_max_bytes = Knob(
+        WHOLE, 104857600, "How large it gets before it is put aside; 0: any size."
+    )
     audit_keep = Knob(WHOLE, 5, "Files put aside that are kept, as `.1`, `.2` and so on.")
     audit_arguments = Knob(SWITCH, False, "Write the arguments of calls there as well.")
     # Whom we call

@@ -53,7 +53,7 @@ class StoreRecords:
         self._longest = longest / 1000
         self._lease: Lease | None = None
         self._extending: asyncio.Task[None] | None = None
-        self._in_office = asyncio.Lock()
+        self._taking_lease = asyncio.Lock()
         # Two states of one task must not overtake each other.
         self._turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         self._latest: dict[str, TaskRecord] = {}  # of the tasks of this process
@@ -73,8 +73,8 @@ class StoreRecords:
         with _as_os_error():
             return await self._store.held(_lease_of(owner)) is not None
 
-    async def _take_office(self) -> None:
-        async with self._in_office:
+    async def _take_lease(self) -> None:
+        async with self._taking_lease:
             if self._extending is not None:
                 return
             self._lease = await self._store.take(_lease_of(self.owner), self.owner, LASTS)
@@ -119,7 +119,7 @@ class StoreRecords:
     async def _put_in_turn(self, record: TaskRecord) -> bool:
         async with self._turns.setdefault(record.id, asyncio.Lock()):
             if record.owner == self.owner:
-                await self._take_office()
+                await self._take_lease()
             is_kept = await self._put(record)
         if record.over:
             self._latest.pop(record.id, None)

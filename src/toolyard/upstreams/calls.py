@@ -47,7 +47,8 @@ class Calls:
     ) -> Awaitable[JsonObject]:
         """Raises ProtocolError for the upstream's own error, else a LinkError."""
         self.count += 1
-        self._condition.refuse_if_disabled()
+        if self._condition.disabled is not None:
+            self._condition.refuse_if_disabled()
         return self._attempt(method, params, Running(call, channel), again=True)
 
     async def _attempt(
@@ -59,13 +60,10 @@ class Calls:
             if session is None:
                 loan = await self._borrow(running, as_task=self._needs_task(method, params, call))
                 session = loan.session
-            if call.log_level is not None and not session.logs_from(call.log_level):
-                await session.set_level(call.log_level)
-            may_be_task = running.tasks or (session.takes_tasks and method == "tools/call")
-            send = self._send_and_see_through if may_be_task else self._send
-            result = await send(session, method, params, running)
+            result = await self._send_as_it_takes_it(session, method, params, running)
             clean = True
-            self._condition.call_worked()
+            if self._condition.backoff.failures:
+                self._condition.backoff.worked()
             return result
         except ProtocolError as error:
             clean = True
@@ -84,6 +82,17 @@ class Calls:
                 loan.release(clean)
         # Provably not written, or refused unread: a second attempt runs it once.
         return await self._attempt(method, params, running, again=False)
+
+    async def _send_as_it_takes_it(
+        self, session: UpstreamSession, method: str, params: JsonObject, running: Running
+    ) -> JsonObject:
+        """With the log level that is wanted, and as a task where it may be one."""
+        level = running.call.log_level
+        if level is not None and not session.logs_from(level):
+            await session.set_level(level)
+        may_be_task = running.tasks or (session.takes_tasks and method == "tools/call")
+        send = self._send_and_see_through if may_be_task else self._send
+        return await send(session, method, params, running)
 
     async def _send_and_see_through(
         self, session: UpstreamSession, method: str, params: JsonObject, running: Running

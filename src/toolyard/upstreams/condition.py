@@ -26,10 +26,10 @@ class Condition:
 
     def __init__(self, definition: ServerDefinition, on_change: Callable[[], None]) -> None:
         self._server = definition.name
-        self._disabled = definition.disabled
+        self.disabled = definition.disabled
         self._secrets = definition.secrets
         self._on_change = on_change
-        self._backoff = Backoff()
+        self.backoff = Backoff()
         self._failure: str | None = None  # since the last connection that could be opened
         self.last_error: str | None = None
         self.stderr = ""  # of the process that failed last
@@ -39,7 +39,7 @@ class Condition:
 
     def state(self, *, live: bool, opening: bool) -> State:
         """Of an upstream that has live connections, or one that is being opened."""
-        if self._disabled is not None:
+        if self.disabled is not None:
             return "disabled"
         if live:
             return "up"
@@ -49,15 +49,15 @@ class Condition:
 
     def trouble(self, *, live: bool) -> str | None:
         """Why it cannot be called now."""
-        return self._disabled or (None if live else self._failure)
+        return self.disabled or (None if live else self._failure)
 
     def retry_in(self) -> float:
         """Seconds until it is tried again; 0 where it may be tried now."""
-        return self._backoff.left(monotonic())
+        return self.backoff.left(monotonic())
 
     def refuse_if_disabled(self) -> None:
-        if self._disabled is not None:
-            raise Down(f"is disabled: {self._disabled}")
+        if self.disabled is not None:
+            raise Down(f"is disabled: {self.disabled}")
 
     def refuse_while_down(self) -> None:
         seconds = self.retry_in()
@@ -65,10 +65,6 @@ class Condition:
             raise Down(f"is down ({self._failure}); the next attempt is in {seconds:.1f} s")
 
     # -- what happens to it ------------------------------------------------------------
-
-    def call_worked(self) -> None:
-        if self._backoff.failures:
-            self._backoff.worked()
 
     def connected(self) -> bool:
         """A connection is open. Was it down before?"""
@@ -79,17 +75,17 @@ class Condition:
     def try_again(self) -> None:
         """Somebody asked for it: whoever comes next need not wait."""
         self._note("tried again by hand")
-        self._backoff.worked()
+        self.backoff.worked()
 
     def _note(self, text: str) -> None:
         self.journal.append(JournalEntry(time(), text))
 
     def could_not_connect(self, error: LinkError, stderr: str) -> None:
-        self._backoff.refused(monotonic())
+        self.backoff.refused(monotonic())
         self._failed(error, stderr)
 
     def lost_connection(self, error: LinkError, stderr: str) -> None:
-        self._backoff.crashed(monotonic())
+        self.backoff.crashed(monotonic())
         self._failed(error, stderr)
 
     def _failed(self, error: LinkError, stderr: str) -> None:

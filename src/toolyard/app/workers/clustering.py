@@ -71,7 +71,7 @@ async def _among_replicas(settings: Settings, worker: Worker | None) -> AsyncIte
 
 @asynccontextmanager
 async def _kept(store: Store, roster: Roster, tenure: Tenure) -> AsyncIterator[None]:
-    """Be known to the others, and in office, until the end."""
+    """Be known to the others, and keep our lease, until the end."""
     try:
         await asyncio.gather(roster.refresh(), tenure.begin())
     except StoreError:

@@ -1,8 +1,8 @@
 """Sessions and parked calls that another process has: requests for them are passed on to it.
 
 Where there is a store, a session whose process is gone is taken over by this one. Looked for in
-this order: where its id says, then where the store says. While the store says that the owner is
-in office though it cannot be reached, a request waits: in a moment one of both is no longer so.
+this order: where its id says, then where the store says. While the store says that a process
+owns it that cannot be reached, a request waits: in a moment one of the two will have changed.
 """
 
 from __future__ import annotations

@@ -97,11 +97,11 @@ class Keeping:
     def _lost(self, key: str) -> None:
         for session in self._sessions:
             if session.handshake.key == key:
-                log.warning("a session is another process's now: it ends here")
+                log.warning("another process has taken over a session: it ends here")
                 self._sessions.drop(session)
 
     async def confirmed(self, session: HttpSession) -> bool:
-        """Our term was over: is it still ours? If not, it ends here. Raises StoreError."""
+        """Our lease ran out: is it still ours? If not, it ends here. Raises StoreError."""
         assert session.kept is not None
         if session.kept.is_ours() or await session.kept.confirm():
             return True
@@ -123,7 +123,7 @@ class Keeping:
 
     async def _take_over(self, key: str, session_id: str, caller: Caller) -> HttpSession | None:
         name = name_of(key)
-        await self._tenure.in_office()
+        await self._tenure.until_held()
         records, lease = await asyncio.gather(self._store.read(name), self._store.held(name))
         if records[0] is None:
             if just_back(self._store):

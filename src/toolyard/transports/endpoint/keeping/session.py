@@ -69,9 +69,9 @@ class KeptSession:
         return self._term == tenure.term and tenure.holds()
 
     async def confirm(self) -> bool:
-        """Our term was over: is the session still ours? Raises StoreError."""
+        """Our lease ran out: is the session still ours? Raises StoreError."""
         store, tenure = self._keep.store, self._keep.tenure
-        await tenure.in_office()
+        await tenure.until_held()
         if self._lease is not None:
             await store.release(self._lease)
         lease = await store.take(self._name, tenure.term, KEPT_FOR)
@@ -225,7 +225,7 @@ class KeptSession:
             if self._lease is not None:
                 await self._keep.store.release(self._lease)
         except StoreError:
-            pass  # our term ends in a moment
+            pass  # our lease runs out in a moment
 
     # -- coming back -------------------------------------------------------------------
 
