@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from toolyard.app.plan import Plan
+from toolyard.app.serving.running import beside
 from toolyard.app.taps import MoreTaps, Taps, both_exchanges, both_requests
 from toolyard.errors import ConfigError
 from toolyard.telemetry import add_fields, logger
@@ -107,13 +108,10 @@ class Observation:
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
         """While we serve: what is observed goes out, and at the end the last of it."""
-        tasks = [asyncio.create_task(work) for work in self._work()]
         try:
-            yield
+            async with beside(*self._work()):
+                yield
         finally:
-            for task in tasks:
-                task.cancel()
-            await asyncio.gather(*tasks, return_exceptions=True)
             await asyncio.to_thread(self._close)
 
     def _close(self) -> None:

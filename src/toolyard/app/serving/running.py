@@ -8,15 +8,30 @@ from __future__ import annotations
 import asyncio
 import os
 import threading
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Coroutine
 from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING
 
-from toolyard.app.build import App
 from toolyard.telemetry import logger
+
+if TYPE_CHECKING:
+    from toolyard.app.build import App
 
 log = logger("ending")
 # For closing what runs, which has limits of its own; and then for the threads.
 CLOSING, THREADS = 15.0, 0.5
+
+
+@asynccontextmanager
+async def beside(*work: Coroutine[None, None, None]) -> AsyncIterator[None]:
+    """Have this done meanwhile, and end it."""
+    tasks = [asyncio.create_task(part) for part in work]
+    try:
+        yield
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
 
 
 @asynccontextmanager

@@ -10,6 +10,7 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from urllib.parse import urlsplit
 
+from toolyard.app.serving.running import beside
 from toolyard.app.workers.crew import Worker
 from toolyard.cluster.cluster import Cluster, Shared
 from toolyard.cluster.cutting_off import SERVICE, look_around, store_service
@@ -76,13 +77,10 @@ async def _kept(store: Store, roster: Roster, tenure: Tenure) -> AsyncIterator[N
         await asyncio.gather(roster.refresh(), tenure.begin())
     except StoreError:
         pass  # it is looked for; its condition says so
-    tasks = [asyncio.create_task(roster.keep()), asyncio.create_task(tenure.keep())]
     try:
-        yield
+        async with beside(roster.keep(), tenure.keep()):
+            yield
     finally:
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
         await asyncio.gather(roster.leave(), tenure.end())
         await store.close()
 

@@ -10,7 +10,10 @@ import asyncio
 import ssl
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 from urllib.parse import urlsplit
+
+import orjson
 
 from toolyard.http.fetching.addresses import NotAllowed, address_in
 from toolyard.http.fetching.client import HttpClient, ResponseTooLarge, Url, media_type
@@ -64,6 +67,15 @@ class Fetched:
     @property
     def content_type(self) -> str:
         return media_type(self.headers.get("content-type", ""))
+
+    @property
+    def object(self) -> dict[str, Any]:
+        """The JSON object that it is; empty where it is anything else."""
+        try:
+            value = orjson.loads(self.body)
+        except ValueError:
+            return {}
+        return value if isinstance(value, dict) else {}
 
 
 class GuardedFetch:

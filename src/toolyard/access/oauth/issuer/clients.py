@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, replace
-from typing import Any
 
 import orjson
 
@@ -81,7 +80,7 @@ async def register(
         answer = await fetch("POST", issuer.registration_endpoint, headers, body)
     except FetchError as error:
         raise OAuthError(f"registration failed: {error}") from None
-    fields = _object(answer.body)
+    fields = answer.object
     if answer.status not in (200, 201):
         raise OAuthRefusal(
             str(fields.get("error", f"HTTP {answer.status}")), "registration was refused"
@@ -126,11 +125,3 @@ def _method(issuer: AuthorizationServer, has_secret: bool) -> str:
         return "none"
     methods = issuer.token_methods or _BY_PREFERENCE
     return next((method for method in _BY_PREFERENCE if method in methods), _BY_PREFERENCE[0])
-
-
-def _object(body: bytes) -> dict[str, Any]:
-    try:
-        value = orjson.loads(body)
-    except ValueError:
-        return {}
-    return value if isinstance(value, dict) else {}

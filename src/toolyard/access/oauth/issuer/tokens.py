@@ -10,8 +10,6 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote, urlencode
 
-import orjson
-
 from toolyard.access.oauth.errors import OAuthError, OAuthRefusal
 from toolyard.access.oauth.issuer.clients import OAuthClient
 from toolyard.http.fetching.fetch import FetchError, GuardedFetch
@@ -85,7 +83,7 @@ async def post_form(
         answer = await fetch("POST", endpoint, headers, body)
     except FetchError as error:
         raise OAuthError(str(error)) from None
-    fields = _object(answer.body)
+    fields = answer.object
     if answer.status == 200:
         return fields
     code = fields.get("error")
@@ -130,11 +128,3 @@ def assertion(client: OAuthClient) -> str:
 def _is_token(text: str) -> bool:
     """Visible ASCII: it travels in a header."""
     return bool(text) and all("!" <= char <= "~" for char in text)
-
-
-def _object(body: bytes) -> dict[str, Any]:
-    try:
-        value = orjson.loads(body)
-    except ValueError:
-        return {}
-    return value if isinstance(value, dict) else {}
