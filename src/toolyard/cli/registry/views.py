@@ -56,8 +56,13 @@ def report_of(app: App, catalog: Catalog, reading: Reading) -> JsonObject:
 
 def _as_text(report: JsonObject) -> Iterator[str]:
     rows = [
-        (cost["view"], cost["tools"], f"{cost['tokens']:,}", f"{cost['saved']:.0%}")
+        (cost["view"], cost["tools"], f"{cost['tokens']:,}", _share(cost["saved"]))
         for cost in report["views"]
     ]
     yield from table([("VIEW", "TOOLS", "TOKENS", "SAVED"), *rows])
     yield f"\nWhat a model reads in view {report['view']}:\n{pretty(report['tools'])}"
+
+
+def _share(saved: float) -> str:
+    """Of a few tools, the meta tools take more than the tools themselves: nothing is saved."""
+    return f"{saved:.0%}" if saved >= 0 else "none"
