@@ -61,8 +61,8 @@ COMMANDS = {
     "doctor": ("toolyard.cli.project.doctor", "check that everything needed for serving is there"),
     "bundle": ("toolyard.cli.bundling.bundle", "pack a project for desktop clients"),
     "health": ("toolyard.cli.project.health", "say whether a project can be served"),
-    "auth": ("toolyard.cli.auth", "log in to a registry's OAuth servers, and out again"),
-    "token": ("toolyard.cli.token", "make tokens for callers of the HTTP server"),
+    "auth": ("toolyard.cli.access.auth", "log in to a registry's OAuth servers, and out again"),
+    "token": ("toolyard.cli.access.token", "make tokens for callers of the HTTP server"),
     "completion": ("toolyard.cli.completion", "print what a shell needs to complete commands"),
 }
 # Flags that stand in for a command.

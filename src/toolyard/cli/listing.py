@@ -14,9 +14,9 @@ from toolyard.app.build import build
 from toolyard.app.plan import Plan
 from toolyard.catalog.snapshot import Catalog, ListedEntry
 from toolyard.cli.choosing import chosen_by, plan_of, refuse_nothing
-from toolyard.cli.colour import painted
 from toolyard.cli.options import add_project
-from toolyard.cli.waiting import waiting
+from toolyard.cli.terminal.colour import painted
+from toolyard.cli.terminal.waiting import waiting
 from toolyard.protocol.call import JsonObject
 from toolyard.protocol.kinds import KINDS, SPELLED
 from toolyard.telemetry import one_line

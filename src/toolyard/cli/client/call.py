@@ -12,7 +12,7 @@ from toolyard.cli.client.peer import add_peer, connected, definition_of
 from toolyard.cli.client.results import as_text
 from toolyard.cli.client.terminal import TerminalChannel
 from toolyard.cli.output import print_json
-from toolyard.cli.waiting import waiting
+from toolyard.cli.terminal.waiting import waiting
 from toolyard.errors import ProtocolError, ToolError
 from toolyard.protocol.asking.rounds import answered
 from toolyard.protocol.call import Call, JsonObject, Result, Target

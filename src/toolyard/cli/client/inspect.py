@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from toolyard.catalog.listing import Listing
 from toolyard.cli.client.peer import add_peer, connected, definition_of
 from toolyard.cli.output import print_json, table
-from toolyard.cli.waiting import waiting
+from toolyard.cli.terminal.waiting import waiting
 from toolyard.context.sizes import tokens_in
 from toolyard.protocol.call import JsonObject
 from toolyard.protocol.kinds import SPELLED

@@ -19,9 +19,9 @@ from toolyard.cli.choosing import chosen_by, plan_of, refuse_nothing
 from toolyard.cli.client.arguments import json_object
 from toolyard.cli.client.results import as_text
 from toolyard.cli.client.terminal import TerminalChannel
-from toolyard.cli.colour import painted
 from toolyard.cli.options import Chosen, add_project
-from toolyard.cli.waiting import waiting
+from toolyard.cli.terminal.colour import painted
+from toolyard.cli.terminal.waiting import waiting
 from toolyard.errors import (
     INVALID_PARAMS,
     METHOD_NOT_FOUND,

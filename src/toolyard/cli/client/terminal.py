@@ -6,7 +6,7 @@ import asyncio
 import sys
 
 from toolyard.cli.client.forms import Left, fill_in
-from toolyard.cli.waiting import CLEAR
+from toolyard.cli.terminal.waiting import CLEAR
 from toolyard.errors import METHOD_NOT_FOUND, ProtocolError
 from toolyard.protocol.call import LOG_LEVELS, Channel, Client, Json, JsonObject, Questions
 from toolyard.protocol.client import ELICIT, ROOTS

@@ -16,11 +16,11 @@ import orjson
 
 from toolyard import MCP_BASH_VERSION, __version__
 from toolyard.cli.choosing import chosen_by
-from toolyard.cli.colour import sign
 from toolyard.cli.options import Chosen, add_project
 from toolyard.cli.project.checks import examine
 from toolyard.cli.project.start import command_line
 from toolyard.cli.project.validate import fix_permissions
+from toolyard.cli.terminal.colour import sign
 from toolyard.processes.ending import pidfd
 from toolyard.processes.shell import TookTooLong, run_to_end
 from toolyard.protocol.call import JsonObject

@@ -11,10 +11,10 @@ from collections.abc import Sequence
 import orjson
 
 from toolyard.cli.choosing import chosen_by, project_of
-from toolyard.cli.colour import sign
 from toolyard.cli.options import Chosen, add_project
 from toolyard.cli.project.checks import Finding, examine
 from toolyard.cli.project.config import forms_of, start_of
+from toolyard.cli.terminal.colour import sign
 from toolyard.protocol.call import JsonObject
 from toolyard.sources.project.identity import read_identity
 from toolyard.telemetry import one_line

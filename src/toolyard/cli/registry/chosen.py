@@ -10,7 +10,7 @@ from contextlib import asynccontextmanager
 from toolyard.app.build import App, build
 from toolyard.app.plan import Plan
 from toolyard.cli.choosing import chosen_by, plan_of
-from toolyard.cli.waiting import waiting
+from toolyard.cli.terminal.waiting import waiting
 from toolyard.errors import ConfigError
 from toolyard.sources.project.layout import REGISTRY_FILE, is_project
 

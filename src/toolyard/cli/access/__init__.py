@@ -1,0 +1,1 @@
+"""Commands about credentials: ours at other servers, and those of our callers."""
