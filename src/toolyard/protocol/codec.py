@@ -115,6 +115,19 @@ def _slowly(data: bytes) -> Json:
         raise TooDeep(f"Nested deeper than {MAX_DEPTH} levels") from None
 
 
+def half_pairs(data: bytes) -> Json | None:
+    """The value of JSON text that orjson refuses for a lone surrogate; None if it is not JSON.
+
+    In the value a question mark stands for each, as nothing but their own text can hold them.
+    """
+    if b"\\ud" not in data and b"\\uD" not in data:
+        return None
+    try:
+        return exact(dumps(_slowly(data)))
+    except ValueError:
+        return None
+
+
 def _finite(text: str) -> float:
     number = float(text)
     if isfinite(number):

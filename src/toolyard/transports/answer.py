@@ -38,6 +38,7 @@ from toolyard.protocol.identity import Identity
 from toolyard.protocol.jsonrpc import Message, RpcRequest, decode, encode_result
 from toolyard.protocol.revisions import Revision
 from toolyard.protocol.shape import shape_result
+from toolyard.protocol.verbatim import Verbatim, passed_on
 from toolyard.telemetry import logger
 from toolyard.transports.bounds import Bounds
 from toolyard.transports.channels import ModernChannel, Wire
@@ -270,5 +271,7 @@ def _ask_to_open(edge: Edge, call: Call, error: ProtocolError) -> Result:
 
 def encode(edge: Edge, call: Call, result: Result) -> bytes:
     if isinstance(result, dict):
-        result = shape_result(call.method, result, call.revision, edge.stamp)
+        fit = shape_result(call.method, result, call.revision, edge.stamp)
+        text = passed_on(result, fit) if isinstance(result, Verbatim) else None
+        result = fit if text is None else Encoded(text)
     return encode_result(call.id, result)

@@ -10,6 +10,7 @@ from toolyard.protocol.client import TASKS_EXTENSION, forwarded, told_in
 from toolyard.protocol.eras.keys import CAPABILITIES, CLIENT_INFO, ENVELOPE_KEYS, LOG_LEVEL, VERSION
 from toolyard.protocol.revisions import LATEST, Revision
 from toolyard.protocol.tasks.words import RELATED, is_handle
+from toolyard.protocol.verbatim import Verbatim
 from toolyard.upstreams.link.link import Lost
 
 OUR_INFO: JsonObject = {"name": "toolyard", "version": __version__}
@@ -75,6 +76,8 @@ def unstamped(result: JsonObject) -> JsonObject:
         return result
     if not meta.keys() <= ENVELOPE_KEYS:
         return {**result, "_meta": {k: v for k, v in meta.items() if k not in ENVELOPE_KEYS}}
+    if isinstance(result, Verbatim):
+        return result.without("_meta")
     return {k: v for k, v in result.items() if k != "_meta"}
 
 

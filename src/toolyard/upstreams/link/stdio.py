@@ -11,6 +11,7 @@ from toolyard.processes.lasting import EXIT_GRACE, Child, GroupGuard, Program
 from toolyard.processes.pacing import Pace, units_of
 from toolyard.protocol.call import JsonObject
 from toolyard.protocol.codec import dumps, loads
+from toolyard.protocol.verbatim import answer_in
 from toolyard.telemetry import logger
 from toolyard.upstreams.link.link import (
     MAX_MESSAGE,
@@ -93,6 +94,11 @@ class StdioLink(Link):
         raise NotSent(str(self.lost or "does not read its input"))
 
     def _on_line(self, line: bytes | bytearray) -> None:
+        answer = answer_in(line)
+        if answer is not None:
+            if not self._pending.settle(answer):
+                self._slow_down(len(line))
+            return
         try:
             # A bytearray is as good here, and a copy of a long line is not.
             value = loads(line)  # type: ignore[arg-type]

@@ -11,6 +11,7 @@ from toolyard.http.fetching.client import ClientResponse
 from toolyard.http.fetching.connection import Broken
 from toolyard.protocol.call import JsonObject
 from toolyard.protocol.codec import loads
+from toolyard.protocol.verbatim import answer_in
 from toolyard.upstreams.link.link import Lost, messages_in
 
 ACCEPT_EVENTS = "text/event-stream"
@@ -38,6 +39,7 @@ def messages_of(event: ServerSentEvent) -> list[JsonObject]:
 def messages_from(data: bytes | bytearray) -> list[JsonObject]:
     try:
         # A bytearray is as good here, and a copy of a long message is not.
-        return messages_in(loads(data))  # type: ignore[arg-type]
+        answer = answer_in(data)
+        return [answer] if answer is not None else messages_in(loads(data))  # type: ignore[arg-type]
     except ProtocolError as error:
         raise Lost(f"sent something that is not JSON ({error.data or error.message})") from None

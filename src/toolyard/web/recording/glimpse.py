@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from toolyard.protocol.call import Encoded, Json, JsonObject
+from toolyard.protocol.verbatim import Verbatim
 
 MOST_PARTS = 300
 MOST_CHARACTERS = 16_384
@@ -13,10 +14,15 @@ _FEW, _SHORT = 8, 500
 
 def glimpse(value: Json) -> Json:
     if isinstance(value, dict) and _at_a_glance(value):
-        return value
+        return _without_text(value)
     if isinstance(value, Encoded):
         return f"({len(value.body)} bytes of JSON, encoded once for all clients)"
-    return value if _counted(value) else _shortened(value, 6)
+    return _without_text(value) if _counted(value) else _shortened(value, 6)
+
+
+def _without_text(value: Json) -> Json:
+    """The text that a result came in may be far longer than what is in it."""
+    return {**value} if isinstance(value, Verbatim) else value
 
 
 def is_small(value: Json) -> bool:
