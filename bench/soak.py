@@ -3,6 +3,10 @@ is anything left afterwards?
 
     python -m bench.soak                   200,000 calls
     python -m bench.soak 20000 --seconds 300
+    python -m bench.soak 100000 --connections 1000
+
+With --connections so many clients are connected at once, and one of the upstreams is another
+gateway over HTTP.
 """
 
 from __future__ import annotations
@@ -12,20 +16,21 @@ import asyncio
 import json
 import os
 import random
+import resource
 import secrets
 import signal
 import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Awaitable, Callable
-from contextlib import suppress
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from bench.load import Connection, connect, post
-from bench.soak_yard import MARK, TOOLS, laid_out
+from bench.soak_yard import FAR, MARK, TOOLS, behind, laid_out
 from bench.usage import command_line, family
 from tests.peers.serving import Listening, serving
 
@@ -77,6 +82,8 @@ class Soak:
     outcomes: Counter[str] = field(default_factory=Counter)
     wrong: list[str] = field(default_factory=list)
     lost: list[str] = field(default_factory=list)
+    connections: int = AT_ONCE
+    tools: Sequence[str] = TOOLS
     session: str = ""
     count: int = 0
     kills: int = 0
@@ -187,16 +194,16 @@ class Soak:
                     self.kill()
             connection.close()
 
-        await asyncio.gather(*(work() for _ in range(AT_ONCE)))
+        await asyncio.gather(*(work() for _ in range(self.connections)))
 
     def one(self, kind: str, connection: Connection) -> Awaitable[None]:
         ways: dict[str, Callable[[Connection, str], Awaitable[None]]] = {
             "cancelled": self.cancelled,
             "left": self.left,
         }
-        tool = TOOLS[0] if kind == "script" else random.choice(TOOLS[1:])
+        tool = self.tools[0] if kind == "script" else random.choice(self.tools[1:])
         if kind in ways:
-            tool = random.choice(TOOLS)
+            tool = random.choice(self.tools)
         return ways.get(kind, self.call)(connection, tool)
 
     def kill(self) -> None:
@@ -245,12 +252,19 @@ class Found:
         )
 
 
-async def soak(calls: int, folder: Path, seconds: float = 1800) -> Found:
+async def soak(
+    calls: int, folder: Path, seconds: float = 1800, connections: int | None = None
+) -> Found:
     scratch = folder / "scratch"
     scratch.mkdir()
     env = {"TMPDIR": str(scratch), "MCPBASH_TOOL_ALLOWLIST": "*"}
-    async with serving(laid_out(folder), env=env) as server:
-        running = Soak(server)
+    async with AsyncExitStack() as stack:
+        far = ""
+        if connections is not None:
+            far = (await stack.enter_async_context(serving(behind(folder), "--no-page"))).url
+        server = await stack.enter_async_context(serving(laid_out(folder, far), env=env))
+        tools = (*TOOLS, f"{FAR}_echo") if far else TOOLS
+        running = Soak(server, connections=connections or AT_ONCE, tools=tools)
         await running.greet()
         await running.run(WARM_UP, time.monotonic() + seconds)
         await asyncio.sleep(1)
@@ -258,17 +272,17 @@ async def soak(calls: int, folder: Path, seconds: float = 1800) -> Found:
         began = time.monotonic()
         await running.run(calls - WARM_UP, began + seconds)
         took = time.monotonic() - began
-        after = await settled(server.process.pid, scratch, before)
+        spare = KEPT if connections is None else connections + KEPT
+        after = await settled(server.process.pid, scratch, before, spare)
         return Found(before, after, running, took)
 
 
-async def settled(pid: int, scratch: Path, before: Footprint) -> Footprint:
+async def settled(pid: int, scratch: Path, before: Footprint, spare: int) -> Footprint:
     """What is left once the last scripts and connections have ended."""
     deadline = time.monotonic() + SETTLE
     while True:
         now = Footprint.of(pid, scratch)
-        spare = before.descriptors + KEPT
-        back = now.descriptors <= spare and now.processes <= before.processes
+        back = now.descriptors <= before.descriptors + spare and now.processes <= before.processes
         if back or time.monotonic() > deadline:
             return now
         await asyncio.sleep(0.2)
@@ -278,9 +292,12 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("calls", type=int, nargs="?", default=200_000)
     parser.add_argument("--seconds", type=float, default=1800)
+    parser.add_argument("--connections", type=int)
     options = parser.parse_args()
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
     with tempfile.TemporaryDirectory(prefix="toolyard-soak-") as folder:
-        found = asyncio.run(soak(options.calls, Path(folder), options.seconds))
+        found = asyncio.run(soak(options.calls, Path(folder), options.seconds, options.connections))
     print(found)
     return 1 if found.soak.wrong or found.soak.lost else 0
 

@@ -45,11 +45,22 @@ for line in sys.stdin:
         say({"id": asked["id"], "error": {"code": -32601, "message": "not known here"}})
 """
 MARK = "soak-upstream"
+COMMAND = {"command": sys.executable, "args": ["-S", "-c", UPSTREAM, MARK]}
 UPSTREAMS = ("one", "two")
+FAR = "far"
 TOOLS = ("script", *(f"{name}_echo" for name in UPSTREAMS))
 
 
-def laid_out(folder: Path) -> Path:
+def behind(folder: Path) -> Path:
+    """The registry of another gateway, which is an upstream over HTTP then."""
+    registry = folder / "behind.json"
+    server = {"name": FAR, "stdio": COMMAND, "expose": "all"}
+    registry.write_text(json.dumps({"servers": [server]}))
+    return registry
+
+
+def laid_out(folder: Path, far: str = "") -> Path:
+    """With a further upstream at that URL, if there is one."""
     project = folder / "project"
     tool = project / "tools" / "script"
     tool.mkdir(parents=True)
@@ -59,11 +70,15 @@ def laid_out(folder: Path) -> Path:
     (project / "server.d").mkdir()
     info = {"name": "soak", "version": "1.0.0"}
     (project / "server.d" / "server.meta.json").write_text(json.dumps(info))
-    command = {"command": sys.executable, "args": ["-S", "-c", UPSTREAM, MARK]}
-    servers = [
-        {"name": name, "stdio": command, "env": {"NAME": name}, "expose": "listed"}
+    servers: list[dict[str, object]] = [
+        {"name": name, "stdio": COMMAND, "env": {"NAME": name}, "expose": "listed"}
         for name in UPSTREAMS
     ]
-    tools = [{"name": f"{name}_echo", "server": name, "originalName": "echo"} for name in UPSTREAMS]
+    if far:
+        servers.append({"name": FAR, "url": far, "expose": "listed"})
+    tools = [
+        {"name": f"{server['name']}_echo", "server": server["name"], "originalName": "echo"}
+        for server in servers
+    ]
     (project / "registry.json").write_text(json.dumps({"servers": servers, "tools": tools}))
     return project

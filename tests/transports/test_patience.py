@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import resource
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
 from pathlib import Path
@@ -14,7 +15,7 @@ import pytest_asyncio
 
 from tests.peers.http1 import fetch
 from tests.peers.raw_http import over_http, over_sse
-from tests.peers.serving import Listening, serving
+from tests.peers.serving import Listening, environment, listening, serving, toolyard
 from toolyard.access.tokens import hash_of, new_token
 from toolyard.http.serving.patience import Addresses, Patience
 
@@ -216,3 +217,17 @@ def token(config: dict[str, Any], name: str) -> dict[str, str]:
 async def test_the_older_pair_is_still_served(server: Listening) -> None:
     async with over_sse(f"{server.origin}/sse") as client:
         assert await client.result("ping") == {}
+
+
+@pytest.mark.parametrize(("hard", "expected"), [(4000, 4000), (12_000, 2 * 4096 + 1024)])
+async def test_descriptors_for_many_connections_are_asked_for_as_far_as_they_are_allowed(
+    tmp_path: Path, hard: int, expected: int
+) -> None:
+    ours = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    if ours != resource.RLIM_INFINITY and ours < hard:
+        pytest.skip("this machine allows fewer descriptors")
+    limited = f'ulimit -Sn 200 && ulimit -Hn {hard} && exec "$@"'
+    command = toolyard("serve", tmp_path, "--http", "127.0.0.1:0", "--no-page")
+    async with listening(["bash", "-c", limited, "bash", *command], env=environment()) as server:
+        limits = resource.prlimit(server.process.pid, resource.RLIMIT_NOFILE)
+    assert limits == (expected, hard)

@@ -115,6 +115,7 @@ async def _serve(
     private |= observation.endpoint(ServingVitals(app, transport), cluster)
     entrance = OwnSocket(sock) if member is None else member.begin()
     patience = _patience(plan.settings)
+    patience.make_room()
     async with observation.running(), kept_running(app):
         if member is None or member.worker.place.first:
             _announce(plan, sock, app, page)

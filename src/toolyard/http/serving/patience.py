@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import resource
 from collections import Counter
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from ipaddress import IPv6Address, ip_address
 
 # The share of our file descriptors; the rest is for scripts, upstreams and files.
 FOR_CONNECTIONS = 0.75
+_BESIDE = 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +24,22 @@ class Patience:
     idle: float = 75.0
     connections: int = 4096
     per_address: int = 256
+
+    def make_room(self) -> None:
+        """Let us open as many descriptors as this takes, where the operator's bound is higher.
+
+        Each client may need one to another server as well, and scripts and files need some. Not
+        more than that: what we start inherits it, and some programs close all that they may have.
+        """
+        enough = 2 * self.connections + _BESIDE
+        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+        if hard != resource.RLIM_INFINITY:
+            enough = min(enough, hard)
+        if soft == resource.RLIM_INFINITY or soft >= enough:
+            return
+        # Some systems have a further bound that they do not tell.
+        with suppress(ValueError, OSError):
+            resource.setrlimit(resource.RLIMIT_NOFILE, (enough, hard))
 
     @property
     def most(self) -> int:
