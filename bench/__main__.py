@@ -1,4 +1,4 @@
-"""Measure everything and write docs/performance.md.
+"""Measure everything and write the tables of docs/performance.md; all around them stays.
 
 make bench                  all of it (peers are installed under .cache/bench)
 python -m bench start http  some of it, printed only
@@ -27,12 +27,8 @@ SECTIONS = {
     "auth": "Finding out who is calling",
     "context": "What a model has to read",
 }
-HEAD = """# Performance
-
-Measured by `make bench`, which writes this page. What counts is the ratio to a peer or to a
-floor in the same run: absolute figures depend on the machine and on what else it does.
-
-"""
+PAGE = ROOT / "docs" / "performance.md"
+END = "<!-- end -->"
 
 
 def measured(section: str) -> str:
@@ -42,12 +38,31 @@ def measured(section: str) -> str:
     if done.returncode:
         print(done.stderr, file=sys.stderr)
         return "This part could not be measured.\n"
+    print(done.stderr, end="", file=sys.stderr)  # who was left out, and why
     return done.stdout
 
 
-def shown(section: str, text: str) -> str:
-    body = text if text.lstrip().startswith("|") else f"```\n{text.rstrip()}\n```\n"
-    return f"## {SECTIONS[section]}\n\n{body.rstrip()}\n"
+def shown(text: str) -> str:
+    return text.rstrip() if text.lstrip().startswith("|") else f"```\n{text.rstrip()}\n```"
+
+
+def placed(page: str, section: str, text: str) -> str:
+    """The page with this between the marks of that section; a new section comes last."""
+    mark = f"<!-- measured: {section} -->"
+    head, opened, rest = page.partition(mark)
+    if not opened:
+        head, rest = f"{page.rstrip()}\n\n## {SECTIONS[section]}\n\n", f"{END}\n"
+    before, closed, after = rest.partition(END)
+    if not closed:
+        raise SystemExit(f"{PAGE}: {mark} has no {END} (it holds {before[:40]!r}...)")
+    return f"{head}{mark}\n\n{text}\n\n{END}{after}"
+
+
+def machine() -> str:
+    # Which build it is matters: one without profile-guided optimisation is a sixth slower.
+    build = f"{platform.python_version()} ({Path(sys.executable).resolve()})"
+    system = f"{platform.system()} on {platform.machine()}"
+    return f"{platform.python_implementation()} {build}, {system}"
 
 
 def main(wanted: list[str]) -> int:
@@ -55,15 +70,13 @@ def main(wanted: list[str]) -> int:
     if unknown:
         print(f"no such part: {', '.join(unknown)}; there are {', '.join(SECTIONS)}")
         return 2
-    parts = [shown(name, measured(name)) for name in wanted or SECTIONS]
-    page = "\n".join(parts)
-    print(page)
+    page = placed(PAGE.read_text(), "machine", machine())
+    for name in wanted or SECTIONS:
+        text = shown(measured(name))
+        print(f"## {SECTIONS[name]}\n\n{text}\n", flush=True)
+        page = placed(page, name, text)
     if not wanted:
-        # Which build it is matters: one without profile-guided optimisation is a sixth slower.
-        build = f"{platform.python_version()} ({Path(sys.executable).resolve()})"
-        machine = f"{platform.python_implementation()} {build}, "
-        machine += f"{platform.system()} on {platform.machine()}\n\n"
-        (ROOT / "docs" / "performance.md").write_text(HEAD + machine + page)
+        PAGE.write_text(page)
     return 0
 
 

@@ -22,6 +22,7 @@ from pathlib import Path
 
 import uvloop
 
+from bench.built import BUILT, Unavailable
 from bench.http import ARGUMENTS, free_port, reachable, running
 from bench.load import Contender, Load, connect, in_turns, modern_call, session_call
 from bench.proxies import proxies, upstream
@@ -91,8 +92,10 @@ async def our_contender(
 
 async def peer_contender(stack: AsyncExitStack, name: str, count: int) -> Contender:
     port = free_port()
-    url = f"http://127.0.0.1:{port}/mcp"
-    pid = stack.enter_context(running(proxies(port)[name]))
+    peer = BUILT.get(name)
+    url = f"http://127.0.0.1:{port}{peer.path if peer else '/mcp'}"
+    command = peer.command(port, upstream()) if peer else proxies(port)[name]
+    pid = stack.enter_context(running(command))
     await reachable(port)
     request = await answering(lambda: session_call(url, "echo", ARGUMENTS))
     return Contender(name, url, without(pid, BEHIND), request, count)
@@ -114,9 +117,11 @@ async def contenders(stack: AsyncExitStack, count: int) -> list[Contender]:
         await our_contender(stack, "ours, client 2026-07-28", over_stdio(), count),
         await our_contender(stack, "ours, upstream over HTTP", await over_http(stack), count),
     ]
-    for name in WANTED:
+    for name in (*WANTED, *BUILT):
         try:
             found.append(await peer_contender(stack, name, count // 5))
+        except Unavailable as error:
+            print(f"{name} is left out: {error}", file=sys.stderr)
         except (OSError, TimeoutError, ValueError) as error:
             print(f"{name} could not be measured: {error!r}", file=sys.stderr)
     return found
