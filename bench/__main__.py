@@ -12,6 +12,7 @@ import sys
 from pathlib import Path
 
 from bench.peers import ROOT, environment
+from bench.picture import PAGE, draw
 
 SECTIONS = {
     "start": "Starting",
@@ -27,7 +28,6 @@ SECTIONS = {
     "auth": "Finding out who is calling",
     "context": "What a model has to read",
 }
-PAGE = ROOT / "docs" / "performance.md"
 END = "<!-- end -->"
 
 
@@ -77,6 +77,7 @@ def main(wanted: list[str]) -> int:
         page = placed(page, name, text)
     if not wanted:
         PAGE.write_text(page)
+        draw()
     return 0
 
 

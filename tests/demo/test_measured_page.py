@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from bench.__main__ import PAGE, SECTIONS, placed
+from bench.__main__ import SECTIONS, placed
+from bench.picture import PAGE, PICTURE, drawn, figures
 
 WRITTEN = "# Speed\n\nBefore.\n\n<!-- measured: http -->\n\n| old |\n\n<!-- end -->\n\nAfter.\n"
 
@@ -30,3 +31,9 @@ def test_a_mark_that_is_not_closed_is_named() -> None:
 def test_every_part_has_its_place_in_the_page() -> None:
     page = PAGE.read_text()
     assert [name for name in SECTIONS if f"<!-- measured: {name} -->" not in page] == []
+
+
+def test_the_picture_shows_the_figures_of_the_page() -> None:
+    costs = figures(PAGE.read_text())
+    assert len(costs) >= 5
+    assert PICTURE.read_text() == drawn(costs)
