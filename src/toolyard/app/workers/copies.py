@@ -12,6 +12,7 @@ Each line is a JSON array that begins with what it is. An empty one says that so
 from __future__ import annotations
 
 import asyncio
+import sys
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine, Mapping
 from contextlib import aclosing
 from dataclasses import dataclass, field
@@ -22,6 +23,7 @@ from toolyard.cluster.homes import FolderHomes, Homes, NoHome, StoreHomes
 from toolyard.cluster.peers import PeerGone, PeerLost, Peers
 from toolyard.cluster.visits import Visit
 from toolyard.errors import ProtocolError
+from toolyard.files.lines import Lines
 from toolyard.http.fetching.connection import HttpError
 from toolyard.protocol.call import Call, Caller, Channel, Client, JsonObject
 from toolyard.protocol.codec import dumps, loads
@@ -191,18 +193,19 @@ async def _each(
 
 async def _cut(chunk: Callable[[], Any]) -> AsyncIterator[list[Any]]:
     """Lines that say something."""
-    rest = bytearray()
+    lines: list[bytes | bytearray] = []
+    cutter = Lines(lines.append, sys.maxsize)  # the limits of the process that says it hold
     while True:
         async with asyncio.timeout(SILENCE):
             part = await chunk()
         if not part:
             return
-        *lines, last = (bytes(rest) + part).split(b"\n")
-        rest = bytearray(last)
+        cutter.feed(part)
         for line in lines:
             if line:
-                value: Any = loads(line)
+                value: Any = loads(bytes(line))
                 yield value
+        lines.clear()
 
 
 def _checked(line: list[Any]) -> list[Any]:

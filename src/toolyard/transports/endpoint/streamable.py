@@ -22,6 +22,7 @@ from toolyard.protocol.jsonrpc import (
     RpcResponse,
     encode_batch,
 )
+from toolyard.protocol.kinds import LISTS
 from toolyard.protocol.revisions import HANDSHAKE, LATEST_HANDSHAKE
 from toolyard.transports.answer import Edge
 from toolyard.transports.batches import answer_batch
@@ -34,12 +35,9 @@ if TYPE_CHECKING:
 
 NOT_FOUND = 404
 RETRY_AFTER = (b"retry-after", b"1")
-_REPEATABLE = frozenset(
-    {
-        *("ping", "logging/setLevel", "notifications/initialized", "resources/subscribe"),
-        *("tools/list", "prompts/list", "resources/list", "resources/templates/list"),
-    }
-)
+_REPEATABLE = LISTS | {
+    *("ping", "logging/setLevel", "notifications/initialized", "resources/subscribe"),
+}
 # What is to be done in a session, once it is here.
 Work: TypeAlias = Callable[[Exchange, HttpSession], Awaitable[None]]
 
