@@ -36,17 +36,19 @@ def _at_source(name: str, renamings: Sequence[Renaming]) -> str:
     return name
 
 
-def with_own_names(result: Result, names: Mapping[str, str]) -> Result:
+def with_own_names(result: Result, renamings: Sequence[Renaming]) -> Result:
     """The result itself, unless it is an error that speaks of arguments by other names."""
     if isinstance(result, Encoded) and b'"isError"' not in result.body:
         return result
     plain = decoded(result)
-    note = _note("\n".join(texts_of(plain)), names) if plain.get("isError") is True else ""
+    if plain.get("isError") is not True:
+        return result
+    note = _note("\n".join(texts_of(plain)), own_names(renamings))
     return result if not note else _with_text(plain, note)
 
 
-def error_with_own_names(error: ProtocolError, names: Mapping[str, str]) -> ProtocolError:
-    note = _note(error.message, names)
+def error_with_own_names(error: ProtocolError, renamings: Sequence[Renaming]) -> ProtocolError:
+    note = _note(error.message, own_names(renamings))
     return ProtocolError(error.code, f"{error.message} ({note})", error.data) if note else error
 
 

@@ -10,7 +10,7 @@ from toolyard.errors import ProtocolError, ToolError
 from toolyard.protocol.call import Call, Channel, Encoded, Json, JsonObject, Result, Target
 from toolyard.protocol.codec import dumps
 from toolyard.virtual.codec import decoded
-from toolyard.virtual.naming import error_with_own_names, own_names, with_own_names
+from toolyard.virtual.naming import error_with_own_names, with_own_names
 from toolyard.virtual.output.extract import find_embedded, find_stated, texts_of, value_of
 from toolyard.virtual.output.listings import TextExtraction
 from toolyard.virtual.output.nulls import without_nulls
@@ -69,11 +69,11 @@ class VirtualTarget:
     async def _from_source(self, arguments: JsonObject, call: Call, channel: Channel) -> Result:
         if not self.renamings:
             return await self.source.call(arguments, call, channel)
-        names = own_names(self.renamings)
         try:
-            return with_own_names(await self.source.call(arguments, call, channel), names)
+            result = await self.source.call(arguments, call, channel)
         except ProtocolError as error:
-            raise error_with_own_names(error, names) from None
+            raise error_with_own_names(error, self.renamings) from None
+        return with_own_names(result, self.renamings)
 
     def _in_source_names(self, arguments: JsonObject) -> JsonObject:
         for renaming in self.renamings:
