@@ -3,10 +3,10 @@
     python -m bench.cluster requests   10,000 of each revision, round robin
     python -m bench.cluster events     1,000 numbered events, resumed across replicas
     python -m bench.cluster kills      a replica killed under load, twenty times
+    python -m bench.cluster deploys    the same with TERM: a replica replaced under load
     python -m bench.cluster trips      commands at the store, by kind of request
     python -m bench.cluster cpu        a session's calls with a store and without, in turns
     python -m bench.cluster memory     what 10,000 sessions take in the store
-    python -m bench.cluster workers    two workers and two processes, in turns
 
 A number after the word replaces its count.
 """
@@ -14,10 +14,9 @@ A number after the word replaces its count.
 from __future__ import annotations
 
 import asyncio
-import statistics
 import sys
 import tempfile
-from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from collections.abc import Awaitable, Callable, Coroutine
 from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Any
@@ -25,18 +24,25 @@ from typing import Any
 import orjson
 import uvloop
 
-from bench.load import Contender, drivers, in_turns, post
-from tests.cluster.load import every_kind, fixed_replicas, kill_in_turns, runs_of
+from bench.load import Contender, in_turns, post
+from tests.cluster.load import (
+    Fixed,
+    Losses,
+    end_in_turns,
+    every_kind,
+    fixed_replicas,
+    left_of,
+    runs_of,
+)
 from tests.cluster.resuming import counting, resumed
 from tests.cluster.yard import replica, replicas, yard
-from tests.peers.raw_http import HttpClient, over_http, routing
+from tests.peers.raw_http import HttpClient, over_http
 from tests.peers.redis import RedisServer, redis_server
 from tests.peers.serving import serving
 from tests.workers.yard import project
 
 REVISIONS = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28")
 HANDSHAKE = "2025-11-25"
-CONNECTIONS, AT_ONCE = 16, 1000
 
 
 async def requests(folder: Path, count: int = 10_000) -> None:
@@ -59,14 +65,29 @@ async def events(folder: Path, count: int = 1000) -> None:
 
 
 async def kills(folder: Path, count: int = 20) -> None:
+    await _ended(folder, count, "kills", Fixed.kill)
+
+
+async def deploys(folder: Path, count: int = 20) -> None:
+    await _ended(folder, count, "deploys", Fixed.drain)
+
+
+async def _ended(
+    folder: Path, count: int, what: str, end: Callable[[Fixed], Awaitable[None]]
+) -> None:
     with redis_server() as redis:
         async with fixed_replicas(folder, redis) as (url, fixed):
-            losses = await kill_in_turns(url, fixed, folder, count)
-    runs = runs_of(folder)
+            losses = await end_in_turns(url, fixed, folder, count, end)
+    _say(f"{count} {what}", losses, folder)
+
+
+def _say(what: str, losses: Losses, folder: Path) -> None:
+    runs, left = runs_of(folder), left_of(folder)
     print(
-        f"{count} kills, {losses.calls} calls: {losses.failures} failed, "
+        f"{what}, {losses.calls} calls: {losses.failures} failed, "
         f"{losses.unknown_sessions} sessions lost, {len(losses.wrong)} unclear, "
         f"{sum(1 for number in runs.values() if number > 1)} run twice, "
+        f"{len(left)} processes left, "
         f"the slowest took {losses.slowest:.2f} s"
     )
 
@@ -148,52 +169,14 @@ def _used(redis: RedisServer) -> int:
     return int(next(line for line in lines if line.startswith("used_memory:")).split(":")[1])
 
 
-async def workers(folder: Path, rounds: int = 5) -> None:
-    """The same connections: all to one address, or half of them to each of two."""
-    async with (
-        serving(folder, "--no-page", "--workers", "2") as crew,
-        serving(folder, "--no-page") as one,
-        serving(folder, "--no-page") as other,
-    ):
-        request = modern_list(crew.url)
-        rates: dict[str, list[float]] = {"workers": [], "processes": [], "one process": []}
-        for _ in range(rounds):
-            rates["workers"].append(await _rate([crew.url], request))
-            rates["processes"].append(await _rate([one.url, other.url], request))
-            rates["one process"].append(await _rate([one.url], request))
-    for what, found in rates.items():
-        # Of each round: the machine does something else in every one of them.
-        ratios = [rate / other for rate, other in zip(found, rates["processes"], strict=True)]
-        print(f"{what}: {max(found):.0f} requests a second, {statistics.median(ratios):.3f}")
-
-
-async def _rate(urls: Sequence[str], request: bytes) -> float:
-    clock = asyncio.get_running_loop().time
-    each = CONNECTIONS // len(urls)
-    driving = [driver for url in urls for driver in await drivers(url, request, each)]
-    await asyncio.gather(*(driver.drive(50) for driver in driving))
-    began = clock()
-    await asyncio.gather(*(driver.drive(AT_ONCE) for driver in driving))
-    rate = len(driving) * AT_ONCE / (clock() - began)
-    for driver in driving:
-        driver.close()
-    return rate
-
-
-def modern_list(url: str) -> bytes:
-    client = HttpClient(url, "2026-07-28")
-    message = client.message("tools/list")
-    return post(url, orjson.dumps(message), routing(message, client.revision))
-
-
 PARTS: dict[str, Callable[..., Coroutine[Any, Any, None]]] = {
     "requests": requests,
     "events": events,
     "kills": kills,
+    "deploys": deploys,
     "trips": trips,
     "cpu": cpu,
     "memory": memory,
-    "workers": workers,
 }
 
 

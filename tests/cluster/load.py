@@ -7,7 +7,7 @@ import os
 import signal
 import time
 from collections import Counter
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,9 +19,11 @@ from tests.peers.raw import EVERYTHING
 from tests.peers.raw_http import HttpClient
 from tests.peers.redis import RedisServer
 from tests.peers.serving import Listening, listening, toolyard
+from tests.processes import processes
 
 MANNER: dict[str, Any] = {"capabilities": EVERYTHING, "answers": YES, "checked": False}
 # What a client does in one round, and how many requests of its own that takes.
+CLIENTS = 8
 KINDS = ("call", "list", "call", "progress", "call", "list", "call", "subscription", "call", "ask")
 
 
@@ -161,6 +163,18 @@ def runs_of(folder: Path) -> Counter[str]:
     return Counter(path.read_text().split() if path.exists() else ())
 
 
+def left_of(folder: Path) -> set[int]:
+    """Processes that serve a project, or run a script of it."""
+    return {pid for pid, _ in processes() if str(folder) in _command_line(pid)}
+
+
+def _command_line(pid: int) -> str:
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_text()
+    except OSError:
+        return ""
+
+
 @asynccontextmanager
 async def fixed_replicas(
     folder: Path, redis: RedisServer, count: int = 2
@@ -198,21 +212,34 @@ class Fixed:
 
     async def kill(self) -> None:
         os.kill(self.pid, signal.SIGKILL)
+        await self.replaceable()
+
+    async def drain(self) -> None:
+        assert self.server is not None
+        self.server.process.send_signal(signal.SIGTERM)
+        assert await self.server.process.wait() == 0
+        await self.replaceable()
+
+    async def replaceable(self) -> None:
         await self.stop()
         self._stack = AsyncExitStack()
 
 
-async def kill_in_turns(
-    url: str, fixed: list[Fixed], folder: Path, kills: int, clients: int = 8
+async def end_in_turns(
+    url: str,
+    fixed: list[Fixed],
+    folder: Path,
+    count: int,
+    end: Callable[[Fixed], Awaitable[None]] = Fixed.kill,
 ) -> Losses:
-    """Replicas are killed in turns under load, and come back."""
+    """Replicas are ended in turns under load, killed if nothing else is said, and come back."""
     losses, over = Losses(), asyncio.Event()
-    callers = [Stubborn(url, losses, folder, number) for number in range(clients)]
+    callers = [Stubborn(url, losses, folder, number) for number in range(CLIENTS)]
     load = asyncio.gather(*(caller.run(over) for caller in callers))
-    for number in range(kills):
+    for number in range(count):
         await asyncio.sleep(1.0)
         victim = fixed[number % len(fixed)]
-        await victim.kill()
+        await end(victim)
         await asyncio.sleep(2.0)
         await victim.start()
     over.set()

@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 import pytest
 
-from tests.cluster.load import every_kind, fixed_replicas, kill_in_turns, runs_of
+from tests.cluster.load import (
+    CLIENTS,
+    Fixed,
+    end_in_turns,
+    every_kind,
+    fixed_replicas,
+    left_of,
+    runs_of,
+)
 from tests.cluster.yard import replicas, yard
 from tests.peers.nginx import needs_nginx
 from tests.peers.raw import MODERN
 from tests.peers.redis import needs_redis, redis_server
-from tests.processes import processes
+from tests.until import until
 
 pytestmark = [needs_redis, needs_nginx, pytest.mark.long]
 REVISIONS = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25", MODERN)
@@ -30,20 +39,15 @@ async def test_every_kind_of_request_is_answered_in_every_revision(folder: Path)
             assert counts.total() >= 240
 
 
-async def test_kills_under_load_lose_no_session_and_run_nothing_twice(folder: Path) -> None:
+@pytest.mark.parametrize("end", [Fixed.kill, Fixed.drain])
+async def test_replicas_that_end_under_load_lose_no_session_and_run_nothing_twice(
+    folder: Path, end: Callable[[Fixed], Awaitable[None]]
+) -> None:
     with redis_server() as redis:
         async with fixed_replicas(folder, redis) as (url, fixed):
-            losses = await kill_in_turns(url, fixed, folder, kills=2)
+            losses = await end_in_turns(url, fixed, folder, 2, end)
     assert losses.unknown_sessions == 0
     assert losses.wrong == []
-    assert losses.failures <= 2 * 8  # what ran at that moment
+    assert losses.failures <= 2 * CLIENTS  # what ran at that moment
     assert max(runs_of(folder).values()) == 1
-    left = [pid for pid, _ in processes() if str(folder) in command_line(pid)]
-    assert left == []
-
-
-def command_line(pid: int) -> str:
-    try:
-        return Path(f"/proc/{pid}/cmdline").read_text()
-    except OSError:
-        return ""
+    await until(lambda: not left_of(folder))

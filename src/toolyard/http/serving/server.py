@@ -163,7 +163,8 @@ def _spare_the_collector() -> None:
 
 async def _finish(servers: Sequence[HttpServer], ending: WindingDown) -> None:
     """What other processes ask of us for their clients is heard until the last of ours is done."""
-    servers[0].closing = True
+    for server in servers:
+        server.closing = True
     for connection in tuple(servers[0].connections):
         if connection.idle:
             connection.close()

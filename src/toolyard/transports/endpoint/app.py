@@ -35,6 +35,7 @@ log = logger("http")
 HEALTH = "/healthz"  # tells everybody that the process lives, and nothing else
 MESSAGES = "/messages"  # the POST half of the older pair
 JSON = "application/json"
+HANDED_OVER_WITHIN = 1.0  # those in which nothing runs
 Route = Callable[[Exchange], Awaitable[None]]
 
 
@@ -233,6 +234,8 @@ class HttpTransport:
         self.sessions.end_idle()
         if self._elsewhere is not None:
             self._handing_over = asyncio.create_task(self._elsewhere.hand_over())
+            # While others still reach us: what they pass on meanwhile is not cut off.
+            await asyncio.wait([self._handing_over], timeout=HANDED_OVER_WITHIN)
 
     async def close(self) -> None:
         """End every session, with its calls; with a store, others may go on with it."""

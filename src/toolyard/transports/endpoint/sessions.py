@@ -171,12 +171,16 @@ class HttpSessions:
 
     def drop(self, session: HttpSession) -> None:
         """It is over here; another process may have it."""
+        self.forget(session)
+        session.close()
+
+    def forget(self, session: HttpSession) -> None:
+        """Nobody finds it any more; it is to be closed."""
         if self._sessions.pop(session.id, None) is not None:
             caller = session.handshake.caller.id
             del self._of[caller][session.id]
             if not self._of[caller]:
                 del self._of[caller]
-        session.close()
 
     def _make_room(self, caller: Caller) -> None:
         """End sessions that have been idle for long; then, if there are still too many, one more.

@@ -44,6 +44,7 @@ class Keeping:
         self._sessions = sessions
         self._keep = Keep(shared.store, shared.tenure, self._lost)
         self._taking: dict[str, asyncio.Task[HttpSession | None]] = {}
+        self._leaving: set[str] = set()  # keys of sessions that are being handed over
         self._renewing: asyncio.Task[None] | None = None
         self._reclaiming: asyncio.Task[None] | None = None
         shared.store.on_return(self._returned)
@@ -122,6 +123,8 @@ class Keeping:
         return await asyncio.shield(taking)
 
     async def _take_over(self, key: str, session_id: str, caller: Caller) -> HttpSession | None:
+        if key in self._leaving:
+            raise HeldBy("")  # for a moment
         name = name_of(key)
         await self._tenure.until_held()
         records, lease = await asyncio.gather(self._store.read(name), self._store.held(name))
@@ -161,13 +164,17 @@ class Keeping:
         """Each session, once nothing runs in it, is anybody's."""
         while sessions := [session for session in self._sessions if session.kept is not None]:
             idle = [session for session in sessions if not session.handshake.busy]
+            for session in idle:  # nothing begins in it from now on
+                self._sessions.forget(session)
+                self._leaving.add(session.handshake.key)
             await asyncio.gather(*(self._hand_over(session) for session in idle))
             await asyncio.sleep(0 if idle else BUSY_STEP)
 
     async def _hand_over(self, session: HttpSession) -> None:
         assert session.kept is not None
         await session.kept.hand_over()
-        self._sessions.drop(session)
+        session.close()
+        self._leaving.discard(session.handshake.key)
 
     async def close(self) -> None:
         for task in (self._renewing, self._reclaiming):
