@@ -86,7 +86,9 @@ def _between(own: Card, name: str, other: Card) -> Iterator[Difference]:
     if not set(own.keys) & set(other.keys):
         what = "another cluster key: nothing can be shared with it"
         yield Difference(name, _place(other), what, was_there_before)
-    if own.more.get(REGISTRY) != other.more.get(REGISTRY):
+    # A process that has just come says who it is before it has read what it serves.
+    registries = {card.more.get(REGISTRY) for card in (own, other)} - {None}
+    if len(registries) > 1:
         yield Difference(name, _place(other), "another registry", False)
 
 

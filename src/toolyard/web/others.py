@@ -6,6 +6,8 @@ are counted in the order in which they were met, and each has a span of numbers.
 
 from __future__ import annotations
 
+import os
+import socket
 from itertools import islice, takewhile
 
 from toolyard.protocol.call import JsonObject
@@ -14,6 +16,7 @@ from toolyard.web.window import Others, Window
 
 SPAN = 1_000_000_000
 MOST_LINES = 500
+_PROCESS = "process"
 
 
 class OtherCalls:
@@ -69,12 +72,12 @@ class OtherCalls:
     async def forget(self) -> None:
         await self._others.ask("forget")
 
-    async def servers(self) -> list[JsonObject]:
-        """How the servers of each of the others are doing."""
-        answers = await self._others.ask(f"lines/{SPAN}")
+    async def processes(self, window: Window) -> list[JsonObject]:
+        """How each process is doing, this one included, in an order that is the same for all."""
+        answers = {**await self._others.ask(_PROCESS), self._others.name: _process(window)}
         return [
-            {"process": process, "servers": answer["servers"]}
-            for process, answer in sorted(answers.items())
+            {"process": name, "self": name == self._others.name, **answer}
+            for name, answer in sorted(answers.items())
         ]
 
     def _numbered(self, process: str, document: JsonObject) -> JsonObject:
@@ -95,10 +98,23 @@ def answer_others(window: Window, target: str) -> JsonObject | None:
         return {
             "latest": traffic.latest if traffic is not None else 0,
             "lines": [line(record, secrets) for record in records],
-            "servers": [[one.server, one.state, one.reason] for one in window.health()],
         }
+    if what == _PROCESS:
+        return _process(window)
     if what == "forget" and traffic is not None:
         traffic.clear()
         return {}
     record = traffic.find(int(number)) if traffic is not None and number.isdecimal() else None
     return full(record, window.catalog(), secrets) if record is not None else None
+
+
+def _process(window: Window) -> JsonObject:
+    """What people know it by, and how it is doing."""
+    counts = window.traffic.counts.values() if window.traffic is not None else ()
+    return {
+        "host": socket.gethostname(),
+        "pid": os.getpid(),
+        "calls": sum(count.calls for count in counts),
+        "errors": sum(count.errors for count in counts),
+        "servers": [[one.server, one.state, one.reason] for one in window.health()],
+    }

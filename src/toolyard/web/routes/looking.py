@@ -28,7 +28,7 @@ class LookRoutes:
         listing = await self._current()
         document = overview(self._window, listing, monotonic() - self._start)
         if self._window.others is not None:
-            document["processes"] = await OtherCalls(self._window.others).servers()
+            document["processes"] = await OtherCalls(self._window.others).processes(self._window)
         await ask.answer(document)
 
     async def catalog(self, ask: Ask) -> None:
