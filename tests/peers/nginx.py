@@ -6,7 +6,8 @@ import shutil
 import socket
 import subprocess
 import tempfile
-from collections.abc import Iterator, Sequence
+import time
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -23,6 +24,10 @@ http {{
   access_log off;
   client_body_temp_path {folder}/body; proxy_temp_path {folder}/proxy;
   fastcgi_temp_path {folder}/f; uwsgi_temp_path {folder}/u; scgi_temp_path {folder}/s;
+  {inside}
+}}
+"""
+ROUND_ROBIN = """
   client_max_body_size 32m;
   upstream replicas {{ {servers} }}
   server {{
@@ -35,7 +40,6 @@ http {{
       proxy_read_timeout 1h;
     }}
   }}
-}}
 """
 
 
@@ -49,25 +53,36 @@ def free_port() -> int:
 @contextmanager
 def balancer(origins: Sequence[str]) -> Iterator[str]:
     """The URL of /mcp behind it."""
-    assert SERVER is not None
-    port = free_port()
     places = (origin.removeprefix("http://") for origin in origins)
     # One that was away for a moment is asked again at the next request. A connection for each:
     # what is written to one that is being closed fails, though nobody has read it.
     servers = " ".join(f"server {place} max_fails=0;" for place in places)
+    with nginx(lambda port: ROUND_ROBIN.format(servers=servers, port=port)) as url:
+        yield url
+
+
+@contextmanager
+def nginx(inside: Callable[[int], str]) -> Iterator[str]:
+    """The URL of /mcp there. `inside`: what its `http` has, given the port to listen on."""
     with tempfile.TemporaryDirectory(prefix="ty-nginx-") as folder:
-        file = Path(folder) / "nginx.conf"
-        file.write_text(CONFIGURATION.format(folder=folder, servers=servers, port=port))
-        process = subprocess.Popen([SERVER, "-c", str(file), "-p", folder])
+        process, port = _started(Path(folder), inside)
         try:
-            while not _listens(port):
-                assert process.poll() is None, (Path(folder) / "error.log").read_text()
             yield f"http://127.0.0.1:{port}/mcp"
         finally:
             process.terminate()
             process.wait()
 
 
-def _listens(port: int) -> bool:
-    with socket.socket() as probe:
-        return probe.connect_ex(("127.0.0.1", port)) == 0
+def _started(folder: Path, inside: Callable[[int], str]) -> tuple[subprocess.Popen[bytes], int]:
+    """On a port that nobody else has taken meanwhile."""
+    assert SERVER is not None
+    file, errors = folder / "nginx.conf", folder / "error.log"
+    while True:
+        port = free_port()
+        file.write_text(CONFIGURATION.format(folder=folder, inside=inside(port)))
+        process = subprocess.Popen([SERVER, "-c", str(file), "-p", str(folder)])
+        while process.poll() is None:
+            if (folder / "pid").exists():  # which is written when it listens
+                return process, port
+            time.sleep(0.01)
+        assert "Address already in use" in errors.read_text(), errors.read_text()
