@@ -117,12 +117,17 @@ function Picture({ name, points, hour }: { name: string; points: Point[]; hour: 
           <Text of={name} />
         </b>
         <span class="quiet">
-          {count(total)} calls
+          {count(total)} {total === 1 ? "call" : "calls"}
           {failed > 0 && <span class="bad-text"> · {count(failed)} failed</span>} · p95 up to{" "}
           {ms(slowest * 1000)}
         </span>
       </figcaption>
-      <svg viewBox={`0 0 ${WIDTH} ${HEIGHT}`} role="img" aria-label={said}>
+      <svg
+        viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
+        preserveAspectRatio="none"
+        role="img"
+        aria-label={said}
+      >
         {points.map((point, index) => {
           const x = left + index * bar;
           const tall = (point.calls / most) * HEIGHT;

@@ -260,7 +260,7 @@ function Server({ row }: { row: ServerRow }) {
 
 function ServerTrouble({ row }: { row: ServerRow }) {
   if (!row.reason && !row.stderr && !row.lastError) return null;
-  const again = row.retryIn ? ` The next attempt is in ${Math.ceil(row.retryIn)} s.` : "";
+  const again = row.retryIn ? `; the next attempt is in ${Math.ceil(row.retryIn)} s` : "";
   return (
     <div class="server-trouble">
       {row.reason && (

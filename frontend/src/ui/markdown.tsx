@@ -46,7 +46,7 @@ function drawn(block: Block, key: number): ComponentChildren {
 /** The page has headings of its own above: those of a text stand below them. */
 function Heading({ level, inside: words }: { level: number; inside: Inline[] }) {
   return (
-    <p class={`heading level-${level}`} role="heading" aria-level={Math.min(6, level + 2)}>
+    <p class={`heading size-${level}`} role="heading" aria-level={Math.min(6, level + 2)}>
       {words.map(inside)}
     </p>
   );

@@ -33,3 +33,14 @@ async def test_a_screen_is_loaded_when_it_is_opened(browser: Browser, yard: Open
             await show(page, f"#/{name}")
             await page.wait_for_function(FETCHED, arg=f"/{name}-")
             await expect(page.locator("main .skeleton, main .failure")).to_have_count(0)
+
+
+async def test_a_screen_looks_the_same_whichever_was_opened_before(
+    browser: Browser, yard: Opened
+) -> None:
+    await yard.api.events_of("countdown", {"seconds": 1})
+    number = (await yard.api.get("traffic"))["lines"][0]["number"]
+    async with window(browser, yard.link) as page:
+        await show(page, f"#/traffic/{number}")
+        await expect(page.locator(".call .facts")).to_have_css("display", "grid")
+        await expect(page.locator(".call .log").first).to_have_css("display", "flex")

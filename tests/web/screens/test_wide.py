@@ -1,4 +1,4 @@
-"""Large screens are used, and smaller ones look as before."""
+"""Large screens are used; on a small one what was chosen stands alone."""
 
 from __future__ import annotations
 
@@ -28,3 +28,13 @@ async def test_content_grows_with_a_large_screen(
         await expect(page.locator(".entry")).to_be_visible()
         assert await page.locator(".explore-list").evaluate(WIDTH) == entries
         await keep_picture(page, f"explore-{size[0]}")
+
+
+async def test_what_was_chosen_has_a_small_screen_to_itself(browser: Browser, yard: Opened) -> None:
+    async with window(browser, yard.link, size=(820, 1100)) as page:
+        await show(page, "#/explore")
+        await page.get_by_role("treeitem").filter(has_text="greet").first.click()
+        await expect(page.get_by_role("heading", name="greet")).to_be_visible()
+        await expect(page.locator(".explore-list")).to_be_hidden()
+        await page.get_by_role("link", name="All entries").click()
+        await expect(page.locator(".explore-list")).to_be_visible()
