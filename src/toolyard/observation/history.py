@@ -12,6 +12,7 @@ from time import time
 from typing import NamedTuple, TypeAlias
 
 from toolyard.observation.metrics import Metrics
+from toolyard.observation.outcomes import CANCELLED
 from toolyard.observation.series import BOUNDS, Histogram, Key
 from toolyard.protocol.call import JsonObject
 
@@ -20,6 +21,8 @@ KEPT = 60
 # In one minute; the busiest are kept.
 MOST_NAMES = 300
 _CALL = "tools/call"
+# Whoever cancels a call has not seen it fail.
+_NO_FAILURES = ("", CANCELLED)
 
 
 class Totals(NamedTuple):
@@ -76,7 +79,7 @@ def _sums(items: Iterable[tuple[Key, Histogram]], by: int) -> ByName:
     for key, histogram in items:
         if key[0] == _CALL and key[by]:
             sofar = sums.get(key[by], NOTHING)
-            errors = sum(histogram.counts) if key[2] else 0
+            errors = sum(histogram.counts) if key[2] not in _NO_FAILURES else 0
             counts = tuple(map(add, sofar.counts, histogram.counts))
             sums[key[by]] = Totals(counts, sofar.errors + errors)
     return sums
