@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from tests.cluster.yard import KEY, YES, text
-from tests.peers.nginx import balancer, free_port
+from tests.peers.nginx import balancer
+from tests.peers.ports import free_port
 from tests.peers.raw import EVERYTHING
 from tests.peers.raw_http import HttpClient
 from tests.peers.redis import RedisServer

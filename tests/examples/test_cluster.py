@@ -5,17 +5,16 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
-import socket
 import sys
 import tempfile
 from collections.abc import Iterator
-from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 
 from tests.examples.conftest import EXAMPLES
-from tests.peers.nginx import free_port, needs_nginx
+from tests.peers.nginx import needs_nginx
+from tests.peers.ports import free_port
 from tests.peers.raw_http import over_http
 from tests.peers.redis import needs_redis
 from tests.peers.serving import Running, followed, start
@@ -33,7 +32,7 @@ def place() -> Iterator[Path]:
 
 
 async def test_two_replicas_are_served_and_one_may_be_killed(place: Path) -> None:
-    port = three_ports()
+    port = free_port(3)
     env = {"TMPDIR": str(place), "TOOLYARD": str(Path(sys.executable).parent / "toolyard")}
     command = [str(EXAMPLES / "cluster" / "serve.sh"), str(port)]
     running = Running(await start(command, env, None, asyncio.subprocess.DEVNULL))
@@ -49,19 +48,6 @@ async def test_two_replicas_are_served_and_one_may_be_killed(place: Path) -> Non
         assert await running.process.wait() == 0
     assert [pid for pid, fields in processes() if int(fields[2]) == group] == []
     assert list(place.iterdir()) == []
-
-
-def three_ports() -> int:
-    """The first of three that nobody has."""
-    while True:
-        port = free_port()
-        with ExitStack() as stack:
-            try:
-                for number in range(port, port + 3):
-                    stack.enter_context(socket.create_server(("127.0.0.1", number)))
-            except (OSError, OverflowError):
-                continue
-        return port
 
 
 def is_there(pid: int) -> bool:

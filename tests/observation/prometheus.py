@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import socket
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -12,6 +11,7 @@ from typing import Any
 from urllib.parse import quote
 
 from tests.peers.http1 import fetch
+from tests.peers.ports import free_port
 from tests.until import until
 
 Ask = Callable[[str], Awaitable[list[Any]]]
@@ -33,7 +33,7 @@ async def prometheus(folder: Path, origin: str) -> AsyncIterator[Ask]:
             }
         )
     )
-    port = _free_port()
+    port = free_port()
     process = await asyncio.create_subprocess_exec(
         "prometheus",
         f"--config.file={config}",
@@ -58,10 +58,3 @@ async def prometheus(folder: Path, origin: str) -> AsyncIterator[Ask]:
     finally:
         process.terminate()
         await process.wait()
-
-
-def _free_port() -> int:
-    with socket.socket() as sock:
-        sock.bind(("127.0.0.1", 0))
-        port: int = sock.getsockname()[1]
-        return port

@@ -13,6 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.peers.ports import free_port
+
 SERVER = shutil.which("nginx") or shutil.which("nginx", path="/usr/sbin")
 needs_nginx = pytest.mark.skipif(SERVER is None, reason="nginx is not installed")
 
@@ -41,13 +43,6 @@ ROUND_ROBIN = """
     }}
   }}
 """
-
-
-def free_port() -> int:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port: int = free.getsockname()[1]
-    return port
 
 
 @contextmanager

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import socket
 from collections.abc import AsyncIterator, Iterator
 
 import pytest
 
+from tests.peers.ports import free_port
 from tests.peers.redis import RedisServer, needs_redis, redis_server
 from toolyard.store.interface import Store
 from toolyard.store.memory import MemoryStore
@@ -28,7 +28,7 @@ def redis() -> Iterator[RedisServer]:
 @pytest.fixture(scope="session")
 def cluster() -> Iterator[RedisServer]:
     """One node that has all slots: what is not together is refused by it as by many."""
-    with redis_server("--cluster-enabled", "yes", port=low_port()) as server:
+    with redis_server("--cluster-enabled", "yes", port=free_port()) as server:
         server.ask("CLUSTER", "ADDSLOTSRANGE", "0", "16383")
         while "cluster_state:ok" not in server.ask("CLUSTER", "INFO"):
             pass
@@ -47,15 +47,3 @@ async def store(request: pytest.FixtureRequest) -> AsyncIterator[Store]:
     assert store.condition.reachable, store.condition
     yield store
     await store.close()
-
-
-def low_port() -> int:
-    """Its nodes talk ten thousand above it."""
-    return next(port for port in iter(free_port, 0) if port < 55_000)
-
-
-def free_port() -> int:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port: int = free.getsockname()[1]
-    return port

