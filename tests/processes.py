@@ -44,6 +44,18 @@ def state(pid: int) -> str:
         return "X"
 
 
+def has_owner(port: int, far_port: int) -> bool:
+    """Does a process hold this end of a TCP connection? None does before it is accepted, and
+    none when it was closed, though the system may still have something to send.
+    """
+    ends = f":{port:04X}", f":{far_port:04X}"
+    for line in Path("/proc/net/tcp").read_text().splitlines()[1:]:
+        _, here, there, _, _, _, _, _, _, inode, *_ = line.split()
+        if here.endswith(ends[0]) and there.endswith(ends[1]):
+            return inode != "0"
+    return False
+
+
 def processes() -> Iterator[tuple[int, list[str]]]:
     """Every process, with what /proc says of it from its state on."""
     for entry in Path("/proc").iterdir():

@@ -12,10 +12,9 @@ import os
 import signal
 from collections.abc import AsyncIterator, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, suppress
-from pathlib import Path
 
 from tests.peers.serving import Listening
-from tests.processes import processes, state
+from tests.processes import has_owner, processes, state
 from tests.until import until
 
 # A worker that has just been started takes nothing yet; it may need the others for its start.
@@ -99,21 +98,11 @@ async def _accepted(server: Listening) -> Streams:
     reader, writer = await asyncio.open_connection(host, int(port))
     try:
         ours = writer.get_extra_info("sockname")[1]
-        await until(lambda: _is_accepted(int(port), ours))
+        await until(lambda: has_owner(int(port), ours))
     except BaseException:
         writer.close()
         raise
     return reader, writer
-
-
-def _is_accepted(port: int, ours: int) -> bool:
-    """Has the connection between these ports an owner? Until it is accepted its inode is 0."""
-    ends = f":{port:04X}", f":{ours:04X}"
-    for line in Path("/proc/net/tcp").read_text().splitlines()[1:]:
-        _, here, there, _, _, _, _, _, _, inode, *_ = line.split()
-        if here.endswith(ends[0]) and there.endswith(ends[1]):
-            return inode != "0"
-    return False
 
 
 @asynccontextmanager
