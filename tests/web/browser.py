@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Literal
 
-from playwright.async_api import Browser, Page, async_playwright
+from playwright.async_api import Browser, Page, async_playwright, expect
 
 from tests.peers.serving import ROOT
 
@@ -19,6 +19,9 @@ WIDE, NARROW = (1280, 820), (390, 844)
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"]
 # The browser logs answers of 4xx by itself; tests look at those on purpose.
 EXPECTED = ("Failed to load resource",)
+# Milliseconds; only a test that fails waits that long.
+SOON = 60_000
+expect.set_options(timeout=SOON)
 
 
 def no_chromium() -> str | None:
@@ -67,7 +70,7 @@ async def window(
         reduced_motion="reduce",
         permissions=["clipboard-read", "clipboard-write"],
     )
-    context.set_default_timeout(15_000)
+    context.set_default_timeout(SOON)
     page = await context.new_page()
     complaints: list[str] = []
     page.on("pageerror", lambda error: complaints.append(f"error: {error}"))

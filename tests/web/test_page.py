@@ -70,6 +70,7 @@ async def test_search_narrows_and_the_keyboard_opens(browser: Browser, yard: Ope
         await show(page, "#/explore")
         await expect(page.get_by_role("treeitem").first).to_be_visible()
         await page.keyboard.press("/")
+        await expect(page.get_by_role("searchbox")).to_be_focused()
         await page.keyboard.type("pirate")
         await expect(page.get_by_role("treeitem")).to_have_count(2)
         await page.get_by_role("tree", name="What is served").focus()
