@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from tests.gateway.listed import until_listed
 from tests.peers.raw import JsonObject, RawClient, over_stdio
 from tests.peers.raw_http import over_http
 from tests.peers.serving import serving
@@ -67,6 +68,7 @@ async def test_filesystem_obeys_the_clients_roots_from_the_first_call_on(
         serving(file, "--no-page", env=published) as running,
         over_http(running.url, revision, capabilities=ABLE, answers=answers) as client,
     ):
+        await until_listed(running, "write_file")
 
         async def write(folder: Path) -> Any:
             arguments = {"path": str(folder / "a.txt"), "content": "hello"}

@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from tests.gateway.listed import until_listed
 from tests.gateway.pages import served_files
 from tests.peers.raw import RawClient, over_stdio
 from tests.peers.raw_http import over_http
@@ -192,6 +193,7 @@ async def test_every_tool_of_five_servers_answers_as_it_does_directly(
         file = tmp_path / "mcp.json"
         file.write_text(json.dumps(mcp_json(servers)))
         async with serving(file, env=published) as running:
+            await until_listed(running, *(server.calls[0][0] for server in servers))
             for server in servers:
                 async with over_http(running.url, server.revision, checked=False) as client:
                     found = await answers(client, server)
@@ -215,6 +217,7 @@ async def test_a_desktop_client_s_file_is_served_as_it_is(
     }
     file.write_text(json.dumps({"mcpServers": servers}))
     async with serving(file, env=published) as running, over_http(running.url, MODERN) as client:
+        await until_listed(running, "convert_time", "other-clock_convert_time")
         listed = [tool["name"] for tool in (await client.result("tools/list"))["tools"]]
         assert sorted(listed) == [
             *("convert_time", "get_current_time"),

@@ -13,6 +13,7 @@ import mcp_types as types
 import pytest
 from mcp.client import Client
 
+from tests.gateway.listed import until_listed
 from tests.gateway.test_showcase import SHOWCASE
 from tests.peers.serving import Listening, copied, serving
 
@@ -60,6 +61,7 @@ async def test_find_call_progress_question_cancellation_and_error_in_every_view(
         showcase(published, tmp_path) as server,
         Client(f"{server.url}?view={view}", mode=mode, elicitation_callback=elicited) as client,
     ):
+        await until_listed(server, "every_echo", "book_table")
         names = [tool.name for tool in (await client.list_tools()).tools]
         assert ("find_tools" in names) == (view != "full")
         for way in HINTS:
