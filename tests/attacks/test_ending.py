@@ -18,6 +18,7 @@ from tests.until import until
 pytestmark = pytest.mark.long
 
 DRAIN = {"MCPBASH_SHUTDOWN_TIMEOUT": "1"}
+SOON = 15.0  # whoever waits for the thread waits for ever
 
 
 async def put_a_fifo_in_its_place(yard: Yard, server: Running) -> None:
@@ -36,7 +37,7 @@ def threads_of(server: Running) -> int:
 async def ends(server: Running) -> float:
     began = time.monotonic()
     server.process.send_signal(signal.SIGTERM)
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         await server.process.wait()
     return time.monotonic() - began
 
@@ -47,7 +48,7 @@ async def test_over_http_a_registry_that_hangs_keeps_nothing_alive(yard: Yard) -
         async with over_http(server.url, "2025-06-18") as client:
             await put_a_fifo_in_its_place(yard, server)
             assert not (await client.call("echo", {})).get("isError")
-        assert await ends(server) < 8
+        assert await ends(server) < SOON
         assert server.process.returncode == 0
 
 
@@ -57,5 +58,5 @@ async def test_over_stdio_a_registry_that_hangs_keeps_nothing_alive(yard: Yard) 
     async with over_stdio(program, "2025-06-18", env=DRAIN) as client:
         await client.call("echo", {})
         await put_a_fifo_in_its_place(yard, client.running)
-        assert await ends(client.running) < 8
+        assert await ends(client.running) < SOON
         assert client.running.process.returncode == 0

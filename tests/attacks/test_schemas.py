@@ -163,7 +163,7 @@ async def test_a_schema_of_8_megabytes_costs_no_gigabytes(yard: Yard) -> None:
     yard.registry(servers=[yard.upstream("u", huge, ECHO)], tools=[tool])
     async with serving(yard.file, "--no-page") as server, over_http(server.url, MODERN) as client:
         before = resident(server.process.pid)
-        answer = await client.call("t", {}, within=30)
+        answer = await client.call("t", {})
         assert f"may have {MAX_SCHEMA_BYTES}" in answer["content"][0]["text"]
         assert peak(server.process.pid) - before < 250 * MIB
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from tests.attacks.memory import processor_seconds
 from tests.gateway.yard import ECHO, Yard
 from tests.peers.raw import MODERN
 from tests.peers.raw_http import HttpClient, over_http
@@ -135,9 +136,9 @@ async def test_a_pattern_that_backtracks_is_given_up_soon_for_arguments_and_resu
     yard.registry(servers=servers, tools=[gives])
     async with serving(yard.file, "--no-page") as server, over_http(server.url, MODERN) as client:
         await client.call("echo", {})
-        began = time.perf_counter()
+        began = processor_seconds(server.process.pid)
         answers = [await client.call("asks", {"v": value}), await client.call("gives", {})]
-        took = time.perf_counter() - began
+        took = processor_seconds(server.process.pid) - began
     for answer in answers:
         assert answer["isError"]
         assert STEPS in answer["content"][0]["text"]

@@ -49,9 +49,9 @@ def seconds_to_build(folder: Folder) -> float:
     took = []
     for _ in range(5):
         source = source_of(folder, runner_of(folder.root))
-        begun = time.perf_counter()
+        begun = time.process_time()
         catalog = Keeper([source]).current
-        took.append(time.perf_counter() - begun)
+        took.append(time.process_time() - begun)
         assert len(catalog.resources) == 1
     return min(took)
 
