@@ -246,6 +246,8 @@ METHODS: dict[str, Callable[[JsonObject], None]] = {
 
 def main() -> None:
     time.sleep(OPTIONS.get("slow", 0))
+    while "gate" in OPTIONS and not os.path.exists(OPTIONS["gate"]):
+        time.sleep(0.01)
     while (message := read()) is not None:
         if "id" not in message or "method" not in message:
             continue

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.processes import Started
+from tests.until import until
 from tests.upstreams.conftest import MakePool
 from tests.upstreams.seam import call_tool, fake
 from toolyard.errors import UpstreamError
@@ -46,14 +47,21 @@ async def test_only_servers_that_something_refers_to_are_started(make_pool: Make
 
 
 async def test_settling_does_not_wait_for_a_slow_server_which_comes_later(
-    make_pool: MakePool,
+    make_pool: MakePool, tmp_path: Path
 ) -> None:
-    pool = make_pool(fake(), fake("slow", slow=0.8))
+    gate = tmp_path / "gate"
+    pool = make_pool(fake(), fake("slow", gate=str(gate)))
     listings = UpstreamListings(pool, ["fake", "slow"])
-    await listings.settle(within=0.5)
+
+    async def settled() -> bool:
+        await listings.settle(within=0.1)
+        return listings.read()["fake"] is not None
+
+    await until(settled)
     assert listings.read()["slow"] is None
     assert "echo" in names(listings)
     async with watched(listings) as changes:
+        gate.touch()
         await changes.get()
         assert "echo" in names(listings, "slow")
 
