@@ -14,7 +14,7 @@ import pytest
 from tests.hooks.yard import Yard, mcp_bash
 from tests.peers.raw import StdioClient, over_stdio
 from tests.peers.serving import environment, spawned
-from tests.until import until, until_exists
+from tests.until import WITHIN, until, until_exists
 
 # The grace that a signal leaves is far shorter than what the tools need.
 ENV = {"MCPBASH_TOOL_ALLOWLIST": "*", "MCPBASH_SHUTDOWN_TIMEOUT": "0.2"}
@@ -63,7 +63,7 @@ async def test_a_call_read_from_a_file_is_answered_to_a_file(
             cwd=yard.root,
             env=environment(ENV),
         )
-        assert await asyncio.wait_for(server.wait(), 20) == 0
+        assert await asyncio.wait_for(server.wait(), WITHIN) == 0
     heard = [json.loads(line) for line in said.read_text().splitlines()][1:]
     heard = [one for one in heard if not one.get("method", "").endswith("list_changed")]
     assert [one.get("method", one.get("id")) for one in heard] == [
@@ -109,8 +109,8 @@ async def test_a_signal_ends_what_runs_with_an_error_for_each(
             assert process.stdin is not None
             process.stdin.close()
         process.send_signal(signal.SIGTERM)
-        assert (await asyncio.wait_for(call, 10))["error"] == ENDED
-        assert await asyncio.wait_for(process.wait(), 10) == 0
+        assert (await asyncio.wait_for(call, WITHIN))["error"] == ENDED
+        assert await asyncio.wait_for(process.wait(), WITHIN) == 0
     assert not Path(f"/proc/{int((tmp_path / 'pid').read_text())}").exists()
 
 
@@ -118,7 +118,7 @@ async def test_a_call_that_outlives_shutdown_is_told_so(yard: Yard, tmp_path: Pa
     async with over_stdio(yard.served, env=ENV) as client:
         call = await hanging(client, yard, tmp_path / "pid")
         await client.result("shutdown")
-        assert (await asyncio.wait_for(call, 10))["error"] == ENDED
+        assert (await asyncio.wait_for(call, WITHIN))["error"] == ENDED
 
 
 async def test_a_batch_that_is_ended_early_has_an_answer_for_each_of_its_requests(
@@ -130,7 +130,7 @@ async def test_a_batch_that_is_ended_early_has_an_answer_for_each_of_its_request
         await client.send([calling(7, "hang"), calling(8, "quick")])
         await until_exists(tmp_path / "pid")
         client.running.process.send_signal(signal.SIGTERM)
-        await asyncio.wait_for(client.running.process.wait(), 10)
+        await asyncio.wait_for(client.running.process.wait(), WITHIN)
         await client.running.last_words()
         batch = json.loads(client.lines[-1])
     assert [one["id"] for one in batch] == [7, 8]
@@ -165,7 +165,7 @@ async def test_a_reader_that_goes_away_ends_what_runs(yard: Yard, tmp_path: Path
     finally:
         os.close(writing)
         os.close(reading)
-    assert await asyncio.wait_for(server.wait(), 10) == 0
+    assert await asyncio.wait_for(server.wait(), WITHIN) == 0
     assert not Path(f"/proc/{int(told.read_text())}").exists()
 
 
@@ -203,5 +203,5 @@ async def test_a_slow_reader_gets_all_of_a_long_answer(yard: Yard) -> None:
         stdin.close()
         await asyncio.sleep(1.0)  # longer than a signal would leave it
         transport.resume_reading()
-        said = await asyncio.wait_for(stdout.read(), 10)
+        said = await asyncio.wait_for(stdout.read(), WITHIN)
     assert len(json.loads(said.splitlines()[-1])["result"]["content"][0]["text"]) == 900000

@@ -18,7 +18,7 @@ from tests.until import until, until_exists
 ALLOWED = {"MCPBASH_TOOL_ALLOWLIST": "*"}
 
 
-async def ended(client: StdioClient, within: float = 10.0) -> int:
+async def ended(client: StdioClient, within: float = 60.0) -> int:
     async with asyncio.timeout(within):
         return await client.running.process.wait()
 
@@ -76,18 +76,18 @@ async def test_shutdown_and_exit_are_for_stdio_only(yard: Yard) -> None:
 
 
 async def test_a_server_that_hears_nothing_leaves(yard: Yard) -> None:
-    async with over_stdio(yard.served, env={"MCPBASH_IDLE_TIMEOUT": "0.3"}) as client:
+    async with over_stdio(yard.served, env={"MCPBASH_IDLE_TIMEOUT": "3"}) as client:
         assert await ended(client) == 0
-        assert "nothing was received for 0.3 s" in await client.running.last_words()
+        assert "nothing was received for 3 s" in await client.running.last_words()
 
 
 async def test_a_running_call_is_no_silence(yard: Yard, tmp_path: Path) -> None:
     gate = tmp_path / "gate"
     os.mkfifo(gate)
     yard.tool("wait", f"read -r _ <{gate}; echo done")
-    async with over_stdio(yard.served, env={"MCPBASH_IDLE_TIMEOUT": "0.2"}) as client:
+    async with over_stdio(yard.served, env={"MCPBASH_IDLE_TIMEOUT": "3"}) as client:
         answer = await client.begin(client.message("tools/call", {"name": "wait"}))
-        await asyncio.wait([answer], timeout=0.6)
+        await asyncio.wait([answer], timeout=4.5)
         assert client.running.process.returncode is None
         await asyncio.to_thread(gate.write_text, "go\n")
         assert (await answer)["result"]["content"][0]["text"].strip() == "done"

@@ -12,7 +12,7 @@ import pytest
 import uvloop
 
 from tests.scripting.yard import open_files
-from tests.until import until, until_dead, until_exists
+from tests.until import WITHIN, until, until_dead, until_exists
 from toolyard.processes.ending.exits import Exits, ThreadExits, exits_of
 from toolyard.processes.once import Command, Exit, Process
 
@@ -128,13 +128,13 @@ async def test_too_much_output_ends_it(exits: Exits) -> None:
 
 
 async def test_a_grandchild_that_holds_stdout_open_does_not_hold_the_call(exits: Exits) -> None:
-    async with asyncio.timeout(5):
-        ended = await run(bash("sleep 60 & echo $!"), exits)
+    async with asyncio.timeout(WITHIN):
+        ended = await run(bash("sleep 600 & echo $!"), exits)
     await until_dead(int(ended.stdout))
 
 
 async def test_an_endless_writer_left_behind_does_not_hold_the_call(exits: Exits) -> None:
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(WITHIN):
         ended = await run(bash("yes & echo $! >&2", max_stdout=1 << 30), exits)
     await until_dead(int(ended.stderr))
 

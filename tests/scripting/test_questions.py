@@ -9,7 +9,7 @@ import pytest
 
 from tests.scripting.conftest import MakeYard
 from tests.scripting.yard import Recorder, Yard, able, calling, run, text_of
-from tests.until import until, until_exists
+from tests.until import WITHIN, until, until_exists
 from toolyard.errors import MISSING_CAPABILITY, ProtocolError, ToolError
 from toolyard.protocol.call import Client, JsonObject, Questions
 from toolyard.protocol.revisions import R2025_06_18, R2026_07_28
@@ -146,10 +146,10 @@ async def test_several_questions_in_turn(yard: Yard) -> None:
 
 async def test_the_timeout_stands_still_while_a_question_is_open(yard: Yard) -> None:
     async def slowly(questions: Questions) -> JsonObject:
-        await asyncio.sleep(1.0)
+        await asyncio.sleep(3.0)
         return {"elicit": {"action": "accept"}}
 
-    tool = yard.bash("ask.sh", ASK + FORM, timeoutSecs=0.5)
+    tool = yard.bash("ask.sh", ASK + FORM, timeoutSecs=2.5)
     result = await run(tool, call=able(elicitation={}), channel=Recorder(slowly))
     assert result["isError"] is False
 
@@ -165,7 +165,7 @@ async def test_a_call_that_waits_for_an_answer_holds_no_place(a_yard: MakeYard) 
     channel = Recorder(later)
     tool = yard.bash("ask.sh", ASK + FORM)
     asking = asyncio.create_task(run(tool, call=able(elicitation={}), channel=channel))
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(WITHIN):
         await channel.until("ask")
         assert text_of(await run(yard.bash("other.sh", "echo other"))) == "other"
     answered.set()
@@ -217,7 +217,7 @@ async def test_a_question_ends_with_its_call(a_yard: MakeYard, how: str) -> None
         call.cancel()
     (yard.root / "go").touch()
     await asyncio.gather(call, return_exceptions=True)
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(WITHIN):
         await given_up.wait()
         assert text_of(await run(yard.bash("next.sh", "echo next"))) == "next"
 
