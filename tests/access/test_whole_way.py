@@ -77,7 +77,7 @@ async def log_in(registry: Path, env: dict[str, str]) -> str:
     assert process.stderr is not None
     said = ""
     while not LINK.search(said):
-        line = await asyncio.wait_for(process.stderr.readline(), 20)
+        line = await asyncio.wait_for(process.stderr.readline(), 60)
         assert line, said
         said += line.decode()
     found = LINK.search(said)

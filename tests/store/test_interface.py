@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from tests.until import until
+from tests.until import WITHIN, until
 from toolyard.store.interface import ABSENT, Cap, Event, Lease, LeaseLost, Rate, Store
 
 LONG = 60.0
@@ -197,12 +197,12 @@ async def test_who_waits_for_more_gets_it_when_it_comes(store: Store) -> None:
     await asyncio.sleep(0.05)  # they may hear of the first, which is not what they wait for
     assert not any(task.done() for task in waiting)
     await store.append("s", numbered(2), CAP)
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(WITHIN):
         assert await asyncio.gather(*waiting) == [numbered(2)] * 5
 
 
 async def test_a_wait_for_more_ends(store: Store) -> None:
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(WITHIN):
         assert await store.events("s", 0, wait=0.05) == []
 
 

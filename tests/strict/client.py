@@ -16,7 +16,7 @@ from tests.strict.schema import MODERN, Json, JsonObject, judge
 Answers: TypeAlias = dict[str, Callable[[JsonObject], JsonObject]]
 
 PREFIX = "io.modelcontextprotocol/"
-WITHIN = 15.0
+WITHIN = 60.0
 TO_START = 60.0
 INFO = {"name": "strict-client", "version": "1"}
 UI = {"io.modelcontextprotocol/ui": {"mimeTypes": ["text/html;profile=mcp-app"]}}

@@ -10,7 +10,7 @@ from tests.strict.conversation import RpcError
 from tests.strict.features_blocks import block, in_a_prompt
 from tests.strict.pairing import Check, Lost, Pairing, Told, same
 from tests.strict.schema import MODERN, Json, JsonObject
-from tests.until import until
+from tests.until import WITHIN, until
 
 SINCE = {
     "annotations": "2025-03-26",
@@ -346,7 +346,7 @@ async def batches(pairing: Pairing) -> None:
         client.message("tools/call", {"name": name, "arguments": {"text": said}}, {})
         for said in ("one", "two")
     ]
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(WITHIN):
         results = await client.batch(messages)
     same([result["content"][0]["text"] for result in results], ["one", "two"], "the answers")
 

@@ -10,7 +10,7 @@ from tests.peers.raw import RawClient
 TASKS = "io.modelcontextprotocol/tasks"
 DECLARED: dict[str, Any] = {"extensions": {TASKS: {}}}
 ABLE: dict[str, Any] = {**DECLARED, "elicitation": {}}
-WITHIN = 15.0
+WITHIN = 60.0
 
 
 async def begun(client: RawClient, tool: str, arguments: Any = None, **params: Any) -> Any:

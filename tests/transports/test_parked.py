@@ -133,6 +133,6 @@ async def test_a_question_in_a_wrong_form_is_an_error_at_once(way: str, revision
     async with connected(way, revision) as (client, _):
         for wrong in WRONG:
             params = called("give", result={"resultType": "input_required", **wrong})
-            error = await client.error("tools/call", params, within=5)
+            error = await client.error("tools/call", params, within=20)
             assert error["code"] == -32603, wrong
             assert "wrong form" in error["message"], wrong
