@@ -10,13 +10,7 @@ import pytest
 
 from tests.processes import alive
 from tests.scripting.conftest import MakeYard
-from tests.scripting.yard import (
-    Recorder,
-    Yard,
-    calling,
-    run,
-    text_of,
-)
+from tests.scripting.yard import Recorder, Yard, calling, run, text_of
 from tests.until import WITHIN, until, until_dead, until_exists
 from toolyard.errors import ProtocolError, ToolError
 from toolyard.protocol.call import JsonObject
