@@ -12,7 +12,9 @@ import pytest
 from tests.gateway.yard import Yard
 from tests.peers.raw_http import HttpClient, over_http
 from tests.peers.serving import serving
+from tests.until import until
 from toolyard.access.tokens import hash_of, new_token
+from toolyard.context.meta_tools import META_NAMES
 
 LIMIT = 20_000
 REVISIONS = ["2024-11-05", "2025-11-25", "2026-07-28"]
@@ -170,6 +172,37 @@ async def test_without_a_limit_nothing_is_cut_or_listed(yard: Yard) -> None:
         assert [entry["name"] for entry in tools] == ["rows"]
         assert (await called(client, "rows"))["content"][0]["text"] == text
     assert not Path(env(yard)["TOOLYARD_RESULTS_DIR"]).exists()
+
+
+async def test_limits_and_views_come_and_go_with_edits_of_the_registry(yard: Yard) -> None:
+    text = large(100_000)
+    servers = [yard.upstream("u", tool("rows", text), expose="all")]
+    yard.registry(servers=servers)
+    async with (
+        serving(yard.file, "--no-page", env=env(yard)) as server,
+        over_http(server.url) as client,
+    ):
+
+        async def state() -> tuple[list[str], bool]:
+            tools = (await client.result("tools/list", within=30))["tools"]
+            result = await called(client, "rows")
+            whole = result["content"][0]["text"] == text
+            return sorted(entry["name"] for entry in tools), whole
+
+        plain = (["rows"], True)
+        assert await state() == plain
+        for context, expected in (
+            ({"resultLimit": "20 kB"}, (["read_result", "rows"], False)),
+            ({"pinned": []}, plain),
+            ({"view": "search"}, (sorted(META_NAMES), True)),
+            ({"pinned": []}, plain),
+        ):
+            yard.registry(servers=servers, context=context)
+
+            async def is_so(expected: tuple[list[str], bool] = expected) -> bool:
+                return await state() == expected
+
+            await until(is_so)
 
 
 async def test_what_is_kept_is_bounded_and_expires(yard: Yard) -> None:
