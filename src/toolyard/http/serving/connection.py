@@ -65,7 +65,7 @@ class ServerConnection(asyncio.Protocol):
         self._transport = transport  # type: ignore[assignment]  # always a TCP transport
         self._client = transport.get_extra_info("peername")
         server = self.server
-        server.connections.add(self)
+        server.connections[self] = None
         if not (server.addresses.enter(self.address) and server.has_room()):
             self._refuse(503)
 
@@ -100,7 +100,7 @@ class ServerConnection(asyncio.Protocol):
             self.writable = None
 
     def connection_lost(self, error: Exception | None) -> None:
-        self.server.connections.discard(self)
+        self.server.connections.pop(self, None)
         self.server.addresses.leave(self.address)
         del self._parser  # it refers to us: without it there is no cycle to collect
         self.resume_writing()

@@ -31,7 +31,7 @@ class HttpServer:
     loop: asyncio.AbstractEventLoop
     closing: bool = False
     patience: Patience = field(default_factory=Patience)
-    connections: set[ServerConnection] = field(default_factory=set)
+    connections: dict[ServerConnection, None] = field(default_factory=dict)  # in their order
     tasks: set[asyncio.Task[None]] = field(default_factory=set)
     heads: ResponseHeads = field(default_factory=ResponseHeads)
     most: int = 0
@@ -47,6 +47,7 @@ class HttpServer:
         idle = [connection for connection in self.connections if connection.idle]
         if len(idle) < 2:  # the new one is idle as well
             return False
+        # Many may come at the same moment: of those the first, and never the new one.
         min(idle, key=lambda connection: connection.last_active).close()
         return True
 
