@@ -39,7 +39,7 @@ _BUG = 70  # sysexits.h: internal software error
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class WorkerPlace:
     """What a worker is told about itself."""
 
     number: int
@@ -62,7 +62,7 @@ class Supervisor:
     def __init__(
         self,
         count: int,
-        work: Callable[[Place], int],
+        work: Callable[[WorkerPlace], int],
         ended: Callable[[int], None],
         ending: Callable[[], None],
         drain: float,
@@ -170,7 +170,7 @@ class Supervisor:
             for end in (self._held, self._news, self._signals, self._signalled):
                 os.close(end)
             said, message = self._said, bytes([worker.number])
-            place = Place(
+            place = WorkerPlace(
                 worker.number,
                 not self._served,
                 self._lifeline,

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from toolyard.http.serving.turns import Turns
-from toolyard.processes.supervisor import Place, Supervisor
+from toolyard.processes.supervisor import Supervisor, WorkerPlace
 from toolyard.store.machine import MachineCounts, WorkerCounts
 
 # The system's limit for the path of a socket is 104 to 108 bytes; a name takes some of them.
@@ -41,7 +41,7 @@ class Worker:
     """One of them, in its own process."""
 
     crew: Crew
-    place: Place
+    place: WorkerPlace
 
     @property
     def counts(self) -> WorkerCounts:
