@@ -103,7 +103,7 @@ class Results:
         """The target of `read_result`."""
         result = await asyncio.to_thread(self.store.find, call.caller, arguments["id"])
         if result is None:
-            raise ToolError("There is no result of that id: it has expired, or never was")
+            raise ToolError("There is no result with that id: it has expired or never existed")
         if "path" in arguments:
             return await asyncio.to_thread(_picked, result, arguments["path"])
         offset = arguments.get("offset", 0)

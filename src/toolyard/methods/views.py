@@ -126,4 +126,4 @@ def refuse_detour(via: str, tool: Tool) -> None:
 
 
 def unknown(name: str) -> ToolError:
-    return ToolError(f"There is no tool named '{shown(name)}': {FIND} finds those that there are")
+    return ToolError(f"There is no tool named '{shown(name)}': {FIND} shows which there are")

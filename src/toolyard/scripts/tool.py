@@ -38,7 +38,7 @@ class ScriptTarget:
 
     async def call(self, arguments: JsonObject, call: Call, channel: Channel) -> JsonObject:
         if call.task is not None and call.task.upstream is not None:
-            raise ToolError("the tool is another one by now: what it began cannot be waited for")
+            raise ToolError("the tool has been replaced: what it began can no longer be awaited")
         limit = self._limit(call)
         spec = self._spec(arguments, call, limit)
         outcome = await self._runner.run(spec, call, channel)

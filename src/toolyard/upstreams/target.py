@@ -82,7 +82,7 @@ class UpstreamTarget:
         self, begun: JsonObject, params: JsonObject, call: Call, channel: Channel
     ) -> JsonObject:
         if begun.get("tool") != params.get("name"):
-            raise ToolError("the tool is another one by now: what it began cannot be waited for")
+            raise ToolError("the tool has been replaced: what it began can no longer be awaited")
         return await self._peer.resume(begun, call, channel)
 
     def _without_secrets(self, value: Json) -> Any:

@@ -37,10 +37,12 @@ def add(parser: ArgumentParser) -> None:
         metavar="CLIENT|FILE",
         help="whose servers (default: every client on this machine)",
     )
-    parser.add_argument("--out", default=REGISTRY_FILE, metavar="FILE", help="(registry.json here)")
+    parser.add_argument(
+        "--out", default=REGISTRY_FILE, metavar="FILE", help="default: registry.json here"
+    )
     parser.add_argument("--env-file", metavar="FILE", help="write the secrets there, mode 600")
     parser.add_argument("--project", action="store_true", help="the files of this folder as well")
-    parser.add_argument("--skip-disabled", action="store_true", help="leave out what is off")
+    parser.add_argument("--skip-disabled", action="store_true", help="leave out disabled servers")
     parser.add_argument("--dry-run", action="store_true", help="print the servers, write nothing")
     parser.add_argument("--json", action="store_true", help="the report, for programs")
     parser.add_argument(

@@ -66,7 +66,9 @@ def check_writable(original: Original) -> None:
     if not os.access(original.real, os.W_OK):
         raise ValueError("cannot be written by you")
     if status.st_nlink > 1:
-        raise ValueError(f"has {status.st_nlink} names (hard links), which a new file would part")
+        raise ValueError(
+            f"has {status.st_nlink} names (hard links), which replacing it would separate"
+        )
     if _is_open_for_writing(original.real):
         raise ValueError("is open for writing in another program; close that first")
 
@@ -80,7 +82,7 @@ def exchange(original: Original, data: bytes, mode: int = 0o600) -> None:
         try:
             create_whole(original.real, data, mode)
         except FileExistsError:
-            raise ValueError("has been made by somebody else meanwhile") from None
+            raise ValueError("was created by somebody else in the meantime") from None
     else:
         _check_unchanged(original)
         check_writable(original)
@@ -122,7 +124,7 @@ def _copy_owner(real: str, temporary: str, status: os.stat_result) -> None:
         try:
             os.chown(temporary, status.st_uid, status.st_gid)
         except PermissionError:
-            raise ValueError("belongs to another user or group, which a new file could not") from (
+            raise ValueError("belongs to another user or group, and a new file would not") from (
                 None
             )
         os.chmod(temporary, stat.S_IMODE(status.st_mode))

@@ -133,7 +133,7 @@ class Elsewhere:
         except PeerLost as error:
             if exchange.repeatable and not exchange.response.begun:
                 return False
-            log.warning("a request was passed on to %s in vain: %s", owner, error)
+            log.warning("a request could not be passed on to %s: %s", owner, error)
             await _lost(exchange, request_id)
         return True
 
