@@ -9,7 +9,7 @@ import signal
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -22,7 +22,7 @@ from tests.until import until
 from tests.workers.doors import doors, in_turn
 from tests.workers.yard import crewed
 
-MODERN = "2026-07-28"
+MODERN, CORE = "2026-07-28", "2025-11-25"
 ANSWER = {"action": "accept", "content": {"name": "Ada"}}
 
 
@@ -54,6 +54,23 @@ async def test_any_worker_shows_feeds_and_ends_the_task_of_another(
                 else True
             )
         )
+
+
+async def test_a_session_of_another_worker_is_asked_the_questions_of_the_task_it_waits_for(
+    yard: Yard, state: dict[str, str]
+) -> None:
+    able: dict[str, Any] = {"elicitation": {}}
+    answers = {"elicitation/create": ANSWER}
+    async with crewed(yard.root, env=state) as server, doors(server) as urls:
+        one, other = urls.values()
+        async with (
+            over_http(one, CORE, capabilities=able) as here,
+            over_http(other, CORE, capabilities=able, answers=answers) as there,
+        ):
+            task = (await begun(here, "asks", task={}))["taskId"]
+            result = await there.result("tasks/result", {"taskId": task})
+            assert result["content"][0]["text"].strip() == "Ada"
+            assert (here.questions, len(there.questions)) == ([], 1)
 
 
 @pytest.fixture
