@@ -256,3 +256,19 @@ async def test_a_client_of_the_core_form_asks_a_server_of_the_extension_alone_fo
         async with over_http(gate.url, MODERN, capabilities=ABLE) as client:
             assert (await client.call("plain"))["resultType"] == "complete"
             assert (await begun(client, name))["resultType"] == "task"
+
+
+@pytest.mark.parametrize("revision", [OLD, CORE])
+async def test_a_tool_is_listed_before_it_is_called_where_nobody_knows_whether_it_must_be_a_task(
+    server: Listening, tmp_path: Path, revision: str
+) -> None:
+    """What was kept of its server is from another revision, which has no word for it."""
+    folder = tmp_path / "gate"
+    folder.mkdir()
+    (folder / "registry.json").write_text(json.dumps({"servers": [upstream(server)]}))
+    await remember(folder / "registry.json", CORE)
+    async with (
+        gateway(folder, upstream(server)) as gate,
+        over_http(gate.url, revision) as client,
+    ):
+        assert (await client.call("only"))["content"][0]["text"].strip() == "only"

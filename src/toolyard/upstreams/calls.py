@@ -13,7 +13,7 @@ from typing import Protocol, runtime_checkable
 from toolyard.errors import HEADER_MISMATCH, ProtocolError
 from toolyard.protocol.call import Call, Caller, Channel, JsonObject
 from toolyard.protocol.eras.headers import parameters
-from toolyard.protocol.tasks.words import FORBIDDEN, OPTIONAL, REQUIRED, UPSTREAM, needs_tasks
+from toolyard.protocol.tasks.words import OPTIONAL, REQUIRED, UPSTREAM, needs_tasks
 from toolyard.upstreams.background import Background
 from toolyard.upstreams.condition import Condition
 from toolyard.upstreams.connections import Connections, Loan, client_of
@@ -102,7 +102,7 @@ class Calls:
         Where the client can take a handle, it is for our caller to make one of it.
         """
         if session.takes_tasks:
-            params = self._as_task(params, running)
+            params = await self._as_task(params, running)
         result = await self._send(session, method, params, running)
         if not running.tasks:
             return result
@@ -164,13 +164,17 @@ class Calls:
         headers = parameters(places, params.get("arguments") or {}) if places else NO_HEADERS
         return session.request(method, params, running, headers=headers)
 
-    def _as_task(self, params: JsonObject, running: Running) -> JsonObject:
+    async def _as_task(self, params: JsonObject, running: Running) -> JsonObject:
         """In the core form it is for us to ask for a task: if we have one, or if we must."""
-        support = self._listings.task_support(running.call.caller, params["name"])
-        if support == FORBIDDEN or (support == OPTIONAL and running.call.task is None):
-            return params
-        running.tasks = True
-        return {**params, "task": {}}
+        call, name = running.call, params["name"]
+        support = self._listings.task_support(call.caller, name)
+        if support is None:
+            await self._listings.get(client_of(call, running.channel.session))
+            support = self._listings.task_support(call.caller, name)
+        if support == REQUIRED or (support == OPTIONAL and call.task is not None):
+            running.tasks = True
+            return {**params, "task": {}}
+        return params
 
     async def _list_and_send(
         self, session: UpstreamSession, method: str, params: JsonObject, running: Running

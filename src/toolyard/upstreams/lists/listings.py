@@ -63,8 +63,8 @@ class Listings:
         """Which arguments the tool wants in headers; None where it must be listed first."""
         return self._records.headers(self._definition.login_of(caller), tool)
 
-    def task_support(self, caller: Caller, tool: str) -> Support:
-        """Whether the tool runs as a task, as far as it was listed."""
+    def task_support(self, caller: Caller, tool: str) -> Support | None:
+        """Whether the tool runs as a task of the core form; None where it must be listed first."""
         return self._records.task_support(self._definition.login_of(caller), tool)
 
     def forget(self, caller: Caller) -> None:

@@ -19,7 +19,7 @@ from toolyard.protocol.client import ASKED
 from toolyard.protocol.client import key_of as client_key
 from toolyard.protocol.eras.headers import header_parameters
 from toolyard.protocol.revisions import ALL
-from toolyard.protocol.tasks.words import FORBIDDEN, Support, support_in
+from toolyard.protocol.tasks.words import Support, support_in
 from toolyard.upstreams.connections import ANYBODY, Downstream
 from toolyard.upstreams.definition import Learnt, ServerDefinition
 from toolyard.upstreams.lists.disk import RecordKeeper, UpstreamRecord
@@ -147,8 +147,9 @@ class Records:
             if "execution" in tool or (revision is not None and revision.tasks == "core"):
                 self._supports[caller, str(tool.get("name"))] = support_in(tool)
 
-    def task_support(self, caller: str, tool: str) -> Support:
-        return self._supports.get((caller, tool), FORBIDDEN)
+    def task_support(self, caller: str, tool: str) -> Support | None:
+        """None where the tool has not been listed in that revision."""
+        return self._supports.get((caller, tool))
 
     # -- arguments that travel in headers ----------------------------------------------
 
