@@ -21,6 +21,7 @@ from tests.tasks.knowing import ABLE, DECLARED, begun, outcome, reaches
 from tests.until import until
 
 UNHURRIED = str(Path(__file__).with_name("unhurried.py"))
+TWO_ERAS = str(Path(__file__).with_name("two_eras.py"))
 MODERN, CORE, OLD = "2026-07-28", "2025-11-25", "2024-11-05"
 ASKED: dict[str, Any] = {"elicitation": {}}
 PROGRESS = "; mcp_progress 40 half 100; sleep 1.5; answer="
@@ -272,3 +273,23 @@ async def test_a_tool_is_listed_before_it_is_called_where_nobody_knows_whether_i
         over_http(gate.url, revision) as client,
     ):
         assert (await client.call("only"))["content"][0]["text"].strip() == "only"
+
+
+@pytest.mark.parametrize(
+    ("revision", "able"), [(OLD, {}), ("2025-06-18", ASKED), (CORE, ASKED), (CORE, {})]
+)
+async def test_a_server_with_tasks_in_the_other_era_is_asked_there(
+    tmp_path: Path, revision: str, able: dict[str, Any]
+) -> None:
+    """Clients of the handshake era are served in it, where such a server can only refuse."""
+    server = {
+        "name": "two",
+        "expose": "all",
+        "stdio": {"command": sys.executable, "args": [TWO_ERAS]},
+    }
+    async with (
+        gateway(tmp_path / "gate", server) as gate,
+        over_http(gate.url, revision, capabilities=able) as client,
+    ):
+        for _ in range(2):
+            assert (await client.call("must"))["content"][0]["text"] == "done"

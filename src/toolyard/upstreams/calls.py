@@ -19,7 +19,7 @@ from toolyard.upstreams.condition import Condition
 from toolyard.upstreams.connections import Connections, Loan, client_of
 from toolyard.upstreams.conversation.driving import UpstreamTask, drive
 from toolyard.upstreams.conversation.roots import settle
-from toolyard.upstreams.conversation.running import Running, passes_tasks_on
+from toolyard.upstreams.conversation.running import Running, TaskForm, passes_tasks_on
 from toolyard.upstreams.conversation.session import UpstreamSession
 from toolyard.upstreams.link.link import NO_HEADERS, Lost, NotSent, TimedOut
 from toolyard.upstreams.lists.listings import Listings
@@ -55,10 +55,11 @@ class Calls:
         self, method: str, params: JsonObject, running: Running, *, again: bool
     ) -> JsonObject:
         call, loan, clean = running.call, None, False
-        session = self._connections.at_hand(call)
+        session = self._connections.at_hand(call) if running.form is None else None
         try:
             if session is None:
-                loan = await self._borrow(running, as_task=self._needs_task(method, params, call))
+                running.form = running.form or self._form_needed(method, params, call)
+                loan = await self._borrow(running)
                 session = loan.session
             result = await self._send_as_it_takes_it(session, method, params, running)
             clean = True
@@ -119,21 +120,23 @@ class Calls:
     async def resume(self, task: JsonObject, call: Call, channel: Channel) -> JsonObject:
         """Wait for a task that was begun before. Raises as `perform` does."""
         self._condition.refuse_if_disabled()
-        running = Running(call, channel)
+        running, begun = Running(call, channel), UpstreamTask(**task)
+        running.form = "core" if begun.core else "extension"
         loan = await self._borrow(running)
         try:
-            return await drive(loan.session, UpstreamTask(**task), running)
+            return await drive(loan.session, begun, running)
         finally:
             loan.release(True)
 
-    def _needs_task(self, method: str, params: JsonObject, call: Call) -> bool:
-        """Does it run as a task only, for a client whose own revision has none?"""
+    def _form_needed(self, method: str, params: JsonObject, call: Call) -> TaskForm | None:
+        """For a tool that runs as a task only, and a client whose own revision has none."""
         if method != "tools/call" or call.revision.tasks != "none":
-            return False
-        return self._listings.task_support(call.caller, params["name"]) == REQUIRED
+            return None
+        support = self._listings.task_support(call.caller, params["name"])
+        return "core" if support == REQUIRED else None
 
-    async def _borrow(self, running: Running, *, as_task: bool = False) -> Loan:
-        loan = await self._connections.lend(running, as_task=as_task)
+    async def _borrow(self, running: Running) -> Loan:
+        loan = await self._connections.lend(running)
         session = loan.session
         try:
             roots = session.roots
@@ -188,8 +191,8 @@ class Calls:
         self, error: ProtocolError, session: UpstreamSession | None, running: Running
     ) -> bool:
         """Was it refused unread, for a reason that we can do something about?"""
-        if _insists_on_tasks(error, running):
-            return True
+        if needs_tasks(error) and session is not None:
+            return _takes_on(running, session)
         return self._is_outdated(error, session, running.call.caller)
 
     def _is_outdated(
@@ -210,15 +213,16 @@ class Calls:
         await self._checks.cancel()
 
 
-def _insists_on_tasks(error: ProtocolError, running: Running) -> bool:
+def _takes_on(running: Running, session: UpstreamSession) -> bool:
     """It refused to run other than as a task: for a client that knows none, we look after that.
 
-    A client of a revision that has them hears the refusal: it may declare them and call again.
+    Over a connection that has them: one of the other era knows no extension. A client of a
+    revision that has them hears the refusal: it may declare them and call again.
     """
-    knows = running.call.revision.tasks == "extension"
-    if running.tasks or knows or not needs_tasks(error):
+    if running.call.revision.tasks == "extension" or (running.tasks and session.modern):
         return False
     running.tasks = True
+    running.form = "extension"
     return True
 
 

@@ -21,7 +21,7 @@ from toolyard.protocol.guise import PLAIN, Guise, guise_of
 from toolyard.protocol.revisions import LATEST, LATEST_HANDSHAKE, Revision, older
 from toolyard.upstreams.background import Background
 from toolyard.upstreams.conversation.roots import settle
-from toolyard.upstreams.conversation.running import Owner, Running
+from toolyard.upstreams.conversation.running import Owner, Running, TaskForm
 from toolyard.upstreams.conversation.session import UpstreamSession
 from toolyard.upstreams.definition import Learnt, ServerDefinition
 from toolyard.upstreams.link.link import NotSent
@@ -80,6 +80,12 @@ def client_of(call: Call, session: Session | None) -> Downstream:
     return Downstream(call.caller, guise_of(call.revision, call.client), session, call.revision)
 
 
+def _with_tasks(client: Downstream, form: TaskForm) -> Downstream:
+    if form == "core":
+        return client._replace(session=None, revision=LATEST_HANDSHAKE)
+    return client._replace(session=None, revision=LATEST, guise=client.guise._replace(modern=True))
+
+
 def nothing(clean: bool) -> None:
     pass
 
@@ -119,11 +125,11 @@ class Connections:
         slot.last_used = monotonic()
         return slot.live
 
-    async def lend(self, running: Running, *, as_task: bool = False) -> Loan:
-        """The connection for a call; `as_task`: in a revision that has them, not the client's."""
+    async def lend(self, running: Running) -> Loan:
+        """The connection for a call: the client's own, or one in a revision that has tasks."""
         client = client_of(running.call, running.channel.session)
-        if as_task:
-            client = client._replace(session=None, revision=LATEST_HANDSHAKE)
+        if running.form is not None:
+            client = _with_tasks(client, running.form)
         if await self._shares(client):
             return await self.shared(client)
         if client.session is not None:

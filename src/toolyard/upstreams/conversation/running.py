@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 from toolyard.processes.pacing import Pace
 from toolyard.protocol.call import Call, Channel, Json, JsonObject, Session
@@ -16,6 +16,7 @@ from toolyard.upstreams.link.link import MAX_MESSAGE, UNREQUESTED_RATE
 
 log = logger("upstreams")
 MESSAGE_RATE = 100.0
+TaskForm: TypeAlias = Literal["core", "extension"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,6 +134,7 @@ class Running:
         "call",
         "channel",
         "deadline",
+        "form",
         "message_rate",
         "number",
         "tasks",
@@ -149,6 +151,8 @@ class Running:
             call.task is not None
             or ("extensions" in call.client.capabilities and passes_tasks_on(call))
         )
+        # The form of tasks that its connection must have, where the client's own may lack it.
+        self.form: TaskForm | None = None
         self.asked = 0
         self._waiting = 0
         self.deadline: CallDeadline | None = None
