@@ -133,7 +133,10 @@ async def test_a_record_is_forgotten_when_its_time_is_over(opening: Opening) -> 
     await until(lambda: time.time() * 1000 > record.expires)
     assert await owner.read("one") is None
     assert await owner.summaries() == []
-    assert (await owner.holdings("ann")).kept == 0
+    # It goes by the store's clock, which began a little later.
+    async with asyncio.timeout(10):
+        while (await owner.holdings("ann")).kept:
+            await asyncio.sleep(0.01)
 
 
 async def test_notes_reach_the_process_that_runs_the_task_once_and_in_order(
