@@ -53,6 +53,7 @@ export async function refreshCalls(): Promise<void> {
 }
 
 export function start(): void {
+  readAll();
   void follow();
   setInterval(slideRate, 1000);
 }
@@ -62,7 +63,7 @@ async function follow(): Promise<void> {
     try {
       for await (const { name, data } of events("events")) {
         wait = 500;
-        if (name === "hello") connected();
+        if (name === "hello") connected(data as unknown as { latest: number });
         if (name === "catalog") catalogChanged();
         if (name === "servers") void refreshOverview();
         if (name === "traffic") heard(data as unknown as Heard);
@@ -73,23 +74,30 @@ async function follow(): Promise<void> {
         return;
       }
     }
-    if (connection.value === "connecting") readAll();
     connection.set("lost");
     await new Promise((resolve) => setTimeout(resolve, wait));
   }
 }
 
-/** Read once the changes are followed: what changes between the two would never be heard of. */
-function connected(): void {
-  if (connection.value === "lost") edition.update((n) => n + 1);
+/** What changed after it was read and before the changes are followed was never heard of. */
+function connected({ latest }: { latest: number }): void {
+  const wasLost = connection.value === "lost";
   connection.set("open");
-  readAll();
+  if (wasLost) {
+    edition.update((n) => n + 1);
+    readAll();
+    return;
+  }
+  void Promise.all([reading, refreshOverview()]).then(() => {
+    if (catalog.value.data?.digest !== overview.value.data?.digest) catalogChanged();
+    if ((calls.value.data?.latest ?? 0) < latest) void refreshCalls();
+  });
 }
 
+let reading: Promise<unknown> = Promise.resolve();
+
 function readAll(): void {
-  void refreshOverview();
-  void refreshCatalog();
-  void refreshCalls();
+  reading = Promise.all([refreshOverview(), refreshCatalog(), refreshCalls()]);
 }
 
 function catalogChanged(): void {
