@@ -148,6 +148,17 @@ async def test_of_those_who_come_at_once_the_idle_make_way(tmp_path: Path) -> No
         assert answers == [b"HTTP/1.1 200"] * 19
 
 
+async def test_hundreds_may_come_while_it_is_busy(tmp_path: Path) -> None:
+    if int(Path("/proc/sys/net/core/somaxconn").read_text()) < 512:
+        pytest.skip("this machine lets fewer wait")
+    async with serving(tmp_path, "--no-page") as server, AsyncExitStack() as stack:
+        server.process.send_signal(signal.SIGSTOP)
+        stack.callback(server.process.send_signal, signal.SIGCONT)
+        async with asyncio.timeout(20):
+            for _ in range(400):
+                stack.callback((await connected(server))[1].close)
+
+
 async def _more_than_may(server: Listening) -> None:
     async with AsyncExitStack() as stack:
         client = await stack.enter_async_context(over_http(server.url, OLD))

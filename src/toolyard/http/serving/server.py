@@ -15,6 +15,7 @@ from typing import Protocol
 
 from toolyard.http.response import Responder, ResponseHeads
 from toolyard.http.serving.connection import ServerConnection
+from toolyard.http.serving.listening import BACKLOG
 from toolyard.http.serving.patience import Addresses, Patience
 
 TICK = 1.0
@@ -71,10 +72,12 @@ class OwnSocket:
 
     async def open(self, make: Callable[[], ServerConnection], held: Callable[[], int]) -> None:
         loop = asyncio.get_running_loop()
+        # Named here as well: a loop listens anew, and lets no more than 100 wait by itself.
         if self._sock.family == socket.AF_UNIX:
-            self._listener = await loop.create_unix_server(make, sock=self._sock)
+            opening = loop.create_unix_server(make, sock=self._sock, backlog=BACKLOG)
         else:
-            self._listener = await loop.create_server(make, sock=self._sock)
+            opening = loop.create_server(make, sock=self._sock, backlog=BACKLOG)
+        self._listener = await opening
 
     def close(self) -> None:
         if self._listener is not None:
