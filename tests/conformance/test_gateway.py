@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from tests.conformance.suite import EXPECTED, run
+from tests.gateway.listed import until_listed
 from tests.peers import sdk_conformance_server as sdk
 from tests.peers.sdk_fixtures import PROJECT
 from tests.peers.serving import Listening, copied, environment, listening, serving, toolyard
@@ -25,6 +26,7 @@ async def gateway(folder: Path, upstream: dict[str, Any]) -> AsyncIterator[Liste
     server = {"name": "fixtures", "expose": "all", **upstream}
     registry.write_text(json.dumps({"servers": [server]}))
     async with serving(registry) as running:
+        await until_listed(running)
         yield running
 
 

@@ -9,10 +9,11 @@ from tests.until import until
 
 
 async def until_listed(server: Listening, *tools: str) -> None:
+    """Once there are these tools; any, where none is named."""
     async with over_http(server.url, MODERN, checked=False) as client:
 
         async def all_are() -> bool:
             listed = (await client.result("tools/list"))["tools"]
-            return {tool["name"] for tool in listed} >= set(tools)
+            return bool(listed) and {tool["name"] for tool in listed} >= set(tools)
 
         await until(all_are)

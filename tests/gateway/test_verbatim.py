@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from tests.gateway.eras import HANDSHAKE, MODERN
+from tests.gateway.listed import until_listed
 from tests.gateway.pages import served_files
 from tests.gateway.test_real_servers import AS_TASK, prepared, published_servers
 from tests.gateway.yard import Yard
@@ -153,6 +154,7 @@ async def test_published_servers_are_heard_word_for_word(
             ]
         )
         async with serving(registry, "--no-page") as running:
+            await until_listed(running, *(server.calls[0][0] for server in servers))
             for server in servers:
                 async with over_http(running.url, server.revision, checked=False) as client:
                     for tool, arguments in server.calls:
@@ -189,6 +191,7 @@ async def test_the_official_fixtures_are_heard_word_for_word(yard: Yard) -> None
         serving(registry, "--no-page") as running,
         over_http(running.url, MODERN, checked=False) as client,
     ):
+        await until_listed(running, "test_simple_text")
         for method, params in FIXTURES:
             text = await received(client, method, params)
             assert text[1:-1] in log.read_bytes(), params
