@@ -19,6 +19,7 @@ from typing import Any
 
 from tests.peers.http1 import Event, Reply, fetch
 from tests.peers.serving import ROOT, Listening, serving
+from tests.until import until
 
 DEMO = ROOT / "examples" / "demo"
 CONFORMANCE = ROOT / "tests" / "projects" / "conformance"
@@ -123,9 +124,21 @@ async def opened(
 
 
 async def settled(api: Api) -> None:
-    """A first list waits until the upstreams have said what they have."""
+    """A list waits until the upstreams have said what they have, but not for a slow start."""
+    await _list(api)
+    await until(lambda: _all_have_started(api))
+    await _list(api)
+
+
+async def _list(api: Api) -> None:
     async with api.call("tools/list", {}) as reply:
         assert [event.event async for event in reply.events()][-1] == "result"
+
+
+async def _all_have_started(api: Api) -> bool:
+    async with fetch("GET", f"{api.origin}/status", api.headers) as reply:
+        assert reply.status == 200, reply.status
+        return all(server["state"] != "starting" for server in (await reply.json())["servers"])
 
 
 async def found(server: Listening) -> tuple[str, str]:
