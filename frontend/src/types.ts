@@ -61,8 +61,17 @@ export interface Overview {
   errors: number;
   servers: ServerRow[];
   store: SharedStore | null;
-  /** The others that serve the same: the servers of each, with their state and its reason. */
-  processes?: { process: string; servers: [string, string, string | null][] }[];
+  /** Those that serve the same, where there are several. */
+  processes?: {
+    process: string;
+    self: boolean;
+    host: string;
+    pid: number;
+    calls: number;
+    errors: number;
+    /** Their names, states, and the reasons for these. */
+    servers: [string, string, string | null][];
+  }[];
   warnings: string[];
   broken: Record<string, string>;
   traffic: boolean;

@@ -1,6 +1,7 @@
-/** The other processes that serve the same, workers and replicas, and how their servers are. */
+/** The processes that serve the same, workers and replicas: their calls, and how their servers are. */
+import { count } from "../format";
 import type { Overview } from "../types";
-import { Text } from "../ui/text";
+import { plain, Text } from "../ui/text";
 import { StateBadge } from "./server";
 
 type Process = NonNullable<Overview["processes"]>[number];
@@ -10,13 +11,15 @@ const STATES: Record<string, string> = { up: "ready", down: "failed" };
 
 export function Processes({ processes }: { processes: Process[] }) {
   return (
-    <section aria-label="Other processes">
-      <h2>Other processes that serve the same</h2>
+    <section aria-label="Processes">
+      <h2>Processes that serve this</h2>
       <div class="table-box" tabIndex={0}>
         <table class="data">
           <thead>
             <tr>
               <th>Process</th>
+              <th>Calls</th>
+              <th>Failed</th>
               <th>Its servers</th>
             </tr>
           </thead>
@@ -24,10 +27,13 @@ export function Processes({ processes }: { processes: Process[] }) {
             {processes.map((one) => (
               <tr key={one.process}>
                 <td>
-                  <code>
-                    <Text of={one.process} />
-                  </code>
+                  <code title={plain(one.process)}>
+                    <Text of={`${one.host} ${one.pid}`} />
+                  </code>{" "}
+                  {one.self && <span class="quiet">answers this page</span>}
                 </td>
+                <td class="number">{count(one.calls)}</td>
+                <td class="number">{count(one.errors)}</td>
                 <td>
                   <Servers of={one} />
                 </td>
