@@ -4,6 +4,8 @@
       │                     ^ │
       │                     └─┘ a look fails: again, after a longer pause
       └──it refuses to write──> open, with an error in its condition, until a write succeeds
+                                and none was refused for a while: a full store still takes
+                                what needs no memory
 
 Commands that are issued while others are under way wait for these and go together: under load
 there is one trip for many. Whoever waits when the store goes away is told at once.
@@ -28,6 +30,7 @@ log = logger("store")
 DEADLINE = 1.0
 FIRST_PAUSE, LONGEST_PAUSE = 0.1, 2.0
 MOST_AT_ONCE = 1_000
+CALM = 5.0  # seconds without a refusal
 
 Client: TypeAlias = "Redis | RedisCluster"
 Command: TypeAlias = tuple[Any, ...]
@@ -42,6 +45,7 @@ class Trips:
         self._sending: asyncio.Task[None] | None = None
         self._looking: asyncio.Task[None] | None = None
         self._on_return: list[Callable[[], None]] = []
+        self._last_refusal = -CALM
         self.condition = StoreCondition(place, False, time.time(), "not looked for yet")
 
     def on_return(self, callback: Callable[[], None]) -> None:
@@ -84,7 +88,7 @@ class Trips:
             answer = await reply
         except ResponseError as error:
             raise self._refused(error) from None
-        if writes and self.condition.error:
+        if writes and self.condition.error and time.monotonic() - self._last_refusal > CALM:
             self._returned()
         return answer
 
@@ -95,6 +99,7 @@ class Trips:
         what = refusal(error)
         if what is None:
             return error
+        self._last_refusal = time.monotonic()
         said = f"the store at {self.condition.place} {what}"
         if said != self.condition.error:
             log.error("%s", said)
