@@ -43,7 +43,7 @@ const isOver = (task: TaskLine): boolean =>
 
 export function Tasks({ route }: { route: Route }) {
   const id = route.parts[0];
-  return id ? <TaskScreen key={id} id={id} /> : <TaskList />;
+  return <div class="screen">{id ? <TaskScreen key={id} id={id} /> : <TaskList />}</div>;
 }
 
 /** Asked for again while it may change: tasks go on whether anybody calls or not. */
