@@ -164,7 +164,7 @@ class Meanwhile(NamedTuple):
 MEANWHILE = {
     "changed": Meanwhile(True, lambda path: path.write_bytes(THEIRS), "has been changed", THEIRS),
     "removed": Meanwhile(True, lambda path: path.unlink(), "has been removed meanwhile", None),
-    "made": Meanwhile(False, lambda path: path.write_bytes(THEIRS), "has been made", THEIRS),
+    "made": Meanwhile(False, lambda path: path.write_bytes(THEIRS), "was created", THEIRS),
 }
 
 

@@ -10,9 +10,10 @@ from contextlib import contextmanager
 
 import pytest
 
-from tests.peers.raw_http import over_http
+from tests.peers.raw_http import HttpClient, over_http
 from tests.peers.serving import serving
 from tests.project.conftest import Folder, runner_of, source_of
+from tests.until import until
 from toolyard.catalog.entries import Entries
 from toolyard.protocol.kinds import KINDS
 from toolyard.sources.registry.lock.lock import file_hash
@@ -94,8 +95,11 @@ async def test_a_registry_that_cannot_be_read_for_a_moment_is_read_again(filled:
             registry.write_text(json.dumps(renamed))
             await server.says("Too many open files", seen)
         await server.says("registry loaded anew", seen)
-        listed = [tool["name"] for tool in (await client.result("tools/list"))["tools"]]
-        assert "virtual" in listed
+        await until(lambda: lists(client, "virtual"))
+
+
+async def lists(client: HttpClient, name: str) -> bool:
+    return name in [tool["name"] for tool in (await client.result("tools/list"))["tools"]]
 
 
 def test_a_script_that_cannot_be_read_for_a_moment_is_not_taken_for_another(filled: Folder) -> None:
