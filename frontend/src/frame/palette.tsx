@@ -26,7 +26,7 @@ const ICONS: Record<string, IconName> = {
 
 export function Palette({ screens }: { screens: Goal[] }) {
   const [open, setOpen] = useState(false);
-  useEffect(() => {
+  useLayoutEffect(() => {
     const pressed = (event: KeyboardEvent) => {
       if (event.key.toLowerCase() !== "k" || !(event.ctrlKey || event.metaKey)) return;
       event.preventDefault();

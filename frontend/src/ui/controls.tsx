@@ -1,6 +1,6 @@
 /** Small controls that many screens use. */
 import type { ComponentChildren } from "preact";
-import { useEffect, useId, useRef, useState } from "preact/hooks";
+import { useId, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { Icon, type IconName } from "./icon";
 import { Text } from "./text";
 
@@ -128,7 +128,8 @@ export function SearchField({
   points?: string | undefined;
 }) {
   const field = useRef<HTMLInputElement>(null);
-  useEffect(() => {
+  // As soon as the field is there: whoever sees it may press the key at once.
+  useLayoutEffect(() => {
     if (!hotkey) return;
     const focus = (event: KeyboardEvent) => {
       const target = event.target as HTMLElement;
