@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
@@ -40,11 +41,8 @@ def command_line(pid: int) -> str:
 
 
 def cpu_seconds(pids: Iterable[int]) -> float:
-    ticks = 0
-    for pid in pids:
-        fields = (PROC / str(pid) / "stat").read_text().rpartition(")")[2].split()
-        ticks += int(fields[11]) + int(fields[12])
-    return ticks / TICKS
+    """What they have spent, by the clock that each process has: /proc counts in steps of 10 ms."""
+    return sum(time.clock_gettime(~pid << 3 | 2) for pid in pids)
 
 
 def megabytes(pids: list[int]) -> float:
