@@ -8,7 +8,7 @@ import pytest
 
 from toolyard.protocol.codec import MAX_CONTAINERS, loads
 from toolyard.protocol.revisions import ALL, LATEST
-from toolyard.protocol.shape import shape_result
+from toolyard.protocol.shape import Opening, opening_of, shape_result
 from toolyard.protocol.verbatim import Verbatim, answer_in, passed_on
 
 ODD = (
@@ -96,6 +96,38 @@ def test_what_a_revision_adds_is_written_before_the_text() -> None:
 )
 def test_what_has_to_change_is_written_anew(text: bytes, date: str) -> None:
     assert _fit(text, date) is None
+
+
+RESULTS = [
+    PLAIN,
+    b"{}",
+    b'{"content":null}',
+    b'{"isError":true}',
+    b'{ "content":[],"_meta":{"a":1}}',
+    b'{"content":[],"resultType":"complete","x":1}',
+    b'{"resultType":"input_required","inputRequests":{}}',
+    b'{"content":[],"ttlMs":5}',
+    b'{"content":[],"structuredContent":[1]}',
+    b'{"content":[],"structuredContent":{}}',
+    b'{"structuredContent":{}}',
+    b'{"content":[{"type":"audio","data":""}]}',
+    b'{"content":[{"type":"text","annotations":{"lastModified":"now"}}]}',
+    b'{"contents":[]}',
+    b'{"messages":[{"role":"user","content":{"type":"audio"}}]}',
+]
+
+
+@pytest.mark.parametrize("method", ["tools/call", "prompts/get", "resources/read", "tasks/result"])
+@pytest.mark.parametrize("date", ALL)
+def test_the_short_way_says_what_the_long_one_would(date: str, method: str) -> None:
+    opening, short = Opening.of(STAMP), 0
+    for text in RESULTS:
+        begins = opening_of(method, loads(text), ALL[date], opening)
+        if begins is not None:
+            short += 1
+            assert begins + text[1:] == _fit(text, date, method)
+    takes_short_way = date == LATEST.date or (method == "tools/call" and date >= "2025-06-18")
+    assert bool(short) == (takes_short_way and method != "resources/read")
 
 
 @pytest.mark.parametrize(

@@ -174,9 +174,11 @@ class Request:
         return None
 
     def _take(self) -> bytes:
-        chunks, self._chunks, self._buffered = self._chunks, [], 0
+        chunks, self._chunks = self._chunks, []
         self._taken = self.whole
-        self._connection.read_on()
+        if self._buffered:
+            self._buffered = 0
+            self._connection.read_on()
         body = chunks[0] if len(chunks) == 1 else b"".join(chunks)
         if self._watcher is not None:
             self._watcher(body)

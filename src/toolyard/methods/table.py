@@ -150,13 +150,13 @@ def logging_in(handler: Handler, ask: AskToLogIn) -> Handler:
 
 def unwrapped(handler: Handler, is_full: Callable[[Call, Channel], Awaitable[bool]]) -> Handler:
     """The handler, for which a call through a call tool is a call of the tool it names."""
+    call_tools = tuple(CALL_TOOLS)
 
     def handle(call: Call, channel: Channel) -> Awaitable[Result]:
-        if call.method != "tools/call":
-            return handler(call, channel)
-        name = call.params.get("name")  # whatever a client sent
-        is_through = isinstance(name, str) and name in CALL_TOOLS
-        return through(call, channel) if is_through else handler(call, channel)
+        # In a tuple, as what a client sends for a name may have no hash.
+        if call.method == "tools/call" and call.params.get("name") in call_tools:
+            return through(call, channel)
+        return handler(call, channel)
 
     async def through(call: Call, channel: Channel) -> Result:
         params = _inner_params(call.params)

@@ -39,7 +39,14 @@ class ToolMethods:
     results: Results | None = None
 
     async def call(self, call: Call, channel: Channel) -> Result:
-        catalog, tool = self._at_hand(call) or await self._search(call, channel)
+        name = call.params.get("name")
+        if not isinstance(name, str):
+            raise ProtocolError(INVALID_PARAMS, "Tool name is required")
+        catalog = self.offer.at_hand(call)
+        tool = catalog.tools.get(name) if catalog is not None else None
+        # Nearly always it is at hand, which takes no waiting.
+        if catalog is None or tool is None or tool.unavailable is not None or name in OUR_NAMES:
+            catalog, tool = await self._search(call, channel)
         arguments = _arguments_of(call, catalog, tool)
         decision = self.permit(call, tool) if self.permit is not None else None
         if decision is not None:
@@ -64,19 +71,8 @@ class ToolMethods:
 
     async def resume(self, call: Call, channel: Channel) -> Result:
         """Go on with a call that is a task at an upstream."""
-        catalog, tool = self._at_hand(call) or await self._search(call, channel)
+        catalog, tool = await self._search(call, channel)
         return await self._use(catalog, tool, {}, call, channel)
-
-    def _at_hand(self, call: Call) -> tuple[Catalog, Tool] | None:
-        """The tool, where that takes no waiting: nearly always."""
-        name = call.params.get("name")
-        if not isinstance(name, str):
-            raise ProtocolError(INVALID_PARAMS, "Tool name is required")
-        catalog = self.offer.at_hand(call)
-        tool = catalog.tools.get(name) if catalog is not None else None
-        if catalog is None or tool is None or tool.unavailable is not None or name in OUR_NAMES:
-            return None
-        return catalog, tool
 
     async def _search(self, call: Call, channel: Channel) -> tuple[Catalog, Tool]:
         """One of ours if this call's view has it, else that of the catalog. Waits if it must."""

@@ -55,7 +55,8 @@ def loads(data: bytes) -> Json:
 
 def exact(data: bytes) -> Json:
     """Parse JSON text: exact integers, at most MAX_DEPTH levels. Raises ValueError."""
-    if len(data) > _MANY and _too_many(data):
+    size = len(data)
+    if size > _MANY and _too_many(data):
         raise TooMany(f"More than {MAX_CONTAINERS:,} objects and lists")
     try:
         value = orjson.loads(data)
@@ -64,10 +65,11 @@ def exact(data: bytes) -> Json:
         if _ENORMOUS_NUMBER not in data.translate(_ONLY_DIGITS):
             raise
         value = _slowly(data)
-    if len(data) > _LONG_TEXT and _is_plain(value, len(data) // _BYTES_A_PART):
-        return value
-    if len(data) > _SHALLOW and too_deep(data):
-        raise TooDeep(f"Nested deeper than {MAX_DEPTH} levels")
+    if size > _SHALLOW:
+        if size > _LONG_TEXT and _is_plain(value, size // _BYTES_A_PART):
+            return value
+        if too_deep(data):
+            raise TooDeep(f"Nested deeper than {MAX_DEPTH} levels")
     if _LONG_NUMBER in data.translate(_ONLY_DIGITS):
         return json.loads(data)
     return value

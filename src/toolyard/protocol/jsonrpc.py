@@ -114,10 +114,13 @@ def is_request_id(value: object) -> bool:
 
 
 def encode_result(message_id: RequestId | None, result: JsonObject | Encoded) -> bytes:
-    body = result.body if isinstance(result, Encoded) else dumps(result)
-    # In one piece: it may be long, and is copied once.
+    return encode_text(message_id, result.body if isinstance(result, Encoded) else dumps(result))
+
+
+def encode_text(message_id: RequestId | None, *result: bytes | memoryview) -> bytes:
+    """An answer whose result is text in parts: it may be long, and is copied once."""
     id_text = b"%d" % message_id if type(message_id) is int else dumps(message_id)
-    return b"".join((b'{"jsonrpc":"2.0","id":', id_text, b',"result":', body, b"}"))
+    return b"".join((b'{"jsonrpc":"2.0","id":', id_text, b',"result":', *result, b"}"))
 
 
 def encode_error(message_id: RequestId | None, error: ProtocolError) -> bytes:

@@ -13,31 +13,21 @@ the answer is read like any other message.
 from __future__ import annotations
 
 import re
-from typing import Any, NamedTuple, NoReturn
+from typing import NoReturn
 
 from toolyard.protocol.codec import TooDeep, TooMany, dumps, exact, half_pairs
 from toolyard.protocol.values import JsonObject
 
-_ID_FIRST, _THEN_RESULT = b'{"jsonrpc":"2.0","id":', b',"result":'
-_RESULT_FIRST, _THEN_ID = b'{"result":', b',"jsonrpc":"2.0","id":'
-_SPACED_ID_FIRST = re.compile(
+# The id first, then the result, with or without spaces in between.
+_ID_FIRST = re.compile(
     rb'\s*\{\s*"jsonrpc"\s*:\s*"2\.0"\s*,\s*"id"\s*:\s*(\d{1,18})\s*,\s*"result"\s*:\s*(?=\{)'
 )
-_SPACED_RESULT_FIRST = re.compile(rb'\s*\{\s*"result"\s*:\s*(?=\{)')
-_SPACED_ID_LAST = re.compile(
-    rb'\}(\s*,\s*"jsonrpc"\s*:\s*"2\.0"\s*,\s*"id"\s*:\s*(\d{1,18})\s*\}\s*)$'
-)
-_SPACED_END = re.compile(rb"\}(\s*\}\s*)$")
+_END = re.compile(rb"\}(\s*\}\s*)$")
+# The result first, then the id.
+_RESULT_FIRST = re.compile(rb'\s*\{\s*"result"\s*:\s*(?=\{)')
+_ID_LAST = re.compile(rb'\}(\s*,\s*"jsonrpc"\s*:\s*"2\.0"\s*,\s*"id"\s*:\s*(\d{1,18})\s*\}\s*)$')
 # Where the rest of an envelope is looked for. An id has at most 18 digits.
-_LONGEST_HEAD, _LONGEST_END = 52, 100
-
-
-class Place(NamedTuple):
-    """Of a result in an answer."""
-
-    start: int
-    end: int
-    number: bytes | bytearray
+_LONGEST_END = 100
 
 
 class Verbatim(JsonObject):
@@ -48,22 +38,25 @@ class Verbatim(JsonObject):
 
     @classmethod
     def of(cls, value: JsonObject, text: bytes) -> Verbatim:
-        # No __init__: this is done for every answer, and a call costs as much as the rest.
         result = cls(value)
         result.text = text
         return result
 
     def without(self, name: str) -> JsonObject:
         """A copy without this member; with its text, where that one's place in it is certain."""
-        copy = {key: value for key, value in self.items() if key != name}
-        text = self._text_without(name) if copy else None
-        return copy if text is None else Verbatim.of(copy, text)
+        copy = Verbatim(self)
+        value = dict.pop(copy, name)
+        text = self._text_without(dumps(name), dumps(value)) if copy else None
+        if text is None:
+            return {**copy}
+        copy.text = text
+        return copy
 
-    def _text_without(self, name: str) -> bytes | None:
-        key, text = dumps(name), self.text
-        member = key + b":" + dumps(self[name])
+    def _text_without(self, key: bytes, value: bytes) -> bytes | None:
+        text = self.text
         if text.count(key) != 1:
             return None
+        member = key + b":" + value
         # The first or the last member belongs to the result itself, whatever else is in it.
         if text.startswith(b"{" + member + b","):
             return b"{" + text[len(member) + 2 :]
@@ -83,57 +76,43 @@ for _change in (*_CHANGES, "setdefault", "update"):
 
 def answer_in(data: bytes | bytearray) -> JsonObject | None:
     """The answer in these bytes, its result verbatim; None where it has another form."""
-    place = _usual_place(data) or _unusual_place(data)
-    if place is None:
-        return None
-    start, end, number = place
-    # What stands between is the result if it is JSON by itself.
-    text = bytes(data[start:end])
-    value = _value(text)
-    if value is None:
-        return None
-    return {"jsonrpc": "2.0", "id": int(number), "result": Verbatim.of(value, text)}
-
-
-def _usual_place(data: bytes | bytearray) -> Place | None:
-    """Where the result begins and ends, and the id, as most servers write an answer."""
-    if not data.endswith(b"}"):
-        return None
-    if data.startswith(_ID_FIRST):
-        start = data.find(_THEN_RESULT, len(_ID_FIRST), _LONGEST_HEAD)
-        end, number = len(data) - 1, data[len(_ID_FIRST) : start]
-        start += len(_THEN_RESULT)
-    elif data.startswith(_RESULT_FIRST):
-        end = data.rfind(_THEN_ID, max(0, len(data) - _LONGEST_END))
-        start, number = len(_RESULT_FIRST), data[end + len(_THEN_ID) : -1]
+    head = _ID_FIRST.match(data)
+    if head is not None and data.endswith(b"}}"):  # as nearly every server writes it
+        start, end, number = head.end(), len(data) - 1, head[1]
     else:
-        return None
-    return Place(start, end, number) if number.isdigit() and end > start else None
-
-
-def _unusual_place(data: bytes | bytearray) -> Place | None:
-    """The same with spaces in between."""
-    head = _SPACED_ID_FIRST.match(data)
-    if head is not None:
-        tail = _SPACED_END.search(data, max(0, len(data) - _LONGEST_END))
-        return Place(head.end(), tail.start(1), head[1]) if tail is not None else None
-    head = _SPACED_RESULT_FIRST.match(data)
-    if head is None:
-        return None
-    tail = _SPACED_ID_LAST.search(data, max(0, len(data) - _LONGEST_END))
-    return Place(head.end(), tail.start(1), tail[2]) if tail is not None else None
-
-
-def _value(text: bytes) -> JsonObject | None:
+        place = _unusual_place(data, head)
+        if place is None:
+            return None
+        start, end, number = place
+    # What stands between is the result if it is JSON by itself.
+    text = data[start:end] if type(data) is bytes else bytes(memoryview(data)[start:end])
     if b"\n" in text or b"\r" in text:
         return None
     try:
-        value: Any = exact(text)
+        value = exact(text)
     except (TooDeep, TooMany):
         return None
     except ValueError:
         value = half_pairs(text)
-    return value if isinstance(value, dict) else None
+    if not isinstance(value, dict):
+        return None
+    result = Verbatim(value)
+    result.text = text
+    return {"jsonrpc": "2.0", "id": int(number), "result": result}
+
+
+def _unusual_place(
+    data: bytes | bytearray, head: re.Match[bytes] | None
+) -> tuple[int, int, bytes] | None:
+    """Where the result begins and ends, and the id, in the other forms that servers write."""
+    window = max(0, len(data) - _LONGEST_END)
+    if head is not None:
+        tail = _END.search(data, window)
+        return (head.end(), tail.start(1), head[1]) if tail is not None else None
+    head, tail = _RESULT_FIRST.match(data), _ID_LAST.search(data, window)
+    if head is None or tail is None:
+        return None
+    return head.end(), tail.start(1), tail[2]
 
 
 def passed_on(result: Verbatim, fit: JsonObject) -> bytes | None:

@@ -19,7 +19,14 @@ from toolyard.errors import (
 from toolyard.protocol.asking.asked import Asked, remembered
 from toolyard.protocol.asking.putting import fit_all, refuse_unaskable
 from toolyard.protocol.asking.questions import asked_by, urls_of
-from toolyard.protocol.asking.rounds import INPUT_REQUIRED, RESPONSES, STATE, answered, asking
+from toolyard.protocol.asking.rounds import (
+    INPUT_REQUIRED,
+    RESPONSES,
+    ROUND_PARAMS,
+    STATE,
+    answered,
+    asking,
+)
 from toolyard.protocol.call import (
     Call,
     Caller,
@@ -35,17 +42,18 @@ from toolyard.protocol.eras.manner import PLAIN, Manner
 from toolyard.protocol.eras.modern import MAY_ASK, Envelope, discover, stamp
 from toolyard.protocol.failures import failure
 from toolyard.protocol.identity import Identity
-from toolyard.protocol.jsonrpc import Message, RpcRequest, decode, encode_result
+from toolyard.protocol.jsonrpc import Message, RpcRequest, decode, encode_result, encode_text
 from toolyard.protocol.revisions import Revision
-from toolyard.protocol.shape import shape_result
+from toolyard.protocol.shape import Opening, opening_of, shape_result
 from toolyard.protocol.verbatim import Verbatim, passed_on
 from toolyard.telemetry import logger
 from toolyard.transports.bounds import Bounds
-from toolyard.transports.channels import ModernChannel, Wire
+from toolyard.transports.channels import ModernChannel, Send, modern_wire
 from toolyard.transports.parking import Parking
 from toolyard.transports.seal import Sealer
 
 log = logger("transports")
+_SHORT = 4096  # a copy of so few bytes is cheaper than a view
 # Looks on while the request of a client is answered, on a session if it has one.
 Observe: TypeAlias = Callable[
     [Call, Session | None, Callable[[], Awaitable[Result]]], Awaitable[Result]
@@ -91,6 +99,10 @@ class Edge:
     def stamp(self) -> JsonObject:
         return stamp(self.identity)
 
+    @cached_property
+    def opening(self) -> Opening:
+        return Opening.of(self.stamp)
+
 
 async def handle(edge: Edge, call: Call, channel: Channel) -> Result:
     """Run the handler: what escapes is a ProtocolError, or was a bug and is logged."""
@@ -98,12 +110,17 @@ async def handle(edge: Edge, call: Call, channel: Channel) -> Result:
         return await edge.handler(call, channel)
     except ProtocolError:
         raise
-    except ToolError as error:
-        if call.method != "tools/call":
-            raise ProtocolError(INTERNAL_ERROR, error.message) from None
-        return failure(error)
-    except Exception:
+    except Exception as error:
+        return _failed(call, error)
+
+
+def _failed(call: Call, error: Exception) -> Result:
+    """The result of a call that failed with this error, if it has one."""
+    if not isinstance(error, ToolError):
         raise bug(call.method) from None
+    if call.method != "tools/call":
+        raise ProtocolError(INTERNAL_ERROR, error.message) from None
+    return failure(error)
 
 
 def bug(method: str) -> ProtocolError:
@@ -140,9 +157,10 @@ def modern_call(
     address: Mapping[str, str] | None = None,
 ) -> Call:
     """The Call inside a modern request."""
-    params = {**request.params}
+    params, responses, state = {**request.params}, None, None
     params.pop("_meta", None)
-    responses, state = params.pop(RESPONSES, None), params.pop(STATE, None)
+    if not ROUND_PARAMS.isdisjoint(params):
+        responses, state = params.pop(RESPONSES, None), params.pop(STATE, None)
     return Call(
         request.method,
         params,
@@ -159,14 +177,14 @@ def modern_call(
     )
 
 
-def answer_modern(edge: Edge, call: Call, wire: Wire) -> Awaitable[Result]:
+def answer_modern(edge: Edge, call: Call, send: Send) -> Awaitable[Result]:
     """Answer a modern request. Raises ProtocolError."""
     if edge.observe is None:
-        return _answer_modern(edge, call, wire)
-    return edge.observe(call, None, lambda: _answer_modern(edge, call, wire))
+        return _answer_modern(edge, call, send)
+    return edge.observe(call, None, lambda: _answer_modern(edge, call, send))
 
 
-def _answer_modern(edge: Edge, call: Call, wire: Wire) -> Awaitable[Result]:
+def _answer_modern(edge: Edge, call: Call, send: Send) -> Awaitable[Result]:
     if call.method not in call.revision.methods:
         raise ProtocolError(METHOD_NOT_FOUND, "Method not found", shown(call.method))
     if call.method == "server/discover":
@@ -174,16 +192,16 @@ def _answer_modern(edge: Edge, call: Call, wire: Wire) -> Awaitable[Result]:
     if call.request_state is not None:
         state = edge.parking.sealer.open(call.request_state, call)
         if "parked" in state:
-            return edge.parking.resume(state["parked"], call, wire)
+            return edge.parking.resume(state["parked"], call, modern_wire(call, send))
         if "opening" in state:
             if _declined(call.input_responses or {}):
                 return _not_opened(call)
-            return _begin(edge, replace(call, request_state=None, input_responses=None), wire)
-        return _retry(edge, call, state, wire)
-    return _begin(edge, call, wire)
+            return _begin(edge, replace(call, request_state=None, input_responses=None), send)
+        return _retry(edge, call, state, send)
+    return _begin(edge, call, send)
 
 
-def _retry(edge: Edge, call: Call, state: JsonObject, wire: Wire) -> Awaitable[Result]:
+def _retry(edge: Edge, call: Call, state: JsonObject, send: Send) -> Awaitable[Result]:
     """The client is back with answers for whoever asked: they must fit the questions."""
     inquiry = Asked(state.get("asked", {}), state.get("fit"), state.get("rounds", 0))
     responses = call.input_responses or {}
@@ -196,7 +214,7 @@ def _retry(edge: Edge, call: Call, state: JsonObject, wire: Wire) -> Awaitable[R
     if fit_answers is None:
         return _ask_again(edge, call, inquiry, state["inner"])
     answers = {**responses, **fit_answers} if call.input_responses is not None else None
-    return _begin(edge, replace(call, request_state=state["inner"], input_responses=answers), wire)
+    return _begin(edge, replace(call, request_state=state["inner"], input_responses=answers), send)
 
 
 async def _refuse(call: Call, error: ToolError) -> Result:
@@ -212,8 +230,8 @@ async def _ask_again(edge: Edge, call: Call, inquiry: Asked, inner: str | None) 
     return asking(inquiry.current, token)
 
 
-def _begin(edge: Edge, call: Call, wire: Wire) -> Awaitable[Result]:
-    channel = ModernChannel(call, wire)
+def _begin(edge: Edge, call: Call, send: Send) -> Awaitable[Result]:
+    channel = ModernChannel(call, send)
     work = _handle_sealed(edge, call, channel)
     if call.method in MAY_ASK and not ASKED.isdisjoint(call.client.capabilities):
         return edge.parking.begin(call, channel, work)
@@ -241,11 +259,13 @@ async def _not_opened(call: Call) -> Result:
 async def _handle_sealed(edge: Edge, call: Call, channel: Channel) -> Result:
     """The state of a script or an upstream leaves here only under our seal."""
     try:
-        result = await handle(edge, call, channel)
+        result = await edge.handler(call, channel)  # not through `handle`: every call comes here
     except ProtocolError as error:
         if error.code != URL_REQUIRED or call.method not in MAY_ASK:
             raise
         return _ask_to_open(edge, call, error)
+    except Exception as error:
+        return _failed(call, error)
     if isinstance(result, Encoded) or result.get("resultType") != INPUT_REQUIRED:
         return result
     questions = asked_by(result)
@@ -270,8 +290,19 @@ def _ask_to_open(edge: Edge, call: Call, error: ProtocolError) -> Result:
 
 
 def encode(edge: Edge, call: Call, result: Result) -> bytes:
-    if isinstance(result, dict):
-        fit = shape_result(call.method, result, call.revision, edge.stamp)
-        text = passed_on(result, fit) if isinstance(result, Verbatim) else None
-        result = fit if text is None else Encoded(text)
-    return encode_result(call.id, result)
+    if isinstance(result, Encoded):
+        return encode_result(call.id, result)
+    if isinstance(result, Verbatim):
+        return _encode_verbatim(edge, call, result)
+    return encode_result(call.id, shape_result(call.method, result, call.revision, edge.stamp))
+
+
+def _encode_verbatim(edge: Edge, call: Call, result: Verbatim) -> bytes:
+    text = result.text
+    opening = opening_of(call.method, result, call.revision, edge.opening)
+    if opening is not None:
+        rest = text[1:] if len(text) < _SHORT else memoryview(text)[1:]
+        return encode_text(call.id, opening, rest)
+    fit = shape_result(call.method, result, call.revision, edge.stamp)
+    fit_text = passed_on(result, fit)
+    return encode_result(call.id, fit) if fit_text is None else encode_text(call.id, fit_text)

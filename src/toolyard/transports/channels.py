@@ -73,6 +73,11 @@ class Wire:
         self.notify("notifications/message", params)
 
 
+def modern_wire(call: Call, send: Send) -> Wire:
+    """What a modern request wants to hear, it says itself."""
+    return Wire(send, call.revision, call.meta.get("progressToken"), lambda: call.log_level)
+
+
 class Conversation(Session, Protocol):
     """A session whose client can be spoken to while a call runs."""
 
@@ -154,17 +159,19 @@ class SessionChannel(WiredChannel):
 class ModernChannel(WiredChannel):
     """The channel of a modern call: a question ends the round and parks the call."""
 
-    wire: Wire
-
-    def __init__(self, call: Call, wire: Wire) -> None:
+    def __init__(self, call: Call, send: Send) -> None:
         self._call = call
-        self.wire = wire
+        self._send = send
         self._open: Asked | None = None  # made at first use: most calls ask nothing
         self._next_question: asyncio.Future[None] | None = None
         self._answers: asyncio.Future[JsonObject] | None = None
         self._one_at_a_time: asyncio.Lock | None = None
 
     session = None
+
+    @cached_property
+    def wire(self) -> Wire:
+        return modern_wire(self._call, self._send)
 
     def close_stream(self) -> None:
         """A modern stream is the call itself: there is nothing to come back to."""

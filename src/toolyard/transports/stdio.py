@@ -60,7 +60,6 @@ from toolyard.protocol.shape import shape_error
 from toolyard.telemetry import logger
 from toolyard.transports.answer import Edge, answer_modern, bug, encode, modern_call
 from toolyard.transports.batches import answer_batch
-from toolyard.transports.channels import Wire
 from toolyard.transports.leaving import until_idle, until_orphaned
 from toolyard.transports.sessions import Agreement, HandshakeSession
 from toolyard.transports.unread import MOST_UNREAD, Unread
@@ -263,10 +262,7 @@ class StdioTransport:
             envelope = open_envelope(request.params)
             revision = envelope.revision
             call = modern_call(request, envelope, revision, self._caller)
-            wire = Wire(
-                self.send, revision, envelope.meta.get("progressToken"), lambda: envelope.level
-            )
-            return encode(self._edge, call, await answer_modern(self._edge, call, wire))
+            return encode(self._edge, call, await answer_modern(self._edge, call, self.send))
         except Exception as raised:
             error = raised if isinstance(raised, ProtocolError) else bug(request.method)
             return encode_error(request.id, shape_error(error, revision) if revision else error)

@@ -13,7 +13,7 @@ from typing import Protocol, runtime_checkable
 from toolyard.errors import HEADER_MISMATCH, ProtocolError
 from toolyard.protocol.call import Call, Caller, Channel, JsonObject
 from toolyard.protocol.eras.headers import parameters
-from toolyard.protocol.tasks.words import OPTIONAL, REQUIRED, UPSTREAM, needs_tasks
+from toolyard.protocol.tasks.words import FORBIDDEN, OPTIONAL, REQUIRED, UPSTREAM, needs_tasks
 from toolyard.upstreams.background import Background
 from toolyard.upstreams.condition import Condition
 from toolyard.upstreams.connections import Connections, Loan, client_of
@@ -84,16 +84,31 @@ class Calls:
         # Provably not written, or refused unread: a second attempt runs it once.
         return await self._attempt(method, params, running, again=False)
 
-    async def _send_as_it_takes_it(
+    def _send_as_it_takes_it(
         self, session: UpstreamSession, method: str, params: JsonObject, running: Running
-    ) -> JsonObject:
+    ) -> Awaitable[JsonObject]:
         """With the log level that is wanted, and as a task where it may be one."""
         level = running.call.log_level
         if level is not None and not session.logs_from(level):
-            await session.set_level(level)
-        may_be_task = running.tasks or (session.takes_tasks and method == "tools/call")
-        send = self._send_and_see_through if may_be_task else self._send
-        return await send(session, method, params, running)
+            return self._send_at_level(level, session, method, params, running)
+        if not running.tasks:
+            if not session.takes_tasks or method != "tools/call":
+                return self._send(session, method, params, running)
+            support = self._listings.task_support(running.call.caller, params["name"])
+            if support in (FORBIDDEN, OPTIONAL):  # and we have no task to make of it
+                return self._send(session, method, params, running)
+        return self._send_and_see_through(session, method, params, running)
+
+    async def _send_at_level(
+        self,
+        level: str,
+        session: UpstreamSession,
+        method: str,
+        params: JsonObject,
+        running: Running,
+    ) -> JsonObject:
+        await session.set_level(level)
+        return await self._send_as_it_takes_it(session, method, params, running)
 
     async def _send_and_see_through(
         self, session: UpstreamSession, method: str, params: JsonObject, running: Running

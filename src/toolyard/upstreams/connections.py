@@ -119,7 +119,9 @@ class Connections:
             if not ASKED.isdisjoint(call.client.capabilities):
                 return None
             client = guise_of(call.revision, call.client).key
-        slot = self._shared.get(SharedKey(self._definition.login_of(call.caller), modern, client))
+        # A plain tuple is as good a key, and every call comes here.
+        key = (self._definition.login_of(call.caller), modern, client)
+        slot: Slot | None = self._shared.get(key)  # type: ignore[call-overload]
         if slot is None:
             return None
         slot.last_used = monotonic()

@@ -245,10 +245,12 @@ class HttpClient:
         return self._tls
 
     def _give_back(self, connection: ClientConnection, idle: list[ClientConnection]) -> None:
-        if connection.reusable and self._waiters and self._hand_over(connection, idle):
+        if not connection.reusable:
+            self._discard(connection)
             return
-        if not connection.reusable or self._waiters:
-            self._discard(connection)  # its place goes to whoever waits
+        if self._waiters:
+            if not self._hand_over(connection, idle):
+                self._discard(connection)  # its place goes to whoever waits
             return
         connection.rest()
         idle.append(connection)

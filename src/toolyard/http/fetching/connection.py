@@ -73,6 +73,7 @@ class ClientConnection(asyncio.Protocol):
         self._parser = httptools.HttpResponseParser(self)
         self._heads = heads
         self._head: _ParsedHead | None = None
+        self._chunks: deque[bytes] = deque()
         self._begin()
 
     def _begin(self) -> None:
@@ -80,7 +81,7 @@ class ClientConnection(asyncio.Protocol):
         self.headers: dict[str, str] = {}
         self._head_size = 0
         self._head_done = self.complete = self._keep_alive = self._answered = False
-        self._chunks: deque[bytes] = deque()
+        self._chunks.clear()
         self._buffered = 0
         self._paused = False
 

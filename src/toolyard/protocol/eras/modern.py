@@ -17,7 +17,7 @@ from toolyard.protocol.eras.keys import (
     VERSION,
 )
 from toolyard.protocol.identity import Identity
-from toolyard.protocol.jsonrpc import Message, RpcRequest
+from toolyard.protocol.jsonrpc import Message, Notification, RpcRequest
 from toolyard.protocol.kinds import NAMED_BY
 from toolyard.protocol.revisions import HANDSHAKE, LATEST, MODERN, Revision
 
@@ -48,9 +48,7 @@ def is_modern(params: JsonObject) -> bool:
 
 def speaks_modern(message: Message | list[Message], headers: Mapping[str, str]) -> bool:
     """Is this of the modern era? The envelope decides, then `initialize`, then the headers."""
-    params = getattr(message, "params", None)  # responses and batches have none
-    meta = params.get("_meta") if params is not None else None
-    if isinstance(meta, dict) and VERSION in meta:
+    if isinstance(message, RpcRequest | Notification) and is_modern(message.params):
         return True
     version = headers.get("mcp-protocol-version")
     if version is None or version in HANDSHAKE or isinstance(message, list):

@@ -20,7 +20,6 @@ from toolyard.protocol.jsonrpc import (
 from toolyard.protocol.revisions import LATEST
 from toolyard.protocol.shape import shape_error
 from toolyard.transports.answer import Edge, answer_modern, bug, encode, modern_call
-from toolyard.transports.channels import Wire
 from toolyard.transports.endpoint.exchange import MODERN_STATUS, Exchange, Reply
 
 if TYPE_CHECKING:
@@ -59,10 +58,8 @@ class ModernEndpoint:
         )
         if call.request_state is not None and await self._passed_on(exchange, call):
             return
-        token = call.meta.get("progressToken")
-        wire = Wire(reply.put, call.revision, token, lambda: call.log_level)
         try:
-            answer = encode(self.edge, call, await answer_modern(self.edge, call, wire))
+            answer = encode(self.edge, call, await answer_modern(self.edge, call, reply.put))
             status = 200
         except Exception as raised:
             cause = raised if isinstance(raised, ProtocolError) else bug(call.method)

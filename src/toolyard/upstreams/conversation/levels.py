@@ -10,15 +10,13 @@ class LogLevel:
 
     def __init__(self) -> None:
         self._level: str | None = None
-        self._enough: set[str] = set()  # the levels for which it is known to log enough
+        self.enough: set[str] = set()  # the levels for which it is known to log enough
 
     def suffices(self, level: str, *, settable: bool) -> bool:
         """Does it log enough for whoever asked for this level? Also true if it has no levels."""
-        if level in self._enough:
-            return True
         if settable and level in LOG_LEVELS and not self._covers(level):
             return False
-        self._enough.add(level)
+        self.enough.add(level)
         return True
 
     def _covers(self, level: str) -> bool:

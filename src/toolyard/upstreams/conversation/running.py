@@ -144,13 +144,16 @@ class Running:
     def __init__(self, call: Call, channel: Channel) -> None:
         self.call = call
         self.channel = channel
-        self.token: Json = call.meta.get("progressToken", call.task.id if call.task else None)
+        self.token: Json = None
+        if call.meta or call.task is not None:
+            self.token = call.meta.get("progressToken", call.task.id if call.task else None)
         self.number = 0  # the id of its last request
         # May it be answered with a task? Whoever declares that looks after it, or passes it on.
-        self.tasks = call.method == "tools/call" and (
-            call.task is not None
-            or ("extensions" in call.client.capabilities and passes_tasks_on(call))
-        )
+        self.tasks = False
+        if call.task is not None or "extensions" in call.client.capabilities:
+            self.tasks = call.method == "tools/call" and (
+                call.task is not None or passes_tasks_on(call)
+            )
         # The form of tasks that its connection must have, where the client's own may lack it.
         self.form: TaskForm | None = None
         self.asked = 0

@@ -242,6 +242,8 @@ class UpstreamSession:
             log.debug("%s: %s was not delivered: %s", self.server, method, error)
 
     def logs_from(self, level: str) -> bool:
+        if level in self._log_level.enough:
+            return True
         settable = not self.modern and self.peer.offers("logging")
         return self._log_level.suffices(level, settable=settable)
 
