@@ -27,11 +27,11 @@ from pathlib import Path
 import orjson
 import uvloop
 
-from bench.gateway import BEHIND, over_http, over_stdio
 from bench.http import ARGUMENTS, free_port, reachable, running
 from bench.load import drivers, modern_call, modern_request, session_call
 from bench.peers import HOME, ROOT, script
 from bench.projection import SCHEMA, result_text
+from bench.standing import BEHIND, over_http, over_stdio
 from bench.start import make_project, started, started_over_http
 from bench.usage import cpu_seconds, without
 

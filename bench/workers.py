@@ -27,9 +27,9 @@ from shlex import join
 
 import uvloop
 
-from bench.gateway import over_http
 from bench.http import ARGUMENTS
 from bench.load import drivers, modern_call, modern_request
+from bench.standing import over_http
 from bench.usage import TICKS, cpu_seconds, family
 from tests.cluster.yard import yard
 from tests.peers.serving import URL, Listening, listening, serving, toolyard
