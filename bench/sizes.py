@@ -1,9 +1,10 @@
-"""What a call through the gateway costs by the size of its payload, and of the catalog.
+"""What a call through a gateway costs by the size of its payload, and of the catalog.
 
     python -m bench.sizes [--rounds 5]
 
-CPU is the gateway's alone; the upstream is a stdio server that says back what it is sent, so
-that a payload passes twice. Rows take turns, and the best round of each counts.
+Ours beside the gateways in Go and Rust that can be had. CPU is the gateway's alone. A large result
+has a small argument; there and back, the upstream says back what it is sent, so that the payload
+passes twice. All take turns.
 """
 
 from __future__ import annotations
@@ -11,71 +12,79 @@ from __future__ import annotations
 import argparse
 import asyncio
 from contextlib import AsyncExitStack
-from typing import NamedTuple
 
 import uvloop
 
-from bench.gateway import BEHIND, over_stdio, serving
 from bench.http import ARGUMENTS
-from bench.load import Load, load, modern_call
-from bench.usage import without
+from bench.proxies import upstream
+from bench.standing import OURS, Standing, built_before, ours, over_http, over_stdio
+from bench.table import LEGEND, Row, table, take_turns
 
-# Characters there and back, calls in a round, calls in flight.
-PAYLOADS = ((1_000, 3000, 16), (100_000, 320, 16), (1_000_000, 64, 4))
+# Characters, calls in a round, calls in flight.
+PAYLOADS = ((1_000, 1600, 16), (10_000, 800, 16), (100_000, 320, 16), (1_000_000, 48, 4))
+LARGE = PAYLOADS[2:]
 CATALOGS = (10, 10_000)
-CATALOG_CALLS = 3000
+CATALOG_CALLS = 1600
 
 
-class Row(NamedTuple):
-    """One way of calling, and how often in a round."""
+async def payload_rows(stack: AsyncExitStack) -> dict[str, Row]:
+    gateways = [await ours(stack, over_stdio()), *await built_before(stack, upstream())]
+    rows: dict[str, Row] = {}
+    for size, calls, at_once in PAYLOADS:
+        sized: dict[str, object] = {"size": size}
+        rows[f"a result of {told(size)}, {at_once} in flight"] = {
+            one.name: await one.contender("echo", sized, calls, at_once) for one in gateways
+        }
+    return {**rows, **await there_and_back(gateways, "stdio", PAYLOADS)}
 
-    what: str
-    url: str
-    pids: list[int]
-    request: bytes
-    calls: int
-    at_once: int
+
+async def http_rows(stack: AsyncExitStack) -> dict[str, Row]:
+    servers = await over_http(stack)
+    behind = [str(servers[0]["url"])]
+    gateways = [await ours(stack, servers), *await built_before(stack, behind)]
+    return await there_and_back(gateways, "HTTP", LARGE)
 
 
-async def payload_rows(stack: AsyncExitStack) -> list[Row]:
-    url, pid = await stack.enter_async_context(serving(over_stdio()))
-    await load(url, [pid], modern_call(url, "echo", ARGUMENTS), count=16)
-    pids = without(pid, BEHIND)
-    return [
-        Row(
-            f"{size // 1000:,} kB there and back, {at_once} in flight",
-            *(url, pids, modern_call(url, "echo", {"name": "x" * size}), calls, at_once),
-        )
-        for size, calls, at_once in PAYLOADS
-    ]
+async def there_and_back(
+    gateways: list[Standing], way: str, payloads: tuple[tuple[int, int, int], ...]
+) -> dict[str, Row]:
+    rows: dict[str, Row] = {}
+    for size, calls, at_once in payloads:
+        name: dict[str, object] = {"name": "x" * size}
+        rows[f"{told(size)} there and back over {way}, {at_once} in flight"] = {
+            one.name: await one.contender("echo", name, calls, at_once) for one in gateways
+        }
+    return rows
+
+
+def told(size: int) -> str:
+    return f"{size // 1_000_000} MB" if size >= 1_000_000 else f"{size // 1000} kB"
 
 
 async def catalog_row(stack: AsyncExitStack, number: int) -> Row:
+    behind = over_stdio(tools=number)
+    gateways = [await ours(stack, behind), *await built_before(stack, upstream(number))]
+    tool = f"tool{number - 1}"
+    return {one.name: await one.contender(tool, ARGUMENTS, CATALOG_CALLS) for one in gateways}
+
+
+async def virtual_row(stack: AsyncExitStack, number: int) -> Row:
     tools: list[dict[str, object]] = [
         {"name": f"tool{index}", "source": "echo"} for index in range(number)
     ]
-    url, pid = await stack.enter_async_context(serving(over_stdio(), tools))
-    request = modern_call(url, f"tool{number - 1}", ARGUMENTS)
-    await load(url, [pid], request, count=16)
-    what = f"a virtual tool, one of {number:,}"
-    return Row(what, url, without(pid, BEHIND), request, CATALOG_CALLS, 16)
+    gateway = await ours(stack, over_stdio(), tools)
+    return {OURS: await gateway.contender(f"tool{number - 1}", ARGUMENTS, CATALOG_CALLS)}
 
 
 async def measure(rounds: int) -> list[str]:
-    best = dict[str, Load]()
     async with AsyncExitStack() as stack:
-        rows = await payload_rows(stack)
-        rows += [await catalog_row(stack, number) for number in CATALOGS]
-        for _ in range(rounds):
-            for row in rows:
-                result = await load(
-                    row.url, row.pids, row.request, count=row.calls, at_once=row.at_once
-                )
-                best[row.what] = result.better(best.get(row.what))
-    head = ["| a call through the gateway | CPU, µs | calls a second |", "|---|---|---|"]
-    return head + [
-        f"| {what} | {result.cpu_us:,.0f} | {result.rate:,.0f} |" for what, result in best.items()
-    ]
+        rows = {**await payload_rows(stack), **await http_rows(stack)}
+        for number in CATALOGS:
+            rows[f"a tool, one of {number:,}"] = await catalog_row(stack, number)
+            rows[f"a virtual tool, one of {number:,}"] = await virtual_row(stack, number)
+        await take_turns(rows, rounds)
+    names = list(dict.fromkeys(name for row in rows.values() for name in row))
+    return [*table("a call through a gateway", rows, names), "", LEGEND]
 
 
 if __name__ == "__main__":

@@ -5,8 +5,9 @@ is anything left afterwards?
     python -m bench.soak 20000 --seconds 300
     python -m bench.soak 100000 --connections 1000
 
-With --connections so many clients are connected at once, and one of the upstreams is another
-gateway over HTTP.
+With --connections so many clients are connected at once, each with a call in flight, and all of
+them ask upstreams: two over stdio, and another gateway over HTTP. Nothing is killed then, so that
+no call may fail.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -42,6 +43,8 @@ WARM_UP = 500
 KILL_EVERY = 500  # calls
 # Of a hundred calls: to upstreams, to scripts, cancelled, broken off.
 WEIGHTS = {"upstream": 84, "script": 10, "cancelled": 3, "left": 3}
+# A crowd asks no scripts: those that wait for one of the few that run at a time measure nothing.
+CROWD = {"upstream": 94, "cancelled": 3, "left": 3}
 PATIENCE = 60.0
 SETTLE = 15.0
 KEPT = 2 * AT_ONCE  # descriptors and files of exchange folders that are used again
@@ -82,8 +85,12 @@ class Soak:
     outcomes: Counter[str] = field(default_factory=Counter)
     wrong: list[str] = field(default_factory=list)
     lost: list[str] = field(default_factory=list)
+    answered: Counter[str] = field(default_factory=Counter)  # by tool
+    failures: Counter[str] = field(default_factory=Counter)  # by what was said
     connections: int = AT_ONCE
-    tools: Sequence[str] = TOOLS
+    upstreams: Sequence[str] = TOOLS[1:]
+    weights: Mapping[str, int] = field(default_factory=lambda: WEIGHTS)
+    kill_every: int = KILL_EVERY  # calls; 0: never
     session: str = ""
     count: int = 0
     kills: int = 0
@@ -133,9 +140,9 @@ class Soak:
         except TimeoutError:
             self.lost.append(f"{name} to {tool}")
             raise
-        self.judge(name, mine, body)
+        self.judge(name, tool, mine, body)
 
-    def judge(self, name: str, mine: str, body: bytes) -> None:
+    def judge(self, name: str, tool: str, mine: str, body: bytes) -> None:
         """Is this the answer to that request, whole, once, and nobody else's?"""
         answer = answer_in(body)
         if answer is None or answer.get("id") != name:
@@ -145,18 +152,20 @@ class Soak:
         text = "".join(part.get("text", "") for part in result.get("content", ()))
         if "error" in answer or result.get("isError"):
             self.outcomes["failed"] += 1  # who was to answer was killed
+            self.failures[text or str(answer.get("error"))] += 1
         elif json.loads(text)["mine"] == mine:
             self.outcomes["answered"] += 1
+            self.answered[tool] += 1
         else:
             self.wrong.append(f"{name}: {text[:300]}")
 
     async def cancelled(self, connection: Connection, tool: str) -> None:
         name, request = self.request(tool, {"slow": True}, modern=False)
-        slow = await connect(self.server.url)
+        slow, began = await connect(self.server.url), time.monotonic()
         waiting = asyncio.ensure_future(slow.send(request))
         await asyncio.sleep(random.random() * 0.05)
         with suppress(asyncio.IncompleteReadError, ConnectionError, ValueError):
-            for _ in range(5):  # what overtakes its request cancels nothing
+            while time.monotonic() < began + PATIENCE:  # what overtakes its request cancels nothing
                 await self.tell(connection, "notifications/cancelled", {"requestId": name})
                 if (await asyncio.wait([waiting], timeout=1))[0]:
                     break
@@ -164,6 +173,8 @@ class Soak:
             answer = answer_in(waiting.result()[1]) if waiting.done() else None
             if answer is not None and answer["id"] != name:
                 self.wrong.append(f"{name} was cancelled and got {answer}")
+        if not waiting.done():
+            self.lost.append(f"{name} to {tool}, which was cancelled")
         waiting.cancel()
         slow.close()
         self.outcomes["cancelled"] += 1
@@ -180,7 +191,7 @@ class Soak:
     # -- everything together -------------------------------------------------------------
 
     async def run(self, calls: int, until: float) -> None:
-        kinds, weights = list(WEIGHTS), list(WEIGHTS.values())
+        kinds, weights = list(self.weights), list(self.weights.values())
         left = iter(range(calls))
 
         async def work() -> None:
@@ -190,7 +201,7 @@ class Soak:
                     break
                 (kind,) = random.choices(kinds, weights)
                 await self.one(kind, connection)
-                if number % KILL_EVERY == KILL_EVERY - 1:
+                if self.kill_every and number % self.kill_every == self.kill_every - 1:
                     self.kill()
             connection.close()
 
@@ -201,9 +212,10 @@ class Soak:
             "cancelled": self.cancelled,
             "left": self.left,
         }
-        tool = self.tools[0] if kind == "script" else random.choice(self.tools[1:])
-        if kind in ways:
-            tool = random.choice(self.tools)
+        some = [TOOLS[0]] if kind == "script" else list(self.upstreams)
+        if kind in ways and "script" in self.weights:
+            some.append(TOOLS[0])
+        tool = random.choice(some)
         return ways.get(kind, self.call)(connection, tool)
 
     def kill(self) -> None:
@@ -241,10 +253,12 @@ class Found:
     def __str__(self) -> str:
         soak = self.soak
         done = ", ".join(f"{count} {what}" for what, count in sorted(soak.outcomes.items()))
+        by = ", ".join(f"{count} {tool}" for tool, count in sorted(soak.answered.items()))
         return "\n".join(
             (
-                f"{soak.count} calls in {self.seconds:.0f} s, {soak.kills} kills: {done}",
+                f"{soak.count} calls in {self.seconds:.0f} s, {soak.kills} kills: {done} ({by})",
                 f"wrong answers: {len(soak.wrong)}, lost: {len(soak.lost)}",
+                *(f"{count} failed: {why[:200]}" for why, count in soak.failures.most_common(5)),
                 *(soak.wrong[:5] + soak.lost[:5]),
                 f"before: {self.before}",
                 f"after:  {self.after}",
@@ -255,6 +269,8 @@ class Found:
 async def soak(
     calls: int, folder: Path, seconds: float = 1800, connections: int | None = None
 ) -> Found:
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))  # a thousand clients are here as well
     scratch = folder / "scratch"
     scratch.mkdir()
     env = {"TMPDIR": str(scratch), "MCPBASH_TOOL_ALLOWLIST": "*"}
@@ -263,18 +279,25 @@ async def soak(
         if connections is not None:
             far = (await stack.enter_async_context(serving(behind(folder), "--no-page"))).url
         server = await stack.enter_async_context(serving(laid_out(folder, far), env=env))
-        tools = (*TOOLS, f"{FAR}_echo") if far else TOOLS
-        running = Soak(server, connections=connections or AT_ONCE, tools=tools)
+        running = Soak(server)
+        if connections is not None:
+            running = crowd(server, connections)
         await running.greet()
-        await running.run(WARM_UP, time.monotonic() + seconds)
+        warm_up = max(WARM_UP, 2 * (connections or 0))
+        await running.run(warm_up, time.monotonic() + seconds)
         await asyncio.sleep(1)
         before = Footprint.of(server.process.pid, scratch)
         began = time.monotonic()
-        await running.run(calls - WARM_UP, began + seconds)
+        await running.run(calls - warm_up, began + seconds)
         took = time.monotonic() - began
-        spare = KEPT if connections is None else connections + KEPT
+        spare = KEPT if connections is None else 0
         after = await settled(server.process.pid, scratch, before, spare)
         return Found(before, after, running, took)
+
+
+def crowd(server: Listening, connections: int) -> Soak:
+    upstreams = (*TOOLS[1:], f"{FAR}_echo")
+    return Soak(server, connections=connections, upstreams=upstreams, weights=CROWD, kill_every=0)
 
 
 async def settled(pid: int, scratch: Path, before: Footprint, spare: int) -> Footprint:
@@ -294,8 +317,6 @@ def main() -> int:
     parser.add_argument("--seconds", type=float, default=1800)
     parser.add_argument("--connections", type=int)
     options = parser.parse_args()
-    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
     with tempfile.TemporaryDirectory(prefix="toolyard-soak-") as folder:
         found = asyncio.run(soak(options.calls, Path(folder), options.seconds, options.connections))
     print(found)

@@ -12,23 +12,33 @@ case "$MCP_TOOL_ARGS_JSON" in
 esac
 printf '%s' "$MCP_TOOL_ARGS_JSON"
 """
-# Gives back what it was called with; a slow call is given back late, and others overtake it.
+# Gives back what it was called with; some calls late, so that others overtake them, and a slow one
+# so late that it must be cancelled.
 UPSTREAM = r"""
-import json, os, sys, threading, time
-writing = threading.Lock()
+import json, os, sys, threading
+writing, waiting = threading.Lock(), {}
 def say(message):
     with writing:
         os.write(1, json.dumps({"jsonrpc": "2.0", **message}).encode() + b"\n")
 def give_back(asked):
+    waiting.pop(asked["id"], None)
     given = asked["params"].get("arguments", {})
-    if given.get("slow"):
-        time.sleep(30)
-    elif given.get("late"):
-        time.sleep(0.02)
     say({"id": asked["id"], "result": {"content": [{"type": "text", "text": json.dumps(given)}]}})
+def call(asked):
+    given = asked["params"].get("arguments", {})
+    seconds = 30 if given.get("slow") else 0.02 if given.get("late") else 0
+    if not seconds:
+        return give_back(asked)
+    timer = waiting[asked["id"]] = threading.Timer(seconds, give_back, [asked])
+    timer.daemon = True
+    timer.start()
 schema = {"type": "object"}
 for line in sys.stdin:
     asked = json.loads(line)
+    if asked.get("method") == "notifications/cancelled":
+        timer = waiting.pop(asked["params"]["requestId"], None)
+        if timer:
+            timer.cancel()
     if "id" not in asked or "method" not in asked:
         continue
     if asked["method"] == "initialize":
@@ -38,7 +48,7 @@ for line in sys.stdin:
     elif asked["method"] == "tools/list":
         say({"id": asked["id"], "result": {"tools": [{"name": "echo", "inputSchema": schema}]}})
     elif asked["method"] == "tools/call":
-        threading.Thread(target=give_back, args=(asked,), daemon=True).start()
+        call(asked)
     elif asked["method"] == "ping":
         say({"id": asked["id"], "result": {}})
     else:

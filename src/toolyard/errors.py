@@ -12,8 +12,7 @@ Anything else that is raised is a bug: caught once, logged with its traceback,
 answered -32603 without detail.
 """
 
-from __future__ import annotations
-
+# Annotations are no text here: a NamedTuple compiles such text, and every start waits for it.
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
@@ -103,7 +102,7 @@ class ConfigError(ToolyardError):
         self.problems = problems
 
     @classmethod
-    def at(cls, file: str, message: str, pointer: str = "") -> ConfigError:
+    def at(cls, file: str, message: str, pointer: str = "") -> "ConfigError":
         return cls([Problem(file, pointer, message)])
 
 

@@ -64,27 +64,45 @@ def talk(command: list[str], messages: list[dict[str, Any]]) -> list[Any]:
     return [json.loads(line) for line in done.stdout.splitlines()]
 
 
-@pytest.mark.parametrize("heavy", ["mcp", "pydantic", "starlette", "uvicorn", "asyncio"])
-def test_the_first_answers_need_nothing_heavy(heavy: str) -> None:
-    """asyncio is fine later on; the others never come into the serving path."""
-    source = """
-import sys, toolyard.cli.serve, toolyard.app.early.listing
-print(sys.argv[1] in sys.modules)
+# Each takes longer to load than the answer takes to be made.
+HEAVY = {"mcp", "pydantic", "asyncio", "logging", "socket", "ssl", "shutil", "hashlib", "inspect"}
+BEFORE_INITIALIZE = HEAVY | {"orjson", "dataclasses", "uuid", "datetime", "urllib.parse"}
+# orjson brings these.
+BEFORE_TOOLS_LIST = (HEAVY - {"inspect"}) | {"urllib.parse", "ipaddress"}
+AT_THE_ANSWER = """
+import os, sys
+count, write = int(sys.argv.pop(1)), os.write
+def probe(fd, data):
+    global count
+    count -= b'"jsonrpc"' in data
+    if not count:
+        write(2, "\\n".join(sys.modules).encode())
+        os._exit(0)
+    return write(fd, data)
+os.write = probe
+from toolyard.cli import main
+main(sys.argv[1:])
 """
-    done = subprocess.run(
-        [sys.executable, "-c", source, heavy], capture_output=True, text=True, env=environment()
-    )
-    assert done.stdout.strip() == "False", done.stderr
 
 
-@pytest.mark.parametrize("heavy", ["orjson", "dataclasses", "asyncio", "logging"])
-def test_initialize_needs_even_less(heavy: str) -> None:
-    """Each of these takes a quarter of the way to the first answer."""
-    source = "import sys, toolyard.app.early.greeting; print(sys.argv[1] in sys.modules)"
+@pytest.mark.parametrize(("answers", "heavy"), [(1, BEFORE_INITIALIZE), (2, BEFORE_TOOLS_LIST)])
+def test_the_first_answers_need_nothing_heavy(
+    answers: int, heavy: set[str], tmp_path: Path
+) -> None:
+    (tmp_path / "tools").mkdir()
+    hello = {"id": 1, "method": "initialize", "params": {"protocolVersion": "2025-11-25", **HELLO}}
+    messages = (hello, {"method": "notifications/initialized"}, {"id": 2, "method": "tools/list"})
     done = subprocess.run(
-        [sys.executable, "-c", source, heavy], capture_output=True, text=True, env=environment()
+        [sys.executable, "-c", AT_THE_ANSWER, str(answers), "serve", str(tmp_path)],
+        input="".join(json.dumps({"jsonrpc": "2.0", **message}) + "\n" for message in messages),
+        capture_output=True,
+        text=True,
+        env=environment(),
+        timeout=30,
     )
-    assert done.stdout.strip() == "False", done.stderr
+    modules = set(done.stderr.split())
+    assert "toolyard.app.early.greeting" in modules, done.stderr
+    assert not modules & heavy
 
 
 @pytest.mark.parametrize("heavy", ["mcp", "pydantic", "starlette", "uvicorn"])

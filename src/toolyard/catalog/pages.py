@@ -5,7 +5,6 @@ Needed for a project's first list, so no dataclasses and no event loop.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
@@ -37,6 +36,9 @@ class Version(NamedTuple):
 
 def digest_of(definitions: Sequence[JsonObject], broken: str | None = None) -> str:
     """SHA-256 over the definitions of one kind: `list_changed` is sent when it differs."""
+    # It loads OpenSSL, and the first list has no digest if one page holds it.
+    import hashlib  # noqa: PLC0415
+
     digest = hashlib.sha256(orjson.dumps(broken))
     for part in in_parts(definitions, orjson.OPT_SORT_KEYS):
         digest.update(part)

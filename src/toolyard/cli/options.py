@@ -1,7 +1,6 @@
 """What commands share: the project that is meant, its settings and its identity."""
 
-from __future__ import annotations
-
+# Annotations are no text here: a NamedTuple compiles such text, and every start waits for it.
 import os
 from argparse import ArgumentParser, Namespace
 from typing import NamedTuple

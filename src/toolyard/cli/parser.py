@@ -2,15 +2,38 @@
 
 from __future__ import annotations
 
+import os
 import re
-from argparse import Action, ArgumentParser
+from argparse import Action, ArgumentParser, HelpFormatter
 from collections.abc import Iterator, Sequence
 from typing import Any, NoReturn
 
 from toolyard.errors import did_you_mean
 
-_UNKNOWN_FLAGS = re.compile(r"unrecognized arguments: (.*)", re.DOTALL)
-_UNKNOWN_CHOICE = re.compile(r"(argument .*: invalid choice: '(.*)') \(choose from (.*)\)")
+# Compiled when there is an error to look at: every start passes through here.
+_UNKNOWN_FLAGS = r"(?s)unrecognized arguments: (.*)"
+_UNKNOWN_CHOICE = r"(argument .*: invalid choice: '(.*)') \(choose from (.*)\)"
+_COLUMNS = 80
+
+
+class Help(HelpFormatter):
+    """Knows the width of the terminal without `shutil`, which imports every kind of compression.
+
+    One is made for each flag of each start.
+    """
+
+    def __init__(self, prog: str) -> None:
+        super().__init__(prog, width=_columns() - 2)
+
+
+def _columns() -> int:
+    named = os.environ.get("COLUMNS", "")
+    if named.isdecimal() and int(named):
+        return int(named)
+    try:
+        return os.get_terminal_size(1).columns or _COLUMNS
+    except OSError:
+        return _COLUMNS
 
 
 class CommandParser(ArgumentParser):
@@ -18,14 +41,17 @@ class CommandParser(ArgumentParser):
 
     _words: Sequence[str] = ()
 
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **{"formatter_class": Help, **kwargs})
+
     def error(self, message: str) -> NoReturn:
         super().error(message + self._suggestion(message))
 
     def _suggestion(self, message: str) -> str:
-        choice = _UNKNOWN_CHOICE.match(message)
+        choice = re.match(_UNKNOWN_CHOICE, message)
         if choice:
             return did_you_mean(choice[2], re.findall(r"[\w-]+", choice[3]), quote="")
-        flags = _UNKNOWN_FLAGS.match(message)
+        flags = re.match(_UNKNOWN_FLAGS, message)
         words = flags[1].split() if flags else []
         unknown = next((word for word in words if word.startswith("-")), None)
         if unknown is None:

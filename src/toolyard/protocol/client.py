@@ -4,8 +4,7 @@ Named tuples here and in the other modules that `initialize` needs: dataclasses 
 to import as everything else on the way to the first answer.
 """
 
-from __future__ import annotations
-
+# Annotations are no text here: a NamedTuple compiles such text, and every start waits for it.
 import json
 from collections.abc import Mapping
 from typing import NamedTuple

@@ -1,7 +1,6 @@
 """What the server says about itself, and how much of it each revision is told."""
 
-from __future__ import annotations
-
+# Annotations are no text here: a NamedTuple compiles such text, and every start waits for it.
 from typing import NamedTuple
 
 from toolyard.protocol.client import TASKS_EXTENSION
@@ -34,14 +33,14 @@ class Identity(NamedTuple):
     # it may declare them with each request anew, and never in a revision that lacks them.
     extensions: JsonObject = OWN_EXTENSIONS
 
-    def able_to(self, capabilities: JsonObject) -> Identity:
+    def able_to(self, capabilities: JsonObject) -> "Identity":
         """With what stands behind us; tasks are a capability in one revision, else an extension."""
         extensions = self.extensions
         if "tasks" not in capabilities:
             extensions = {k: v for k, v in extensions.items() if k != TASKS_EXTENSION}
         return self._replace(capabilities=capabilities, extensions=extensions)
 
-    def listing_tasks(self) -> Identity:
+    def listing_tasks(self) -> "Identity":
         """For a caller that a credential tells from others: it may list its tasks."""
         tasks = {"list": {}, **self.capabilities.get("tasks", {})}
         return self._replace(capabilities={**self.capabilities, "tasks": tasks})

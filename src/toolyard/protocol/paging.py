@@ -1,7 +1,6 @@
 """Opaque cursors, bound to the hash of the list that they walk through."""
 
-from __future__ import annotations
-
+# Annotations are no text here: a NamedTuple compiles such text, and every start waits for it.
 import base64
 import binascii
 import json

@@ -1,7 +1,6 @@
 """The five MCP revisions, as one table. The only place that tells them apart."""
 
-from __future__ import annotations
-
+# Annotations are no text here: a NamedTuple compiles such text, and every start waits for it.
 from collections.abc import Mapping
 from typing import Literal, NamedTuple
 

@@ -1,7 +1,6 @@
 """The handshake era: `initialize`, and the rules of a session. No I/O, no clock."""
 
-from __future__ import annotations
-
+# Annotations are no text here: a NamedTuple compiles such text, and every start waits for it.
 from typing import NamedTuple
 
 from toolyard.errors import INVALID_PARAMS, NOT_INITIALIZED, ProtocolError

@@ -1,7 +1,6 @@
 """How we speak to handshake clients, where `toolyard` and `mcp-bash` differ."""
 
-from __future__ import annotations
-
+# Annotations are no text here: a NamedTuple compiles such text, and every start waits for it.
 from collections.abc import Mapping
 from typing import NamedTuple
 

@@ -3,8 +3,7 @@
 On the path to answering `initialize`: the standard library only, no scan, no loop.
 """
 
-from __future__ import annotations
-
+# Annotations are no text here: a NamedTuple compiles such text, and every start waits for it.
 import os
 from typing import Any, NamedTuple
 

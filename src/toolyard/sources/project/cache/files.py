@@ -5,7 +5,6 @@ Knows the envelope and its hash; does not know what the items mean.
 
 from __future__ import annotations
 
-import hashlib
 import os
 from datetime import UTC, datetime
 from typing import NamedTuple
@@ -30,6 +29,9 @@ def canonical(items: list[JsonObject]) -> bytes:
 
 
 def hash_of(items: list[JsonObject]) -> str:
+    # It loads OpenSSL: the first list, which comes before any cache is written, goes without.
+    import hashlib  # noqa: PLC0415
+
     return hashlib.sha256(canonical(items)).hexdigest()
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from urllib.parse import quote, unquote
 
 from toolyard.catalog.uritemplate import NotATemplate, parse
 from toolyard.files.beneath import is_below
@@ -68,7 +67,7 @@ def _without_doubles(total: FoundResources, root: str) -> list[JsonObject]:
     """Without the files that metadata beside another name describes by their URI."""
     bare = set(total.bare)
     paths_described = {
-        os.path.realpath(unquote(item["uri"].removeprefix("file://")))
+        os.path.realpath(_path_in(item["uri"]))
         for item in total.resources
         if "path" not in item and item["uri"].startswith("file:///")
     }
@@ -243,7 +242,16 @@ def provider_for(uri: str, own: frozenset[str]) -> str:
 
 
 def file_uri(path: str) -> str:
+    # A project without resources, whose first list waits for this module, does without.
+    from urllib.parse import quote  # noqa: PLC0415
+
     return "file://" + quote(path)
+
+
+def _path_in(file_uri: str) -> str:
+    from urllib.parse import unquote  # noqa: PLC0415 - as above
+
+    return unquote(file_uri.removeprefix("file://"))
 
 
 def _bare(place: str) -> str:

@@ -1,0 +1,49 @@
+"""Work in rows, gateways in columns: every cell is measured in its turn, round by round."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import Mapping, Sequence
+
+from bench.load import Contender
+
+PATIENCE = 120.0  # seconds for a round
+LEGEND = (
+    "CPU of the gateway a call in µs; calls a second. The best of the rounds, and in brackets "
+    "their middle."
+)
+Row = dict[str, Contender | None]  # by gateway; None: it gave up, or was never asked
+
+
+async def take_turns(rows: Mapping[str, Row], rounds: int) -> None:
+    """Whoever fails at some work is left out of that row, and the reason is printed."""
+    for _ in range(rounds):
+        for what, row in rows.items():
+            for name, contender in row.items():
+                if contender is None:
+                    continue
+                try:
+                    async with asyncio.timeout(PATIENCE):
+                        await contender.run()
+                except (AssertionError, OSError, TimeoutError) as error:
+                    print(f"{name} failed at {what}: {error!r:.300}", file=sys.stderr)
+                    row[name] = None
+
+
+def table(head: str, rows: Mapping[str, Row], names: Sequence[str]) -> list[str]:
+    return [
+        f"| {head} | {' | '.join(names)} |",
+        "|---" * (len(names) + 1) + "|",
+        *(
+            f"| {what} | {' | '.join(cell(row.get(name)) for name in names)} |"
+            for what, row in rows.items()
+        ),
+    ]
+
+
+def cell(contender: Contender | None) -> str:
+    if contender is None or not contender.rounds:
+        return "-"
+    best, middle = contender.best, contender.middle
+    return f"{best.cpu_us:,.0f} ({middle.cpu_us:,.0f}); {best.rate:,.0f} ({middle.rate:,.0f})"
