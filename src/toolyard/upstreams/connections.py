@@ -119,8 +119,7 @@ class Connections:
             if not ASKED.isdisjoint(call.client.capabilities):
                 return None
             client = guise_of(call.revision, call.client).key
-        # A plain tuple is as good a key, and every call comes here.
-        key = (self._definition.login_of(call.caller), modern, client)
+        key = (self._definition.login_of(call.caller), modern, client)  # cheaper than a SharedKey
         slot: Slot | None = self._shared.get(key)  # type: ignore[call-overload]
         if slot is None:
             return None

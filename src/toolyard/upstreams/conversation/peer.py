@@ -25,6 +25,11 @@ class Peer:
         return isinstance(value, dict) and bool(value.get(detail))
 
     @property
+    def has_levels(self) -> bool:
+        """May it be told from which level on to log?"""
+        return not self.revision.modern and self.offers("logging")
+
+    @property
     def takes_tasks(self) -> bool:
         """May a call there ask to become a task, as in the core form?"""
         tasks = self.capabilities.get("tasks")

@@ -242,10 +242,8 @@ class UpstreamSession:
             log.debug("%s: %s was not delivered: %s", self.server, method, error)
 
     def logs_from(self, level: str) -> bool:
-        if level in self._log_level.enough:
-            return True
-        settable = not self.modern and self.peer.offers("logging")
-        return self._log_level.suffices(level, settable=settable)
+        levels = self._log_level
+        return level in levels.enough or levels.suffices(level, settable=self.peer.has_levels)
 
     async def set_level(self, level: str) -> None:
         """Have a handshake-era upstream log from `level` on, for whoever asked for most."""
