@@ -19,7 +19,7 @@ from toolyard.protocol.revisions import LATEST
 MOST = 2000
 
 
-async def work() -> Result:
+async def work(_edge: object, _call: Call, _way: object) -> Result:
     return {"content": [{"type": "text", "text": "ok"}]}
 
 
@@ -28,7 +28,9 @@ async def call_all(operations: ServerOperations, tools: int, callers: int) -> No
     for number in range(tools):
         caller = Caller(id=f"token:{number % callers}", name="")
         params = {"name": f"tool-{number}", "arguments": {}}
-        await operations.observe(Call("tools/call", params, LATEST, caller=caller), None, work)
+        await operations.observe(
+            Call("tools/call", params, LATEST, caller=caller), None, work, None, None
+        )
 
 
 async def test_ten_thousand_tools_and_a_thousand_callers_take_bounded_memory() -> None:

@@ -179,3 +179,32 @@ async def test_a_real_prometheus_scrapes_and_answers_queries(yard: Yard, tmp_pat
             (series,) = await until(lambda: ask(calls))
             (up,) = await ask('up{job="toolyard"}')
     assert series["value"][1] == "3" and up["value"][1] == "1"
+
+
+async def test_a_composition_saves_what_its_steps_answered_and_it_does_not(yard: Yard) -> None:
+    """Steps that are projected save for the tool that uses them: nobody called them by name."""
+    tools = [
+        {"name": "total", "server": "u", "originalName": "search", "outputSchema": TOTAL},
+        {
+            "name": "both",
+            "spec": {
+                "pipeline": {
+                    "steps": [
+                        {"id": "all", "operation": {"tool": {"name": "raw"}}},
+                        {"id": "sum", "operation": {"tool": {"name": "total"}}},
+                    ]
+                }
+            },
+        },
+        {"name": "raw", "server": "u", "originalName": "search"},
+    ]
+    yard.registry(servers=[yard.upstream("u", SEARCH)], tools=tools)
+    async with serving(yard.file, "--no-page") as server:
+        async with over_http(server.url, MODERN) as client:
+            result = await client.call("both", {"q": "x"})
+        scraped = await scrape(server)
+    (answer,) = json.loads(json.dumps(SEARCH))["result"]["content"]
+    source, text = len(answer["text"]), result["content"][0]["text"]
+    saved = (2 * source - len(text)) / 4
+    assert scraped.value("toolyard_tokens_saved_total", gen_ai_tool_name="both") == saved
+    assert scraped.value("toolyard_tokens_saved_total") == saved

@@ -289,8 +289,10 @@ def federation_of(
         return NoFederation(scripts.full_source)
     files = RegistryFiles(paths, lock=plan.lock_path if plan.by_lock else None)
     registries = files.load(scripts.source.read())
-    pool = Pool(registries.servers, replace(setup, observe=taps.exchange))
-    source = GatewaySource(files, registries, pool, scripts.source, tap=taps.upstreams)
+    pool = Pool(registries.servers, replace(setup, watch=taps.watch))
+    source = GatewaySource(
+        files, registries, pool, scripts.source, tap=taps.upstreams, onlooker=taps.onlooker
+    )
     full_source = under_lock(plan, source, partial(held_offer, live=pool.live))
     # What only one caller sees must also be as the lock says, if everything else must.
     hold = full_source.held if isinstance(full_source, LockedSource) else None

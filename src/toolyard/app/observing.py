@@ -16,9 +16,10 @@ from typing import TYPE_CHECKING, Literal
 
 from toolyard.app.plan import Plan
 from toolyard.app.serving.running import beside
-from toolyard.app.taps import MoreTaps, Taps, both_exchanges, both_requests
+from toolyard.app.taps import MoreTaps, Taps, both_requests
 from toolyard.errors import ConfigError
 from toolyard.telemetry import add_fields, logger
+from toolyard.upstreams.conversation.observing import Watch
 
 if TYPE_CHECKING:
     from toolyard.app.build import App
@@ -52,16 +53,18 @@ class Observation:
     def over(self, taps: Taps) -> Taps:
         """The taps, with ours beside them."""
         if self.metrics is not None:
-            from toolyard.observation.operations import MeasuredScript
+            from toolyard.observation.saving import Savings
 
-            server, client = self.metrics.server.observe, self.metrics.client.observe
-            taps = MoreTaps(taps, server, client, around_script=MeasuredScript)
+            server, client = self.metrics.server, self.metrics.client
+            savings = Savings(server.save)
+            taps = MoreTaps(taps, server.observe, Watch(note=client.note), savings)
         if self.traces is not None:
             traces = self.traces
             taps = MoreTaps(
                 taps,
                 both_requests(traces.server.observe, taps.request),
-                both_exchanges(traces.client.observe, taps.exchange),
+                taps.watch._replace(observe=traces.client.observe),
+                taps.onlooker,
                 runner_type=traces.runner_type,
                 around_decision=traces.decision,
             )

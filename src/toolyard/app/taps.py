@@ -8,11 +8,12 @@ from typing import Protocol
 
 from toolyard.catalog.entries import Tool
 from toolyard.methods.tools import Permit
-from toolyard.protocol.call import Call, Handler, Target
+from toolyard.protocol.call import Call, Handler, Result, Session, Target
 from toolyard.scripts.running.runner import Runner
-from toolyard.transports.answer import Observe
-from toolyard.upstreams.conversation.observing import ObserveExchange
+from toolyard.transports.answer import Edge, Observe, Work
+from toolyard.upstreams.conversation.observing import UNWATCHED, Watch
 from toolyard.upstreams.target import UpstreamTargets
+from toolyard.virtual.watching import Onlooker
 
 
 class Taps(Protocol):
@@ -23,8 +24,12 @@ class Taps(Protocol):
         """Sees each request of a client until it is answered."""
 
     @property
-    def exchange(self) -> ObserveExchange | None:
-        """Sees each request to an upstream until its answer is here."""
+    def watch(self) -> Watch:
+        """Sees each request to an upstream."""
+
+    @property
+    def onlooker(self) -> Onlooker | None:
+        """Sees what is made of the results of other tools."""
 
     @property
     def runner_type(self) -> type[Runner]:
@@ -43,7 +48,8 @@ class NoTaps:
     """Nobody looks on: everything is used as it is."""
 
     request: Observe | None = None
-    exchange: ObserveExchange | None = None
+    watch: Watch = UNWATCHED
+    onlooker: Onlooker | None = None
     runner_type = Runner
 
     def permit(self, permit: Permit | None) -> Permit | None:
@@ -59,18 +65,14 @@ class NoTaps:
         return targets
 
 
-def _same(target: Target) -> Target:
-    return target
-
-
 @dataclass(frozen=True, slots=True)
 class MoreTaps:
     """These taps, and others who look on."""
 
     taps: Taps
     request: Observe | None
-    exchange: ObserveExchange | None
-    around_script: Callable[[Target], Target] = _same
+    watch: Watch
+    onlooker: Onlooker | None = None
     runner_type: type[Runner] = Runner
     # A decision that takes time, as a policy's does.
     around_decision: Callable[[Awaitable[None], Tool], Awaitable[None]] | None = None
@@ -90,7 +92,7 @@ class MoreTaps:
         return self.taps.handler(handler)
 
     def script(self, target: Target) -> Target:
-        return self.taps.script(self.around_script(target))
+        return self.taps.script(target)
 
     def upstreams(self, targets: UpstreamTargets) -> UpstreamTargets:
         return self.taps.upstreams(targets)
@@ -99,12 +101,13 @@ class MoreTaps:
 def both_requests(outer: Observe, inner: Observe | None) -> Observe:
     if inner is None:
         return outer
-    return lambda call, session, work: outer(call, session, lambda: inner(call, session, work))
 
+    def both(
+        call: Call, session: Session | None, work: Work, edge: Edge, way: object
+    ) -> Awaitable[Result]:
+        def observed(edge: Edge, call: Call, way: object) -> Awaitable[Result]:
+            return inner(call, session, work, edge, way)
 
-def both_exchanges(outer: ObserveExchange, inner: ObserveExchange | None) -> ObserveExchange:
-    if inner is None:
-        return outer
-    return lambda addressee, out, send: outer(
-        addressee, out, lambda out: inner(addressee, out, send)
-    )
+        return outer(call, session, observed, edge, way)
+
+    return both

@@ -2,16 +2,19 @@
 
 Both are counted where they begin and end as requests (see `transports/answer.py` and
 `upstreams/conversation/session.py`), so that a call that fans out is one of the first kind and
-several of the second. What a result has lost on its way through virtual tools is the difference
-between what came from their sources and what went to the client.
+several of the second. Each costs a call two looks at the clock, one at a table and a few additions:
+the rest is worked out for many of them at once.
 """
 
 from __future__ import annotations
 
+from asyncio import get_running_loop
 from collections.abc import Awaitable, Callable, Iterator
-from contextvars import ContextVar
+from sys import exc_info
 from time import perf_counter
-from typing import NamedTuple
+from typing import Any, TypeAlias
+
+from orjson import dumps
 
 from toolyard.context.sizes import CHARACTERS_PER_TOKEN
 from toolyard.errors import (
@@ -27,8 +30,8 @@ from toolyard.errors import (
     URL_REQUIRED,
 )
 from toolyard.observation.outcomes import (
+    TOOL_ERROR,
     argument_characters,
-    failure_in,
     failure_of,
     result_characters,
 )
@@ -41,7 +44,7 @@ from toolyard.observation.series import (
     Series,
     labelled,
 )
-from toolyard.protocol.call import Call, Channel, Json, JsonObject, Result, Session, Target
+from toolyard.protocol.call import Call, Encoded, Json, JsonObject, Result, Session
 from toolyard.protocol.revisions import ALL
 from toolyard.upstreams.conversation.observing import Addressee
 from toolyard.upstreams.link.link import Outgoing
@@ -55,8 +58,31 @@ _COMMON = (
 _USAGE_LABELS = ("mcp_method_name", "gen_ai_tool_name", "caller")
 _METHODS = frozenset[str]().union(*(revision.methods for revision in ALL.values()))
 _CALL = "tools/call"
-# The characters that the sources of the call at hand have answered with.
-_source_characters: ContextVar[list[int] | None] = ContextVar("_source_characters", default=None)
+_NETWORK = {"stdio": "pipe"}
+# Kinds of requests that are noted apart: then all are added up.
+MOST_NOTED = 512
+# How long it took, and the characters of its arguments and of its result.
+Note: TypeAlias = tuple[float, int, int]
+
+
+class Moment:
+    """Does something a moment later, once, however often it is begun meanwhile; costs no idling."""
+
+    __slots__ = ("_is_begun", "_work")
+    SECONDS = 1.0
+
+    def __init__(self, work: Callable[[], None]) -> None:
+        self._work = work
+        self._is_begun = False
+
+    def begin(self) -> None:
+        if not self._is_begun:
+            self._is_begun = True
+            get_running_loop().call_later(self.SECONDS, self._end)
+
+    def _end(self) -> None:
+        self._is_begun = False
+        self._work()
 
 
 class Usage:
@@ -69,68 +95,103 @@ class Usage:
         self.characters_in = self.characters_out = self.characters_saved = 0
 
 
-class Tally(NamedTuple):
-    """What one more request that worked is added to."""
-
-    durations: Histogram
-    usage: Usage
-
-
 class ServerOperations:
     """Observes the requests of clients. `knows` a tool: a name that nobody serves is no label.
 
-    Nearly all requests work and are like one before: for these, both series are found at once.
+    Nearly all requests work and are like one before: these only leave a note, and notes are added
+    up after a moment, or when somebody wants to know.
     """
 
     def __init__(self, transport: str, most: int) -> None:
         self._transport = transport
-        self.durations = Series(Histogram, _folded_operation, most)
+        self._durations = Series(Histogram, _folded_operation, most)
         self._usages = Series(Usage, _folded_usage, most)
-        # By method, tool, revision and caller; what is folded is not here, so that it is counted.
-        self._tallies: dict[Key, Tally] = {}
+        # By method, tool, revision and caller.
+        self._notes: dict[Key, list[Note]] = {}
+        self._moment = Moment(self._add_up)
         self.knows: Callable[[str], bool] = lambda _name: False
 
     async def observe(
-        self, call: Call, session: Session | None, work: Callable[[], Awaitable[Result]]
+        self,
+        call: Call,
+        session: Session | None,
+        work: Callable[[Any, Call, Any], Awaitable[Result]],
+        edge: object,
+        way: object,
     ) -> Result:
-        is_tool = call.method == _CALL
-        sources = [0]
-        if is_tool:
-            _source_characters.set(sources)
         start = perf_counter()
         try:
-            result = await work()
+            result = await work(edge, call, way)
         except BaseException as error:
             self._add_failure(call, failure_of(error), perf_counter() - start)
             raise
-        seconds = perf_counter() - start
-        characters = result_characters(result)
-        failure = failure_in(result)
-        if failure:
-            self._add_failure(call, failure, seconds).characters_out += characters
-            return result
-        name: Json = call.params.get("name") if is_tool else ""
-        if type(name) is not str:
-            name = ""  # whoever resumes a call may say what it likes
-        key = (call.method, name, call.revision.date, call.caller.id)
-        durations, usage = self._tallies.get(key) or self._tally(key)
-        durations.add(seconds)
-        usage.calls += 1
-        usage.characters_out += characters
-        if is_tool:
-            usage.characters_in += argument_characters(call.params.get("arguments"))
-            if sources[0] > characters:
-                usage.characters_saved += sources[0] - characters
+        if call.method == _CALL:
+            try:
+                # The usual case, in as few steps as it takes: one text, from a tool that was just
+                # called before. Whatever is not as usual raises, and is looked at with care.
+                (item,) = result["content"]  # type: ignore[index]
+                if "isError" not in result:  # type: ignore[operator]
+                    params = call.params
+                    self._notes[_CALL, params["name"], call.revision.date, call.caller.id].append(
+                        (perf_counter() - start, len(dumps(params["arguments"])), len(item["text"]))
+                    )
+                    return result
+            except (KeyError, TypeError, ValueError):
+                pass
+        self._note(call, result, perf_counter() - start)
         return result
 
-    def _tally(self, key: Key) -> Tally:
+    def _note(self, call: Call, result: Result, seconds: float) -> None:
+        characters = result_characters(result)
+        if not isinstance(result, Encoded) and result.get("isError"):
+            self._add_failure(call, TOOL_ERROR, seconds).characters_out += characters
+            return
+        arguments, name = 0, ""
+        if call.method == _CALL:
+            arguments = argument_characters(call.params.get("arguments"))
+            given: Json = call.params.get("name")
+            # Whoever resumes a call may say what it likes.
+            name = given if isinstance(given, str) else ""
+        key = (call.method, name, call.revision.date, call.caller.id)
+        notes = self._notes.get(key)
+        if notes is None:
+            notes = self._new_notes(key)
+        notes.append((seconds, arguments, characters))
+
+    def _new_notes(self, key: Key) -> list[Note]:
+        if len(self._notes) >= MOST_NOTED:
+            self._add_up()
+        self._moment.begin()
+        notes = self._notes[key] = []
+        return notes
+
+    def _add_up(self) -> None:
+        for key, notes in self._notes.items():
+            self._add(key, notes)
+        self._notes.clear()
+
+    def _add(self, key: Key, notes: list[Note]) -> None:
         method, name, revision, caller = key
-        method = method if method in _METHODS else OTHER
-        operation, user = (method, name, "", self._transport, revision), (method, name, caller)
-        tally = Tally(self.durations.at(operation), self._usages.at(user))
-        if self.durations.get(operation) and self._usages.get(user):
-            self._tallies[key] = tally
-        return tally
+        method, count = method if method in _METHODS else OTHER, len(notes)
+        seconds, characters_in, characters_out = zip(*notes, strict=True)
+        operation = (method, name, "", self._transport, revision)
+        self._durations.at(operation, count).add_all(seconds)
+        usage = self._usages.at((method, name, caller), count)
+        usage.calls += count
+        usage.characters_in += sum(characters_in)
+        usage.characters_out += sum(characters_out)
+
+    @property
+    def durations(self) -> Series[Histogram]:
+        self._add_up()
+        return self._durations
+
+    def save(self, call: Call, characters: int) -> None:
+        """So much of what was answered does not reach the model."""
+        name = call.via or call.params.get("name")
+        if characters > 0 and isinstance(name, str):
+            usage = self._usages.at((call.method, name, call.caller.id))
+            usage.characters_saved += characters
 
     def _add_failure(self, call: Call, failure: str, seconds: float) -> Usage:
         method = call.method if call.method in _METHODS else OTHER
@@ -139,7 +200,7 @@ class ServerOperations:
             arguments = call.params.get("arguments")
             name = self._label(call.params.get("name"), call.caller.id)
         labels = (method, name, failure, self._transport, call.revision.date)
-        self.durations.at(labels).add(seconds)
+        self._durations.at(labels).add(seconds)
         usage = self._usages.at((method, name, call.caller.id))
         usage.calls += 1
         usage.errors += 1
@@ -154,13 +215,14 @@ class ServerOperations:
         """
         if not isinstance(name, str):
             return ""
-        if self.knows(name) or self._usages.get((_CALL, name, caller)):
+        if self.knows(name):
             return name
-        return ""
+        self._add_up()
+        return name if self._usages.get((_CALL, name, caller)) else ""
 
     def metrics(self) -> Iterator[Metric]:
         meaning = "How long requests of clients took."
-        yield _durations(SERVER_DURATION, meaning, _COMMON, self.durations)
+        yield _histograms(SERVER_DURATION, meaning, _COMMON, self.durations)
         items = tuple(self._usages.items())
         for name, meaning, number_of in _USAGE_METRICS:
             points = tuple(Point(key, number_of(usage)) for key, usage in items)
@@ -168,8 +230,9 @@ class ServerOperations:
 
     @property
     def folded_counts(self) -> dict[str, float]:
+        self._add_up()
         return {
-            SERVER_DURATION: self.durations.folded_count,
+            SERVER_DURATION: self._durations.folded_count,
             _USAGE_METRICS[0][0]: self._usages.folded_count,
         }
 
@@ -205,68 +268,71 @@ _USAGE_METRICS: tuple[tuple[str, str, Callable[[Usage], float]], ...] = (
 
 
 class ClientOperations:
-    """Observes the requests to upstreams."""
+    """Is told of the requests to upstreams, and counts them in the same way."""
 
     def __init__(self, most: int) -> None:
-        self.durations = Series(Histogram, _folded_operation, most)
+        self._durations = Series(Histogram, _folded_operation, most)
+        # In seconds, by method, tool and who was asked; and the labels of each.
+        self._notes: dict[tuple[str, Json, Addressee], list[float]] = {}
+        self._labels: dict[tuple[str, Json, Addressee], Key] = {}
+        self._moment = Moment(self._add_up)
 
-    async def observe(
-        self,
-        session: Addressee,
-        out: Outgoing,
-        send: Callable[[Outgoing], Awaitable[JsonObject]],
-    ) -> JsonObject:
-        start = perf_counter()
+    def note(
+        self, addressee: Addressee, out: Outgoing, result: JsonObject | None, start: float
+    ) -> None:
         try:
-            result = await send(out)
-        except BaseException as error:
-            self._add(session, out, failure_of(error), perf_counter() - start)
-            raise
-        self._add(session, out, failure_in(result), perf_counter() - start)
-        note_source(result)
-        return result
+            # The usual case, as above. By number, as by name it takes twice as long.
+            if "isError" not in result:  # type: ignore[operator]
+                self._notes[out[1], out[2]["name"], addressee].append(perf_counter() - start)
+                return
+        except (KeyError, TypeError):
+            pass
+        self._note(addressee, out, result, perf_counter() - start)
 
-    def _add(self, session: Addressee, out: Outgoing, failure: str, seconds: float) -> None:
-        name = str(out.params.get("name", "")) if out.method == _CALL else ""
-        transport = network_transport(session)
-        key = (out.method, name, failure, transport, out.version or "", session.server)
-        self.durations.at(key).add(seconds)
+    def _note(
+        self, addressee: Addressee, out: Outgoing, result: JsonObject | None, seconds: float
+    ) -> None:
+        failure = failure_of(exc_info()[1]) if result is None else ""
+        if result is not None and result.get("isError"):
+            failure = TOOL_ERROR
+        name: Json = out.params.get("name") if out.method == _CALL else ""
+        where = network_transport(addressee)
+        labels = (out.method, str(name), failure, where, out.version or "", addressee.server)
+        if failure or not name:
+            self._durations.at(labels).add(seconds)
+            return
+        if len(self._notes) >= MOST_NOTED:
+            self._add_up()
+        self._moment.begin()
+        key = (out.method, name, addressee)
+        self._labels[key] = labels
+        self._notes[key] = [seconds]
+
+    def _add_up(self) -> None:
+        for key, notes in self._notes.items():
+            self._durations.at(self._labels[key], len(notes)).add_all(notes)
+        self._notes.clear()
+        self._labels.clear()
+
+    @property
+    def durations(self) -> Series[Histogram]:
+        self._add_up()
+        return self._durations
 
     def metrics(self) -> Iterator[Metric]:
         meaning = "How long requests to other servers took."
-        yield _durations(CLIENT_DURATION, meaning, (*_COMMON, "server"), self.durations)
+        yield _histograms(CLIENT_DURATION, meaning, (*_COMMON, "server"), self.durations)
 
     @property
     def folded_counts(self) -> dict[str, float]:
         return {CLIENT_DURATION: self.durations.folded_count}
 
 
-def network_transport(session: Addressee) -> str:
-    return "pipe" if session.link.transport == "stdio" else "tcp"
+def network_transport(addressee: Addressee) -> str:
+    return _NETWORK.get(addressee.link.transport, "tcp")
 
 
-def note_source(result: Result) -> None:
-    """This is what a source answered, before anything was made of it."""
-    sources = _source_characters.get()
-    if sources is not None:
-        sources[0] += result_characters(result)
-
-
-class MeasuredScript:
-    """A script's target whose results are measured, before a virtual tool makes less of them."""
-
-    __slots__ = ("_target",)
-
-    def __init__(self, target: Target) -> None:
-        self._target = target
-
-    async def call(self, arguments: JsonObject, call: Call, channel: Channel) -> Result:
-        result = await self._target.call(arguments, call, channel)
-        note_source(result)
-        return result
-
-
-def _durations(
+def _histograms(
     name: str, meaning: str, label_names: tuple[str, ...], series: Series[Histogram]
 ) -> Metric:
     points = tuple(Point(key, histogram) for key, histogram in series.items())

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from toolyard.errors import ProtocolError
 from toolyard.protocol.call import Encoded, Json, JsonObject, Result
 from toolyard.protocol.codec import dumps
+from toolyard.protocol.verbatim import Verbatim
 from toolyard.upstreams.link.link import (
     CredentialsError,
     Down,
@@ -39,18 +40,27 @@ def failure_in(result: Result) -> str:
     return TOOL_ERROR if isinstance(result, dict) and result.get("isError") else ""
 
 
-def failure_of(error: BaseException) -> str:
+def failure_of(error: BaseException | None) -> str:
     if isinstance(error, ProtocolError):
         return str(error.code)
     if isinstance(error, asyncio.CancelledError):
         return CANCELLED
     if isinstance(error, Refusal):
         return str(error.status)
-    return _LINK_ERRORS.get(type(error), "error")
+    return _LINK_ERRORS.get(type(error), "error") if error is not None else "error"
 
 
 def argument_characters(arguments: Json) -> int:
-    return len(dumps(arguments)) if arguments else 0
+    """As JSON without escapes. Texts may be long: they are not encoded for this."""
+    if type(arguments) is not dict or not arguments:
+        return len(dumps(arguments)) if arguments else 0
+    characters = 1
+    for name, value in arguments.items():
+        if type(value) is str:
+            characters += len(name) + len(value) + 6
+        else:
+            characters += len(name) + len(dumps(value)) + 4
+    return characters
 
 
 def result_characters(result: Result) -> int:
@@ -61,12 +71,16 @@ def result_characters(result: Result) -> int:
     if isinstance(result, Encoded):
         return len(result.body)
     content = result.get("content")
-    if type(content) is list:
-        characters = _texts(content)
-        if characters == 0 and result.get("structuredContent") is not None:
-            return len(dumps(result["structuredContent"]))
+    if type(content) is not list:
+        return _of_other_methods(result)
+    characters = 0
+    for item in content:
+        text = item.get("text") if type(item) is dict else None
+        if type(text) is str:
+            characters += len(text)
+    if characters or result.get("structuredContent") is None:
         return characters
-    return _of_other_methods(result)
+    return len(result.text) if type(result) is Verbatim else len(dumps(result["structuredContent"]))
 
 
 def _of_other_methods(result: JsonObject) -> int:
@@ -79,9 +93,5 @@ def _of_other_methods(result: JsonObject) -> int:
 
 
 def _texts(items: list[Json]) -> int:
-    characters = 0
-    for item in items:
-        text = item.get("text") if type(item) is dict else None
-        if type(text) is str:
-            characters += len(text)
-    return characters
+    texts = [item.get("text") for item in items if isinstance(item, dict)]
+    return sum(len(text) for text in texts if isinstance(text, str))

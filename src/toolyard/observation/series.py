@@ -6,8 +6,8 @@ from clients and from other servers, and must not fill the memory.
 
 from __future__ import annotations
 
-from bisect import bisect_left
-from collections.abc import Callable, Iterable, Mapping
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Generic, Literal, NamedTuple, TypeAlias, TypeVar
 
 OTHER = "other"
@@ -16,6 +16,7 @@ BOUNDS = (
     *(0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5),
     *(1.0, 2.0, 5.0, 10.0, 30.0, 60.0, 120.0, 300.0),
 )
+_FEW = 16
 # The values of a metric's labels, in the order of their names.
 Key: TypeAlias = tuple[str, ...]
 MetricKind = Literal["counter", "gauge", "histogram"]
@@ -34,6 +35,20 @@ class Histogram:
     def add(self, seconds: float) -> None:
         self.counts[bisect_left(BOUNDS, seconds)] += 1
         self.total += seconds
+
+    def add_all(self, durations: Sequence[float]) -> None:
+        """The same for many, which is cheaper than one by one."""
+        if len(durations) < _FEW:
+            for seconds in durations:
+                self.add(seconds)
+            return
+        ordered, below = sorted(durations), 0
+        for index, bound in enumerate(BOUNDS):
+            up_to = bisect_right(ordered, bound, below)
+            self.counts[index] += up_to - below
+            below = up_to
+        self.counts[-1] += len(ordered) - below
+        self.total += sum(ordered)
 
 
 class Point(NamedTuple):
@@ -69,13 +84,13 @@ class Series(Generic[NumbersT]):
     def get(self, key: Key) -> NumbersT | None:
         return self._by_key.get(key)
 
-    def at(self, key: Key) -> NumbersT:
-        """The numbers of these labels, or of `other` once there are too many."""
+    def at(self, key: Key, count: int = 1) -> NumbersT:
+        """The numbers of these labels, to add so many; or of `other` once there are too many."""
         numbers = self._by_key.get(key)
         if numbers is not None:
             return numbers
         if len(self._by_key) >= self._most:
-            self.folded_count += 1
+            self.folded_count += count
             key = self._fold(key)
         return self._by_key.setdefault(key, self._make())
 

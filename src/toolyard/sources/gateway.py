@@ -27,6 +27,7 @@ from toolyard.telemetry import logger
 from toolyard.upstreams.definition import ServerDefinition
 from toolyard.upstreams.pool import Pool
 from toolyard.upstreams.target import UpstreamTargets
+from toolyard.virtual.watching import Onlooker
 
 log = logger("registry")
 AFTER_SHORTAGE = 1.0
@@ -198,10 +199,12 @@ class GatewaySource:
         scripts: Source | None = None,
         *,
         tap: Callable[[UpstreamTargets], UpstreamTargets] = lambda targets: targets,
+        onlooker: Onlooker | None = None,
     ) -> None:
         self._files = files
         self._pool = pool
         self._tap = tap
+        self._onlooker = onlooker
         self.registries = registries
         # Together, because catalogs are made of both in a thread.
         self._taken = (registries, tap(pool.targets))
@@ -264,7 +267,7 @@ class GatewaySource:
         for name, listing in (cohort or {}).items():
             (by_login if name in registries.by_login else listings)[name] = listing
         for registry in registries.files:
-            entries = lay_over(registry, entries, listings, targets, by_login)
+            entries = lay_over(registry, entries, listings, targets, by_login, self._onlooker)
         return entries
 
     async def settle(self) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 from toolyard.errors import (
     INTERNAL_ERROR,
@@ -54,10 +54,26 @@ from toolyard.transports.seal import Sealer
 
 log = logger("transports")
 _SHORT = 4096  # a copy of so few bytes is cheaper than a view
-# Looks on while the request of a client is answered, on a session if it has one.
-Observe: TypeAlias = Callable[
-    [Call, Session | None, Callable[[], Awaitable[Result]]], Awaitable[Result]
-]
+
+
+# What answers a call; the way back is a Channel, a Send or a session.
+Work: TypeAlias = "Callable[[Edge, Call, Any], Awaitable[Result]]"
+
+
+class Observe(Protocol):
+    """Looks on while the request of a client is answered, on a session if it has one.
+
+    The work is `work(edge, call, way)`: a closure for each request would cost more than looking.
+    """
+
+    def __call__(
+        self,
+        call: Call,
+        session: Session | None,
+        work: Work,
+        edge: Edge,
+        way: object,
+    ) -> Awaitable[Result]: ...
 
 
 async def uncounted(_call: Call) -> None:
@@ -133,7 +149,7 @@ def in_rounds(edge: Edge, call: Call, channel: Channel) -> Awaitable[Result]:
     """A call with its rounds: while its result asks something, ask the client and call again."""
     if edge.observe is None:
         return _in_rounds(edge, call, channel)
-    return edge.observe(call, channel.session, lambda: _in_rounds(edge, call, channel))
+    return edge.observe(call, channel.session, _in_rounds, edge, channel)
 
 
 async def _in_rounds(edge: Edge, call: Call, channel: Channel) -> Result:
@@ -181,7 +197,7 @@ def answer_modern(edge: Edge, call: Call, send: Send) -> Awaitable[Result]:
     """Answer a modern request. Raises ProtocolError."""
     if edge.observe is None:
         return _answer_modern(edge, call, send)
-    return edge.observe(call, None, lambda: _answer_modern(edge, call, send))
+    return edge.observe(call, None, _answer_modern, edge, send)
 
 
 def _answer_modern(edge: Edge, call: Call, send: Send) -> Awaitable[Result]:

@@ -204,10 +204,10 @@ class HandshakeSession:
         if self._edge.observe is None:
             return handler(self, request.params)
 
-        async def answer() -> JsonObject:
-            return handler(self, request.params)
+        async def answer(_edge: Edge, _call: Call, session: HandshakeSession) -> JsonObject:
+            return handler(session, request.params)
 
-        return await self._edge.observe(self._call(request), self, answer)
+        return await self._edge.observe(self._call(request), self, answer, self._edge, self)
 
     def _own_handler(self, request: RpcRequest) -> OwnHandler | None:
         in_revision = request.method in self.revision.methods

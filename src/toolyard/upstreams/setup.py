@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from toolyard.http.fetching.client import HttpClient
 from toolyard.processes.lasting import GroupGuard, Unguarded
 from toolyard.upstreams.auth import Authorize, OnChallenge
-from toolyard.upstreams.conversation.observing import ObserveExchange
+from toolyard.upstreams.conversation.observing import UNWATCHED, Watch
 from toolyard.upstreams.conversation.running import Limits
 from toolyard.upstreams.lists.disk import RecordFolder, RecordKeeper
 
@@ -30,4 +30,4 @@ class Setup:
     on_challenge: OnChallenge | None = None
     guard: GroupGuard = field(default_factory=Unguarded)
     copies: Copies | None = None  # None: no other process of ours could run a server for us
-    observe: ObserveExchange | None = None
+    watch: Watch = UNWATCHED

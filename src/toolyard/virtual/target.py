@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import partial
 
 from toolyard.catalog.validation import Checker, checker_or_reason
 from toolyard.errors import ProtocolError, ToolError
@@ -18,6 +19,7 @@ from toolyard.virtual.output.projection import Projection
 from toolyard.virtual.query.paths import MISSING
 from toolyard.virtual.renaming import Renaming
 from toolyard.virtual.stages import Stages
+from toolyard.virtual.watching import Onlooker
 
 # A complaint quotes the value, which may be the whole result: cut it.
 LONGEST_COMPLAINT = 500
@@ -45,12 +47,17 @@ class VirtualTarget:
     defaults: Mapping[str, Json] = field(default_factory=dict)
     output: Output | None = None
     renamings: tuple[Renaming, ...] = ()
+    onlooker: Onlooker | None = None
 
     async def call(self, arguments: JsonObject, call: Call, channel: Channel) -> Result:
         if self.renamings:
             arguments = self._in_source_names(arguments)
         result = await self._from_source({**arguments, **self.defaults}, call, channel)
-        return result if self.output is None else project(result, self.output)
+        if self.output is None:
+            return result
+        if self.onlooker is None:
+            return project(result, self.output)
+        return self.onlooker.projection(call, result, partial(project, output=self.output))
 
     async def explain(
         self, arguments: JsonObject, call: Call, channel: Channel, stages: Stages

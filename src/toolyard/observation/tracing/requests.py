@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
 from contextvars import ContextVar
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from toolyard.cluster.door import Service
 from toolyard.cluster.visits import Visit
@@ -65,12 +65,17 @@ class ServerSpans:
         self._payloads = payloads
 
     async def observe(
-        self, call: Call, session: Session | None, work: Callable[[], Awaitable[Result]]
+        self,
+        call: Call,
+        session: Session | None,
+        work: Callable[[Any, Call, Any], Awaitable[Result]],
+        edge: object,
+        way: object,
     ) -> Result:
         span = self._begin(call, session)
         current.set(span)
         try:
-            result = await work()
+            result = await work(edge, call, way)
         except BaseException as error:
             _fail(span, error)
             raise
@@ -113,12 +118,14 @@ class ClientSpans:
     async def observe(
         self,
         addressee: Addressee,
+        send: Callable[[Outgoing, Any, Any], Awaitable[JsonObject]],
         out: Outgoing,
-        send: Callable[[Outgoing], Awaitable[JsonObject]],
+        running: object,
+        limit: object,
     ) -> JsonObject:
         span = self._begin(addressee, out)
         try:
-            result = await send(_with_context(out, span))
+            result = await send(_with_context(out, span), running, limit)
         except BaseException as error:
             _fail(span, error)
             raise

@@ -116,3 +116,8 @@ def related_in(params: JsonObject) -> JsonObject:
     if not isinstance(meta, dict) or RELATED not in meta:
         return {}
     return {"_meta": {RELATED: meta[RELATED]}}
+
+
+def whole(value: Json) -> int:
+    """An id of ours, if it can be one; else that of no request."""
+    return value if isinstance(value, int) else -1

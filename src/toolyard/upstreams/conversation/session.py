@@ -9,6 +9,7 @@ import asyncio
 import itertools
 from collections.abc import Callable, Coroutine, Mapping
 from functools import partial
+from time import perf_counter
 from typing import Any
 
 from toolyard.errors import INTERNAL_ERROR, METHOD_NOT_FOUND, ProtocolError, ToolError
@@ -28,11 +29,12 @@ from toolyard.upstreams.conversation.envelope import (
     result_of,
     seal,
     unstamped,
+    whole,
     without_token,
 )
 from toolyard.upstreams.conversation.intake import RootsIntake
 from toolyard.upstreams.conversation.levels import LogLevel
-from toolyard.upstreams.conversation.observing import ObserveExchange
+from toolyard.upstreams.conversation.observing import UNWATCHED, Watch, noted
 from toolyard.upstreams.conversation.peer import Peer
 from toolyard.upstreams.conversation.running import (
     Deadlines,
@@ -67,7 +69,7 @@ class UpstreamSession:
         limits: Limits,
         owner: Owner = NOBODY,
         on_notification: Callable[[str, JsonObject], None] = lambda method, params: None,
-        observe: ObserveExchange | None = None,
+        watch: Watch = UNWATCHED,
     ) -> None:
         self.server = server
         self.link = link
@@ -76,7 +78,7 @@ class UpstreamSession:
         self.peer = Peer()
         self.takes_tasks = False
         self.on_notification = on_notification
-        self._observe = observe
+        self._observe, self._note = watch
         self._ids = itertools.count(1)
         self._running: dict[int, Running] = {}
         self._deadlines = Deadlines(limits.longest)
@@ -119,7 +121,7 @@ class UpstreamSession:
         out, limit = self._outgoing(method, params, running, headers), timeout or self.limits.call
         if self._observe is None:
             return self._exchange(out, running, limit)
-        return self._observe(self, out, lambda out: self._exchange(out, running, limit))
+        return self._observe(self, self._exchange, out, running, limit)
 
     def request_as(
         self, capabilities: JsonObject, method: str, params: JsonObject
@@ -131,18 +133,20 @@ class UpstreamSession:
             out = out._replace(params={**out.params, "_meta": meta})
         if self._observe is None:
             return self._exchange(out, None, self.limits.call)
-        return self._observe(self, out, lambda out: self._exchange(out, None, self.limits.call))
+        return self._observe(self, self._exchange, out, None, self.limits.call)
 
     async def greet(self, method: str, params: JsonObject, version: str | None) -> JsonObject:
         """A request before a revision is settled, never cancelled. Modern ones name a `version`."""
         out = Outgoing(next(self._ids), method, params, version, modern=version is not None)
         if self._observe is None:
             return await self._greet(out)
-        return await self._observe(self, out, self._greet)
+        return await self._observe(self, self._greet, out, None, None)
 
-    async def _greet(self, out: Outgoing) -> JsonObject:
+    async def _greet(
+        self, out: Outgoing, _running: Running | None = None, _limit: float | None = None
+    ) -> JsonObject:
         try:
-            return result_of(await self.link.exchange(out))
+            return await noted(self, out, self._note)
         except asyncio.CancelledError:
             self.link.forget(out.id)
             raise
@@ -176,6 +180,8 @@ class UpstreamSession:
     async def _exchange(
         self, out: Outgoing, running: Running | None, timeout: float | None
     ) -> JsonObject:
+        start = perf_counter() if self._note is not None else 0.0
+        result: JsonObject | None = None
         deadline = self._deadlines.start(timeout) if timeout is not None else None
         if running is not None:
             self._running[out.id] = running
@@ -202,6 +208,8 @@ class UpstreamSession:
                 self._deadlines.stop(deadline)
             if running is not None:
                 del self._running[out.id]
+            if self._note is not None:
+                self._note(self, out, result, start)
         return unstamped(result) if "_meta" in result else result
 
     def _cancel(self, out: Outgoing, reason: str) -> None:
@@ -276,7 +284,7 @@ class UpstreamSession:
             log.warning("%s asks more than %d things at once", self.server, MOST_QUESTIONS)
         elif "id" in message:
             task = self._background.start(self._answer(message["id"], method, params, request_id))
-            self._questions[_key(message["id"])] = task
+            self._questions[repr(message["id"])] = task
             if method == ROOTS:
                 self.roots.note(task)
         else:
@@ -284,7 +292,7 @@ class UpstreamSession:
 
     def _on_notification(self, method: str, params: JsonObject, request_id: int | None) -> None:
         if method == "notifications/progress":
-            running = self._running.get(_int(params.get("progressToken")))
+            running = self._running.get(whole(params.get("progressToken")))
             if running is not None and running.token is not None:
                 running.progress(params)
         elif method == "notifications/message":
@@ -299,7 +307,7 @@ class UpstreamSession:
     def _on_cancelled(self, params: JsonObject) -> None:
         """It takes back a question, or ends a listen of ours."""
         request_id: Json = params.get("requestId")
-        task = self._questions.get(_key(request_id)) or self._listens.get(_int(request_id))
+        task = self._questions.get(repr(request_id)) or self._listens.get(whole(request_id))
         if task is not None:
             task.cancel(reason_in(params))
 
@@ -348,7 +356,7 @@ class UpstreamSession:
         except ToolError as error:
             answer["error"] = {"code": INTERNAL_ERROR, "message": error.message}
         finally:
-            self._questions.pop(_key(question_id), None)
+            self._questions.pop(repr(question_id), None)
         try:
             await self.link.send(answer, self.peer.revision.date)
         except LinkError as error:
@@ -389,12 +397,3 @@ class UpstreamSession:
         await self._background.cancel()
         await self.link.close()
         self._deadlines.close()
-
-
-def _key(value: Json) -> str:
-    """Ids 1 and "1" are two."""
-    return repr(value)
-
-
-def _int(value: Json) -> int:
-    return value if isinstance(value, int) else -1

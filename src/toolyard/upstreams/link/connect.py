@@ -113,7 +113,7 @@ class Connector:
             limits=self._setup.limits,
             owner=owner,
             on_notification=heard,
-            observe=self._setup.observe,
+            watch=self._setup.watch,
         )
         self._opening[link] = None
         try:

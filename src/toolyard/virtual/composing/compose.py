@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Protocol
 
 from toolyard.errors import ProtocolError, ToolError
@@ -37,6 +38,7 @@ from toolyard.virtual.composing.composition import (
 )
 from toolyard.virtual.output.extract import texts_of, value_of
 from toolyard.virtual.query.paths import MISSING, Budget, Path
+from toolyard.virtual.watching import Onlooker
 
 FAN_OUT = 1_000
 AT_ONCE = 16
@@ -69,8 +71,14 @@ class ComposedTarget:
     composition: Composition
     targets: Mapping[str, Target]  # by the names that the composition uses
     gather: Gather
+    onlooker: Onlooker | None = None
 
-    async def call(self, arguments: JsonObject, call: Call, channel: Channel) -> Result:
+    def call(self, arguments: JsonObject, call: Call, channel: Channel) -> Awaitable[Result]:
+        if self.onlooker is None:
+            return self._run(arguments, call, channel)
+        return self.onlooker.composition(call, partial(self._run, arguments, call, channel))
+
+    async def _run(self, arguments: JsonObject, call: Call, channel: Channel) -> Result:
         if call.task is not None and call.task.upstream is not None:
             raise ToolError("the server that ran this was stopped between two of its steps")
         inner = replace(
@@ -181,6 +189,8 @@ class _Run:
                 return target.call(arguments, call, self._quiet)
 
             result = await answered(result, self._call, make, self._channel.ask, MOST_ROUNDS)
+        if self._target.onlooker is not None:
+            self._target.onlooker.step(result)
         return decoded(result)
 
 

@@ -22,6 +22,7 @@ from toolyard.virtual.output.listings import TextExtraction
 from toolyard.virtual.output.projection import Projection
 from toolyard.virtual.output.views import SchemaViews
 from toolyard.virtual.target import Output, VirtualTarget
+from toolyard.virtual.watching import Onlooker
 
 _Value = TypeVar("_Value")
 VERSION_KEY = "toolyard/version"
@@ -33,6 +34,7 @@ class ChainBuilder:
     # The entry of that name, whichever source it is from; None where there is none.
     find: Callable[[str], Tool | None]
     file: str
+    onlooker: Onlooker | None = None
 
     def disabled(self, tool: ToolDefinition, reason: str) -> Tool:
         """Not in the lists; a call to it says why."""
@@ -75,7 +77,7 @@ class ChainBuilder:
             target = Timed(target, timeout, server)
         if output is None and not chain.defaults and not chain.renamings:
             return target
-        return VirtualTarget(target, chain.defaults, output, chain.renamings)
+        return VirtualTarget(target, chain.defaults, output, chain.renamings, self.onlooker)
 
     def _underlying(self, chain: Chain) -> Target:
         if chain.existing is not None:
@@ -86,7 +88,7 @@ class ChainBuilder:
         assert composition is not None
         used = {name: self.find(name) for name in tools_used(composition)}
         targets = {name: tool.target for name, tool in used.items() if tool is not None}
-        return ComposedTarget(composition, targets, gather)
+        return ComposedTarget(composition, targets, gather, self.onlooker)
 
     def missing_tool(self, chain: Chain) -> str | None:
         """Why a composition cannot run: a tool of it is not there, or disabled."""

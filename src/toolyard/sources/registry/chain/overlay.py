@@ -15,6 +15,7 @@ from toolyard.sources.registry.chain.chains import Chains
 from toolyard.sources.registry.chain.exposed import Exposed
 from toolyard.sources.registry.format.model import Expose, Registry, ToolDefinition
 from toolyard.upstreams.target import UpstreamTargets
+from toolyard.virtual.watching import Onlooker
 
 
 def lay_over(
@@ -23,12 +24,13 @@ def lay_over(
     listings: Mapping[str, Listing | None],
     connect: UpstreamTargets,
     by_login: Mapping[str, Listing] | None = None,
+    onlooker: Onlooker | None = None,
 ) -> Entries:
     """One name, several owners: a registry entry, then a script, then an exposed upstream tool.
 
     What servers list to one login is exposed to that caller, and changes no registry entry.
     """
-    return _Overlay(registry, scripts, listings, connect, by_login or {}).entries()
+    return _Overlay(registry, scripts, listings, connect, by_login or {}, onlooker).entries()
 
 
 @dataclass(slots=True)
@@ -38,6 +40,7 @@ class _Overlay:
     listings: Mapping[str, Listing | None]
     connect: UpstreamTargets
     by_login: Mapping[str, Listing] = field(default_factory=dict)
+    onlooker: Onlooker | None = None
     # Ordered, and each said once.
     _warnings: dict[str, None] = field(default_factory=dict)
 
@@ -93,7 +96,7 @@ class _Overlay:
                 built[name] = self._built(definitions[name], chains, builder)
             return built[name]
 
-        builder = ChainBuilder(self.connect, find, self.registry.file)
+        builder = ChainBuilder(self.connect, find, self.registry.file, self.onlooker)
         for name in definitions:
             find(name)
         return built
