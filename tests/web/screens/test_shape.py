@@ -50,6 +50,10 @@ REGISTRY = """// Ours, by hand.
         {"id": "hello", "operation": {"tool": {"name": "greet"}}} // as it came
       ]}}
     },
+    {"name": "secretly", "source": "greet", "hidden": true},
+    {"name": "within", "spec": {"pipeline": {"steps": [
+      {"id": "one", "operation": {"tool": {"name": "secretly"}}}
+    ]}}},
     {"name": "count", "source": "text_stats", "outputSchema": {"$ref": "#/schemas/Words"}}
   ],
   "schemas": {"Words": {"type": "object", "properties": {"words": {"type": "integer"}}}}
@@ -257,3 +261,12 @@ async def test_a_composition_is_shaped_and_run_step_by_step(
         await page.get_by_label("name").last.fill("Ann")
         await run(page)
         assert "words" in await result(page)
+
+
+async def test_a_step_that_no_client_sees_is_no_mistake(browser: Browser, tmp_path: Path) -> None:
+    async with await opened_yard(tmp_path) as yard, window(browser, yard.link) as page:
+        await show(page, "#/explore/tools/within?part=shape")
+        step = page.get_by_role("region", name="Step 1")
+        await expect(step).to_contain_text("No client sees a tool of this name")
+        await expect(step.locator(".field-wrong")).to_have_count(0)
+        await expect(step.get_by_role("button", name="Run this step")).to_have_count(0)
