@@ -17,6 +17,7 @@ import { Badge, IconButton } from "../../ui/controls";
 import { RawInput } from "../../ui/form/raw";
 import { Icon } from "../../ui/icon";
 import { Text } from "../../ui/text";
+import { Asking } from "../asking";
 import { ValueView } from "../../ui/value";
 
 interface StepProps {
@@ -285,7 +286,13 @@ function Trying({ step, at, shape, input, values, keep }: StepProps) {
 
 function Outcome({ run }: { run: Run }) {
   const { outcome, result, error } = useStore(run.state);
-  if (outcome === "running") return <span class="working" role="img" aria-label="Running" />;
+  if (outcome === "running")
+    return (
+      <>
+        <span class="working" role="img" aria-label="Running" />
+        <Asking run={run} />
+      </>
+    );
   return (
     <>
       <Badge tone={outcome === "ok" ? "good" : "bad"}>
