@@ -4,20 +4,16 @@
     python -m bench.cluster events     1,000 numbered events, resumed across replicas
     python -m bench.cluster kills      a replica killed under load, twenty times
     python -m bench.cluster deploys    the same with TERM: a replica replaced under load
-    python -m bench.cluster trips      commands at the store, by kind of request
     python -m bench.cluster cpu        a session's calls with a store and without, in turns
-    python -m bench.cluster memory     what 10,000 sessions take in the store
 
-A number after the word replaces its count.
+A number after the word replaces its count. What the store is asked for and holds: bench.store.
 """
 
 from __future__ import annotations
 
-import asyncio
 import sys
 import tempfile
 from collections.abc import Awaitable, Callable, Coroutine
-from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Any
 
@@ -37,7 +33,7 @@ from tests.cluster.load import (
 from tests.cluster.resuming import counting, resumed
 from tests.cluster.yard import replica, replicas, yard
 from tests.peers.raw_http import HttpClient, over_http
-from tests.peers.redis import RedisServer, redis_server
+from tests.peers.redis import redis_server
 from tests.peers.serving import serving
 from tests.workers.yard import project
 
@@ -92,44 +88,6 @@ def _say(what: str, losses: Losses, folder: Path) -> None:
     )
 
 
-async def trips(folder: Path, count: int = 200) -> None:
-    """What idle replicas ask of the store meanwhile is taken off."""
-    print("| request | commands at the store |\n|---|---|")
-    with redis_server() as redis:
-        async with replica(folder, redis, "--no-page") as server, AsyncExitStack() as stack:
-            modern = HttpClient(server.url, "2026-07-28", checked=False)
-            session = await stack.enter_async_context(over_http(server.url, HANDSHAKE))
-            kinds: dict[str, Callable[[], Awaitable[Any]]] = {
-                "a call of 2026-07-28": lambda: modern.call("who"),
-                "a list of 2026-07-28": lambda: modern.result("tools/list"),
-                "a call of a session, at its owner": lambda: session.call("who"),
-                "the same with three progress messages": lambda: session.call(
-                    "steps", meta={"progressToken": 1}
-                ),
-                "opening a session and ending it": lambda: _opened(server.url),
-            }
-            for kind, ask in kinds.items():
-                print(f"| {kind} | {await _commands(redis, ask, count):.2f} |")
-
-
-async def _opened(url: str) -> None:
-    async with over_http(url, HANDSHAKE):
-        pass
-
-
-async def _commands(redis: RedisServer, ask: Callable[[], Awaitable[Any]], count: int) -> float:
-    loop = asyncio.get_running_loop()
-    await asyncio.sleep(1)
-    began, before = loop.time(), redis.commands()
-    for _ in range(count):
-        await ask()
-    await asyncio.sleep(0.2)
-    took, done = loop.time() - began, redis.commands() - before
-    before = redis.commands()
-    await asyncio.sleep(took)
-    return (done - (redis.commands() - before)) / count
-
-
 async def cpu(folder: Path, rounds: int = 5) -> None:
     with redis_server() as redis:
         async with serving(folder, "--no-page") as alone, replica(folder, redis, "--no-page") as of:
@@ -151,32 +109,12 @@ async def _pinging(what: str, url: str, pid: int) -> Contender:
     return Contender(what, url, [pid], request, 4000)
 
 
-async def memory(folder: Path, count: int = 10_000) -> None:
-    with redis_server() as redis:
-        async with replica(folder, redis, env={"MCPBASH_MAX_SESSIONS_PER_CALLER": "20000"}) as one:
-            before = _used(redis)
-            for _ in range(0, count, 20):
-                clients = [HttpClient(one.url, HANDSHAKE, checked=False) for _ in range(20)]
-                await asyncio.gather(*(client.start() for client in clients))
-            taken = _used(redis) - before
-    print(
-        f"{count} sessions take {taken / 1e6:.1f} MB in the store, {taken / count:.0f} bytes each"
-    )
-
-
-def _used(redis: RedisServer) -> int:
-    lines = redis.ask("INFO", "memory").splitlines()
-    return int(next(line for line in lines if line.startswith("used_memory:")).split(":")[1])
-
-
 PARTS: dict[str, Callable[..., Coroutine[Any, Any, None]]] = {
     "requests": requests,
     "events": events,
     "kills": kills,
     "deploys": deploys,
-    "trips": trips,
     "cpu": cpu,
-    "memory": memory,
 }
 
 

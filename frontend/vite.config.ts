@@ -12,13 +12,16 @@ export default defineConfig({
     reportCompressedSize: false,
     rolldownOptions: {
       output: {
-        // What every screen needs comes in one file: a request each would cost more than it saves.
+        // What every screen needs comes in one file, and what several need in another: a request
+        // for each of their parts would cost more than it saves.
         codeSplitting: {
           groups: [
             {
               name: "shared",
+              priority: 1,
               test: /preact|src\/(?:ui\/(?:text|controls|icon|states|lazy|prose)|model\/(?:signs|preferences)|types|format|json|router|store|api|live)\.tsx?$/,
             },
+            { name: "parts", test: /src\//, minShareCount: 2 },
           ],
         },
       },

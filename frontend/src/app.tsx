@@ -1,6 +1,6 @@
 /** The frame of the page: sections on the side, the chosen one beside them. */
 import type { ComponentChildren } from "preact";
-import { useEffect, useLayoutEffect, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { adoptToken, hasToken, useToken } from "./api";
 import { Palette } from "./frame/palette";
 import { applyTheme, chooseTheme, theme, type Theme } from "./model/preferences";
@@ -8,7 +8,7 @@ import { connection, overview, start } from "./live";
 import { href, useRoute, type Route } from "./router";
 import { OverviewScreen } from "./screens/overview";
 import { useStore } from "./store";
-import { IconButton } from "./ui/controls";
+import { IconButton, useInSight } from "./ui/controls";
 import { Icon, type IconName } from "./ui/icon";
 import { lazy } from "./ui/lazy";
 import { Empty } from "./ui/states";
@@ -64,15 +64,12 @@ const SCREENS = SECTIONS.map(({ id, label, icon }) => ({
 
 adoptToken();
 applyTheme();
+// What the page shows is on its way while the frame is drawn.
+if (hasToken()) start();
 
 export function App() {
   const link = useStore(connection);
-  const [known, setKnown] = useState(hasToken);
-  useLayoutEffect(() => {
-    if (known) start();
-  }, [known]);
-  if (!known || link === "refused") return <Locked enter={() => setKnown(true)} />;
-  return <Frame />;
+  return !hasToken() || link === "refused" ? <Locked /> : <Frame />;
 }
 
 function Frame() {
@@ -80,6 +77,8 @@ function Frame() {
   const link = useStore(connection);
   const { data } = useStore(overview);
   const section = SECTIONS.find((one) => one.id === route.section);
+  const sections = useRef<HTMLElement>(null);
+  useInSight(sections, route.section);
   const title = data?.server.title ?? data?.server.name ?? "Toolyard";
   useEffect(() => {
     document.title = `${section?.label ?? "Not found"} · ${title}`;
@@ -97,7 +96,7 @@ function Frame() {
           </span>
         </a>
         <Palette screens={SCREENS} />
-        <nav aria-label="Sections">
+        <nav aria-label="Sections" ref={sections}>
           {SECTIONS.map((one) => (
             <a
               key={one.id}
@@ -148,15 +147,13 @@ function focusMain(event: Event): void {
 }
 
 /** Without the token there is nothing to see: say where it is. */
-function Locked({ enter }: { enter: () => void }) {
+function Locked() {
   const [text, setText] = useState("");
   const submit = (event: Event) => {
     event.preventDefault();
     useToken(text.replace(/^.*#token=/, "").trim());
-    connection.set("connecting");
     location.hash = "#/";
     location.reload();
-    enter();
   };
   return (
     <main class="locked">

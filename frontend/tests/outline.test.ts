@@ -50,6 +50,19 @@ test("a server with nothing on offer stands first, with the reason below it", ()
   ]);
 });
 
+test("a server that was switched off stands last, below all that is served", () => {
+  const off = { name: "off", state: "disabled", description: "", why: "not before spring" };
+  const all = index(listing);
+  const rows = outline(all, new Set(), [off], bare(all, [off], "", ""));
+  assert.deepEqual(
+    rows.slice(-2).map((row) => [row.kind, row.label, row.owner?.state]),
+    [
+      ["owner", "off", "disabled"],
+      ["note", "not before spring", "disabled"],
+    ],
+  );
+});
+
 test("a folded owner keeps its entries to itself", () => {
   assert.deepEqual(rows(["owner:web"]), ["0 web", "0 project", "1 log", "1 greet"]);
 });

@@ -65,6 +65,17 @@ async def test_the_tree_puts_virtual_tools_below_their_source(
         await expect(lost).to_contain_text("off")
 
 
+async def test_a_kind_in_the_address_is_the_kind_that_is_shown(
+    browser: Browser, yard: Opened
+) -> None:
+    async with window(browser, yard.link) as page:
+        await show(page, "#/explore")
+        await expect(page.get_by_role("tab", name="All")).to_have_attribute("aria-selected", "true")
+        await show(page, "#/explore/prompts")
+        prompts = page.get_by_role("tab", name="Prompts")
+        await expect(prompts).to_have_attribute("aria-selected", "true")
+
+
 async def test_search_narrows_and_the_keyboard_opens(browser: Browser, yard: Opened) -> None:
     async with window(browser, yard.link) as page:
         await show(page, "#/explore")

@@ -52,6 +52,10 @@ function Box({ screens, close }: { screens: Goal[]; close: () => void }) {
   const goals = useGoals(screens, words);
   useLayoutEffect(() => dialog.current?.showModal(), []);
   useEffect(() => {
+    addEventListener("hashchange", close);
+    return () => removeEventListener("hashchange", close);
+  }, []);
+  useEffect(() => {
     document.getElementById(`goal-${at}`)?.scrollIntoView({ block: "nearest" });
   }, [at]);
   const visit = (goal: Goal | undefined) => {
@@ -63,6 +67,8 @@ function Box({ screens, close }: { screens: Goal[]; close: () => void }) {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
     if (step) setAt((at + step + goals.length) % Math.max(goals.length, 1));
     else if (event.key === "Enter") visit(goals[at]);
+    // By itself the field would be emptied first.
+    else if (event.key === "Escape") close();
     else return;
     event.preventDefault();
   };

@@ -89,9 +89,13 @@ export function outline(
   empty: readonly Owner[] = [],
 ): Row[] {
   const rows: Row[] = [];
-  // Those that have nothing stand first: below thousands of tools nobody would see them.
-  const none = empty.map(({ name }): [string, Found[]] => [name, []]);
-  const groups = new Map([...none, ...grouped(found)]);
+  // Those that have nothing stand first: below thousands of tools nobody would see them. Those
+  // that were switched off stand last: nobody has to see them.
+  const none = (off: boolean) =>
+    empty
+      .filter((one) => (one.state === "disabled") === off)
+      .map(({ name }): [string, Found[]] => [name, []]);
+  const groups = new Map([...none(false), ...grouped(found), ...none(true)]);
   for (const [name, entries] of groups) {
     const key = `owner:${name}`;
     const owner = owners.find((one) => one.name === name);
@@ -107,7 +111,7 @@ export function outline(
     });
     if (folded.has(key)) continue;
     if (owner?.why)
-      rows.push({ key: `note:${name}`, kind: "note", label: owner.why, level: 1, id: name });
+      rows.push({ key: `note:${name}`, kind: "note", label: owner.why, level: 1, id: name, owner });
     const names = new Set(entries.filter((one) => one.kind === "tools").map((one) => one.id));
     const below = byParent(entries, names);
     const put = (one: Found, level: number, seen: ReadonlySet<string>) => {

@@ -1,4 +1,4 @@
-/** What clients would see otherwise, tool by tool. */
+/** What an edit changes for clients, tool by tool. */
 import { pretty } from "../json";
 import type { Change, Checked } from "../types";
 import { Badge, Fold } from "../ui/controls";
@@ -12,13 +12,13 @@ export function Effect({ checked, changed }: { checked: Checked | null; changed:
   if (!changed)
     return (
       <Empty icon="registry" title="Nothing is changed">
-        Edit the file here: what clients would see otherwise appears on this side.
+        Edit the file: what that changes for clients is shown here.
       </Empty>
     );
   if (!checked || checked.problems.some((one) => !one.standing)) return null;
   return (
     <section aria-label="Effect">
-      <h2>What clients would see otherwise</h2>
+      <h2>What changes for clients</h2>
       {!checked.changes.length && <p class="hint">Nothing: the catalog stays as it is.</p>}
       {checked.warnings.map((warning) => (
         <p key={warning} class="banner warn">

@@ -41,6 +41,9 @@ function Body({ listing, route }: { listing: Listing; route: Route }) {
   const chosen = kind && id ? { kind: kind as Kind, id } : null;
   const [words, setWords] = useState("");
   const [choice, setChoice] = useState<Choice>(kind && kind in KINDS ? (kind as Choice) : "all");
+  useEffect(() => {
+    if (kind && !id && kind in KINDS) setChoice(kind as Choice);
+  }, [kind, id]);
   const graph = route.query.get("view") === "graph";
   const owner = route.query.get("owner") ?? "";
   const everything = useMemo(() => index(listing), [listing]);
@@ -258,8 +261,20 @@ const ICONS: Record<Row["kind"], IconName> = {
   templates: "template",
   prompts: "prompt",
   owner: "server",
-  note: "warn",
+  note: "right",
 };
+
+/** A reason warns of a failure; what is idle or switched off is no trouble. */
+const NOTES: Record<string, IconName> = {
+  failed: "warn",
+  "needs login": "lock",
+  disabled: "pause",
+  idle: "pause",
+  starting: "history",
+};
+
+const iconOf = (row: Row): IconName =>
+  (row.kind === "note" && NOTES[row.owner?.state ?? ""]) || ICONS[row.kind];
 
 function OutlineRow({
   row,
@@ -288,11 +303,13 @@ function OutlineRow({
       onClick={act}
       title={row.entry?.description ?? titleOf(row)}
     >
-      <Icon name={open === undefined ? ICONS[row.kind] : open ? "down" : "right"} />
+      <Icon name={open === undefined ? iconOf(row) : open ? "down" : "right"} />
       <span class="outline-name">
         <Text of={(row.entry ? row.entry.name || row.id : row.label).slice(0, 200)} />
       </span>
-      {row.owner && row.owner.state !== "ready" && <StateBadge state={row.owner.state} />}
+      {row.kind === "owner" && row.owner && row.owner.state !== "ready" && (
+        <StateBadge state={row.owner.state} />
+      )}
       {tool && <ToolBadges tool={tool} short />}
       {row.size !== undefined && <span class="count">{row.size.toLocaleString()}</span>}
     </button>

@@ -86,9 +86,11 @@ function Pictures({
     <section aria-label={title}>
       <h2>{title}</h2>
       {names.length === 0 && <Empty icon="traffic" title="No calls in the last hour" />}
-      {names.map((name) => (
-        <Picture key={name} name={name} points={rows[name]!} hour={hour} />
-      ))}
+      <div class="pictures">
+        {names.map((name) => (
+          <Picture key={name} name={name} points={rows[name]!} hour={hour} />
+        ))}
+      </div>
     </section>
   );
 }
@@ -169,9 +171,11 @@ function ServerJournal({ row }: { row: ServerRow }) {
             <Text of={row.reason} />
           </span>
         )}
-        <button type="button" class="button small" disabled={busy} onClick={() => void retry()}>
-          {busy ? "One moment…" : "Retry now"}
-        </button>
+        {(busy || row.state === "failed") && (
+          <button type="button" class="button small" disabled={busy} onClick={() => void retry()}>
+            {busy ? "One moment…" : "Retry now"}
+          </button>
+        )}
       </div>
       <Fold title="Journal">{() => <Entries name={row.name} edition={round} />}</Fold>
     </article>

@@ -9,7 +9,7 @@ import { Icon } from "../ui/icon";
 import { Empty, Shown } from "../ui/states";
 import { Prose } from "../ui/prose";
 import { Text } from "../ui/text";
-import { StateBadge } from "./server";
+import { ErrorOutput, StateBadge } from "./server";
 import "./overview.css";
 
 export function OverviewScreen() {
@@ -262,7 +262,7 @@ function ServerTrouble({ row }: { row: ServerRow }) {
   if (!row.reason && !row.stderr && !row.lastError) return null;
   const again = row.retryIn ? `; the next attempt is in ${Math.ceil(row.retryIn)} s` : "";
   return (
-    <div class="server-trouble">
+    <div class={`server-trouble ${row.state === "failed" ? "failed" : ""}`}>
       {row.reason && (
         <p>
           <Text of={row.reason} />
@@ -274,15 +274,7 @@ function ServerTrouble({ row }: { row: ServerRow }) {
           Last error: <Text of={row.lastError} />
         </p>
       )}
-      {row.stderr && (
-        <Fold title="What it wrote to its error output">
-          {() => (
-            <pre class="code" tabIndex={0}>
-              <Text of={row.stderr ?? ""} />
-            </pre>
-          )}
-        </Fold>
-      )}
+      <ErrorOutput of={row} />
     </div>
   );
 }

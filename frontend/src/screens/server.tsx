@@ -50,20 +50,27 @@ export function ServerSummary({ row }: { row: ServerRow }) {
           <Text of={why} />
         </p>
       )}
-      {row.stderr && row.state === "failed" && (
-        <Fold title="What it wrote to its error output">
-          {() => (
-            <pre class="code" tabIndex={0}>
-              <Text of={row.stderr ?? ""} />
-            </pre>
-          )}
-        </Fold>
-      )}
-      {row.kind === "upstream" && row.state !== "ready" && (
+      {row.state === "failed" && <ErrorOutput of={row} />}
+      {row.kind === "upstream" && !["ready", "disabled"].includes(row.state) && (
         <p>
-          <a href={href("health")}>Its journal, and Retry now</a>
+          <a href={href("health")}>
+            {row.state === "failed" ? "Its journal, and Retry now" : "Its journal"}
+          </a>
         </p>
       )}
     </section>
+  );
+}
+
+export function ErrorOutput({ of: { stderr } }: { of: ServerRow }) {
+  if (!stderr) return null;
+  return (
+    <Fold title="What it wrote to its error output">
+      {() => (
+        <pre class="code" tabIndex={0}>
+          <Text of={stderr} />
+        </pre>
+      )}
+    </Fold>
   );
 }

@@ -16,10 +16,10 @@ import { ObjectFields } from "../ui/form/fields";
 import { RawInput } from "../ui/form/raw";
 import { Icon } from "../ui/icon";
 import { Empty, Shown } from "../ui/states";
-import { isWebUrl, Text, WebLink } from "../ui/text";
+import { Text } from "../ui/text";
 import { Choice, ValueView } from "../ui/value";
+import { Asking } from "./asking";
 import { Copies } from "./copies";
-import { Questions } from "./questions";
 import { Recent } from "./recent";
 import { Stages } from "./stages";
 import "./try.css";
@@ -197,10 +197,7 @@ function Outcome({ run, app }: { run: Run; app: string | null }) {
   return (
     <div class="outcome">
       <StatusLine state={state} />
-      {state.questions && (
-        <Questions questions={state.questions} answer={(answers) => run.answer(answers)} />
-      )}
-      {state.visiting !== undefined && <Visiting url={state.visiting} />}
+      <Asking run={run} />
       <Meanwhile state={state} />
       {state.error && (
         <div class="banner bad" role="alert">
@@ -246,22 +243,6 @@ const WORDS: Record<RunState["outcome"], [string, "good" | "bad" | "warn" | "pla
   error: ["failed", "bad"],
   cancelled: ["cancelled", "warn"],
 };
-
-/** The call goes on when the page that was opened for it is done with. */
-function Visiting({ url }: { url: string }) {
-  return (
-    <p class="banner note" role="status">
-      <Icon name="lock" />
-      <span>
-        The call waits until you are done at{" "}
-        <WebLink to={url}>
-          <Text of={isWebUrl(url) ? new URL(url).host : url} />
-        </WebLink>
-        .
-      </span>
-    </p>
-  );
-}
 
 function StatusLine({ state }: { state: RunState }) {
   const [word, tone] = WORDS[state.outcome];

@@ -1,5 +1,5 @@
 /** Small controls that many screens use. */
-import type { ComponentChildren } from "preact";
+import type { ComponentChildren, RefObject } from "preact";
 import { useId, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { Icon, type IconName } from "./icon";
 import { Text } from "./text";
@@ -69,6 +69,17 @@ export interface Tab<T extends string> {
   count?: number;
 }
 
+/** In a row that is wider than the screen, what was chosen is in sight. */
+export function useInSight(row: RefObject<HTMLElement | null>, chosen: string): void {
+  useLayoutEffect(() => {
+    const box = row.current;
+    const shown = box?.querySelector<HTMLElement>("[aria-selected=true], [aria-current]");
+    if (!box || !shown || box.scrollWidth <= box.clientWidth) return;
+    const middle = shown.offsetLeft - box.offsetLeft + shown.offsetWidth / 2;
+    box.scrollLeft = middle - box.clientWidth / 2;
+  }, [chosen]);
+}
+
 /** A row of tabs: one tab stop, arrows move between them. */
 export function Tabs<T extends string>({
   tabs,
@@ -82,6 +93,7 @@ export function Tabs<T extends string>({
   label: string;
 }) {
   const row = useRef<HTMLDivElement>(null);
+  useInSight(row, chosen);
   const move = (event: KeyboardEvent) => {
     const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
     if (!step) return;

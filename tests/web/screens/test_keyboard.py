@@ -67,6 +67,7 @@ async def test_control_k_goes_to_a_tool_or_a_screen_from_anywhere(
         await expect(box.get_by_role("searchbox")).to_be_focused()
         await page.keyboard.press("ArrowDown")
         await expect(box.get_by_role("option", selected=True)).to_contain_text("Explore")
+        await page.keyboard.type("what was typed does not keep it open")
         await page.keyboard.press("Escape")
         await expect(box).to_have_count(0)
         await expect(page.get_by_role("heading", name="Traffic")).to_be_visible()

@@ -35,6 +35,19 @@ async def test_a_screen_is_loaded_when_it_is_opened(browser: Browser, yard: Open
             await expect(page.locator("main .skeleton, main .failure")).to_have_count(0)
 
 
+async def test_what_several_screens_need_comes_in_one_file(browser: Browser, yard: Opened) -> None:
+    async with window(browser, yard.link) as page:
+        await show(page, "#/explore")
+        await expect(page.locator(".outline-row").first).to_be_visible()
+        names = sorted(address.rpartition("/")[2].split("-")[0] for address in await scripts(page))
+        assert [name for name in names if name != "markdown"] == [
+            "explore",
+            "index",
+            "parts",
+            "shared",
+        ]
+
+
 async def test_a_screen_looks_the_same_whichever_was_opened_before(
     browser: Browser, yard: Opened
 ) -> None:

@@ -40,8 +40,6 @@ async def test_explore_shows_servers_that_do_not_run_and_why(
         rows = page.get_by_role("treeitem")
         await expect(rows.filter(has_text=re.compile("^gonefailed"))).to_be_visible()
         await expect(rows.filter(has_text="/nonexistent/program")).to_be_visible()
-        await expect(rows.filter(has_text=re.compile("^offdisabled"))).to_be_visible()
-        await expect(rows.filter(has_text="not before spring")).to_be_visible()
         await rows.filter(has_text=re.compile("^nobodyfailed")).click()
         summary = page.get_by_role("region", name="Server")
         await expect(summary).to_contain_text("Knows the <b>weather</b>")
@@ -49,6 +47,33 @@ async def test_explore_shows_servers_that_do_not_run_and_why(
         await keep_picture(page, "explore-server")
         await summary.get_by_role("link", name="Retry now").click()
         await expect(page.get_by_role("heading", name="Health")).to_be_visible()
+        journal = page.get_by_role("article", name="nobody")
+        await journal.get_by_role("button", name="Retry now").click()
+        await journal.get_by_text("Journal").click()
+        await expect(journal.get_by_text("tried again by hand").first).to_be_visible()
+
+
+async def test_a_server_that_was_switched_off_is_no_trouble(
+    browser: Browser, tmp_path: Path
+) -> None:
+    project = project_with_servers(tmp_path)
+    async with opened(project=project) as yard, window(browser, yard.link) as page:
+        colours = {
+            name: await page.get_by_role("article", name=name, exact=True)
+            .locator(".server-trouble")
+            .evaluate("e => getComputedStyle(e).color")
+            for name in ("gone", "nobody", "off")
+        }
+        assert colours["gone"] == colours["nobody"] != colours["off"]
+        await show(page, "#/health")
+        journal = page.get_by_role("article", name="off", exact=True)
+        await expect(journal).to_contain_text("not before spring")
+        await expect(journal.get_by_role("button", name="Retry now")).to_have_count(0)
+        await show(page, "#/explore")
+        await page.get_by_role("tree", name="What is served").press("End")
+        rows = page.get_by_role("treeitem")
+        await expect(rows.filter(has_text=re.compile("^offdisabled"))).to_be_visible()
+        await expect(rows.last).to_have_text("not before spring")
 
 
 async def test_a_server_without_tools_is_found_by_its_description(

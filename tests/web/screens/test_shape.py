@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -50,6 +51,10 @@ REGISTRY = """// Ours, by hand.
         {"id": "hello", "operation": {"tool": {"name": "greet"}}} // as it came
       ]}}
     },
+    {"name": "secretly", "source": "greet", "hidden": true},
+    {"name": "within", "spec": {"pipeline": {"steps": [
+      {"id": "one", "operation": {"tool": {"name": "secretly"}}}
+    ]}}},
     {"name": "count", "source": "text_stats", "outputSchema": {"$ref": "#/schemas/Words"}}
   ],
   "schemas": {"Words": {"type": "object", "properties": {"words": {"type": "integer"}}}}
@@ -257,3 +262,36 @@ async def test_a_composition_is_shaped_and_run_step_by_step(
         await page.get_by_label("name").last.fill("Ann")
         await run(page)
         assert "words" in await result(page)
+
+
+async def test_a_step_that_no_client_sees_is_no_mistake(browser: Browser, tmp_path: Path) -> None:
+    async with await opened_yard(tmp_path) as yard, window(browser, yard.link) as page:
+        await show(page, "#/explore/tools/within?part=shape")
+        step = page.get_by_role("region", name="Step 1")
+        await expect(step).to_contain_text("No client sees a tool of this name")
+        await expect(step.locator(".field-wrong")).to_have_count(0)
+        await expect(step.get_by_role("button", name="Run this step")).to_have_count(0)
+
+
+async def test_what_a_sample_asks_is_answered_in_the_form(browser: Browser, tmp_path: Path) -> None:
+    async with await opened_yard(tmp_path) as yard, window(browser, yard.link) as page:
+        await show(page, "#/explore/tools/plan_lunch?part=shape")
+        await page.get_by_role("button", name="Run for a real result").click()
+        question = page.locator(".questions")
+        await question.get_by_role("button", name="Decline").click()
+        await expect(page.locator(".shape-sample .bar .badge")).to_be_visible()
+
+
+async def test_an_argument_under_another_name_is_not_hidden(tmp_path: Path) -> None:
+    project = make_project(tmp_path)
+    entry = {"name": "hi", "source": "greet", "arguments": {"who": {"from": "name"}}}
+    tools = [entry, {"name": "ho", "source": "hi", "defaults": {"style": "pirate"}}]
+    (project / "registry.json").write_text(json.dumps({"tools": tools}))
+    async with opened(project=project) as yard:
+        hidden = {
+            name: (await yard.api.get(f"entry?kind=tools&name={name}"))["hidden"]
+            for name in ("hi", "ho")
+        }
+        assert hidden == {"hi": [], "ho": ["style"]}
+        listed = {tool["name"]: tool for tool in (await yard.api.get("catalog"))["tools"]}
+        assert listed["hi"].get("hidden", []) == []

@@ -11,6 +11,7 @@ import { Badge, IconButton } from "../../ui/controls";
 import { ObjectFields } from "../../ui/form/fields";
 import { Icon } from "../../ui/icon";
 import { Text } from "../../ui/text";
+import { Asking } from "../asking";
 
 export function ResultForm({
   detail,
@@ -173,13 +174,13 @@ function Sampling({ detail, fresh }: { detail: Detail; fresh: boolean }) {
         </button>
         {run && <SampleState run={run} />}
       </p>
+      {run && <Asking run={run} />}
     </section>
   );
 }
 
 function SampleState({ run }: { run: Run }) {
-  const { outcome, error, result, questions } = useStore(run.state);
-  if (questions) return <Badge tone="warn">it asks something: run it under Try it</Badge>;
+  const { outcome, error, result } = useStore(run.state);
   if (outcome === "running") return <span class="working" role="img" aria-label="Running" />;
   const failed = outcome !== "ok";
   const said = error?.message ?? (failed ? firstText(result) : "");

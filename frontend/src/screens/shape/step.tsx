@@ -1,6 +1,6 @@
 /** One step of a composition: its tool, what it is sent, and what it returned when it was tried. */
 import { useId, useState } from "preact/hooks";
-import { get } from "../../api";
+import { ApiError, get } from "../../api";
 import {
   bound,
   pathsIn,
@@ -17,6 +17,7 @@ import { Badge, IconButton } from "../../ui/controls";
 import { RawInput } from "../../ui/form/raw";
 import { Icon } from "../../ui/icon";
 import { Text } from "../../ui/text";
+import { Asking } from "../asking";
 import { ValueView } from "../../ui/value";
 
 interface StepProps {
@@ -39,6 +40,7 @@ export function Step(props: StepProps) {
     [step.tool],
   );
   const pipeline = shape.kind === "pipeline";
+  const unseen = tool.error instanceof ApiError && tool.error.status === 404;
   return (
     <section class="shape-step" aria-label={`Step ${at + 1}`}>
       <div class="shape-step-head">
@@ -70,13 +72,18 @@ export function Step(props: StepProps) {
         )}
         <IconButton icon="trash" label={`Remove step ${at + 1}`} act={() => put(null)} />
       </div>
-      {tool.error && (
+      {unseen && (
+        <p class="hint">
+          No client sees a tool of this name: it can be a step, and not be run by itself.
+        </p>
+      )}
+      {tool.error && !unseen && (
         <p class="field-wrong">
           <Text of={tool.error.message} />
         </p>
       )}
       {pipeline && <Feeding {...props} {...(tool.data ? { tool: tool.data } : {})} />}
-      {step.tool && <Trying {...props} />}
+      {step.tool && !unseen && <Trying {...props} />}
     </section>
   );
 }
@@ -279,7 +286,13 @@ function Trying({ step, at, shape, input, values, keep }: StepProps) {
 
 function Outcome({ run }: { run: Run }) {
   const { outcome, result, error } = useStore(run.state);
-  if (outcome === "running") return <span class="working" role="img" aria-label="Running" />;
+  if (outcome === "running")
+    return (
+      <>
+        <span class="working" role="img" aria-label="Running" />
+        <Asking run={run} />
+      </>
+    );
   return (
     <>
       <Badge tone={outcome === "ok" ? "good" : "bad"}>

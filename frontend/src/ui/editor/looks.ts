@@ -35,7 +35,7 @@ export const jsonWithComments = StreamLanguage.define<Place>({
 
 export const colours = syntaxHighlighting(
   HighlightStyle.define([
-    { tag: tags.propertyName, color: "var(--accent)" },
+    { tag: tags.propertyName, color: "var(--ink)" },
     { tag: tags.string, color: "var(--good)" },
     { tag: tags.number, color: "var(--number)" },
     { tag: tags.bool, color: "var(--word)" },

@@ -18,6 +18,11 @@ def priming(event_id: str, retry_ms: int) -> bytes:
     return f"id: {event_id}\nretry: {retry_ms}\ndata: \n\n".encode()
 
 
+def is_notification(message: bytes) -> bool:
+    """As we encode it: neither an answer nor a question."""
+    return message.startswith(_NOTIFICATION)
+
+
 class Witness(Protocol):
     """Hears of each message of a stream: to count it, or to write it down for others."""
 
@@ -55,7 +60,7 @@ class Outbox:
         self.delivered = start  # the number of the last message sent to anybody
 
     def put(self, message: bytes) -> None:
-        if self._unread > MAX_UNREAD and message.startswith(_NOTIFICATION):
+        if self._unread > MAX_UNREAD and is_notification(message):
             self.unsaid += 1
             return
         self._messages.append(message)

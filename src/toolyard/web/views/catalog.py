@@ -55,7 +55,7 @@ class CatalogListing:
                 "original": _text(extra.get("originalName")),
                 "version": _text(extra.get("version")),
                 "pinned": bool(extra.get("pinned")),
-                "hidden": sorted(tool.hidden),
+                "hidden": hidden_arguments(tool),
                 "projected": is_projected(tool),
                 "tags": extra.get("tags"),
                 "unavailable": tool.unavailable,
@@ -64,6 +64,15 @@ class CatalogListing:
                 "tokens": self.tokens[tool.name],
             }
         )
+
+
+def hidden_arguments(tool: Tool) -> list[str]:
+    """What callers may not send, without the old names of what they send under another."""
+    renamings = tool.target.renamings if isinstance(tool.target, VirtualTarget) else ()
+    replaced: set[str] = set()
+    for renaming in renamings:
+        replaced.update(renaming.own_names.keys() - renaming.source_names.keys())
+    return sorted(tool.hidden - replaced)
 
 
 def is_projected(tool: Tool) -> bool:

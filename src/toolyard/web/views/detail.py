@@ -11,7 +11,7 @@ from toolyard.context.owners import owner_named, owner_of, source_of
 from toolyard.context.sizes import tokens_in
 from toolyard.protocol.call import JsonObject
 from toolyard.protocol.kinds import KINDS, Kind
-from toolyard.web.views.catalog import is_projected
+from toolyard.web.views.catalog import hidden_arguments, is_projected
 from toolyard.web.window import Layer, Window
 
 PARTS = ("title", "description", "inputSchema", "outputSchema", "annotations", "icons", "_meta")
@@ -48,7 +48,7 @@ def _of_tool(window: Window, catalog: Catalog, tool: Tool) -> JsonObject:
         "owner": owner_of(tool, catalog.tools),
         "source": source_of(tool),
         "projected": is_projected(tool),
-        "hidden": sorted(tool.hidden),
+        "hidden": hidden_arguments(tool),
         "requires": list(tool.requires),
         "unavailable": tool.unavailable,
         "layers": [asdict(layer) for layer in layers],

@@ -1,15 +1,18 @@
 """One session as the store has it: its record, its lease, its streams.
 
 What is said on a stream is written behind: the client gets it at once, the store a moment
-later, together with what has come in the meantime. A process that is killed in between takes
-along what it had not written; numbers of another process begin far above, so that none is given
-twice. When the store is back after it was away, everything is written again.
+later, together with what has come in the meantime. The first message of a stream, answers and
+questions are written without delay; other notifications wait a little for company. A process that
+is killed in between takes along what it had not written; numbers of another process begin far
+above, so that none is given twice. When the store is back after it was away, everything is written
+again.
 """
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -22,11 +25,17 @@ from toolyard.store.interface import Cap, Event, Lease, LeaseLost, Store, StoreE
 from toolyard.telemetry import logger
 from toolyard.transports.endpoint.exchange import may_have_run
 from toolyard.transports.endpoint.keeping.record import NOTED, SessionRecord
-from toolyard.transports.endpoint.outbox import GENERAL, Outbox, parse_event_id
+from toolyard.transports.endpoint.outbox import (
+    GENERAL,
+    Outbox,
+    is_notification,
+    parse_event_id,
+)
 
 log = logger("sessions")
 KEPT_FOR = 3600.0  # seconds without use
 MOST_EVENTS = 1000
+LINGER = 0.05  # seconds that a notification waits for others, to be written with them
 CAP = Cap(MOST_EVENTS, KEPT_FOR)
 _AT_ONCE = Cap(1, 0.001)
 Position: TypeAlias = tuple[Outbox, int]  # a stream, and the number to go on after
@@ -44,6 +53,7 @@ class Keep:
     store: Store
     tenure: Tenure
     lost: Callable[[str], None]  # somebody else has the session of this key
+    linger: float = LINGER
 
 
 class KeptSession:
@@ -59,6 +69,7 @@ class KeptSession:
         self._pending: dict[str, list[Event]] = {}
         self._followed: dict[str, tuple[Outbox, bytes]] = {}
         self._writing: asyncio.Task[None] | None = None
+        self._hurry = asyncio.Event()
         self._erased = False
         # Of the general stream, by the client's last visit to another process.
         self._heard = record.delivered
@@ -110,7 +121,8 @@ class KeptSession:
         pending.append(Event(number, of + b"\n" + message))
         del pending[:-MOST_EVENTS]
         self._dirty = self._dirty or outbox.stream == GENERAL  # it says what was heard of it
-        self._write_soon()
+        is_first = number == outbox.start + 1  # from then on others know that there is a stream
+        self._write_soon(hurry=is_first or not is_notification(message))
 
     # -- writing -----------------------------------------------------------------------
 
@@ -127,25 +139,38 @@ class KeptSession:
             if events:
                 self._pending[outbox.stream] = events[-MOST_EVENTS:]
 
-    def _write_soon(self) -> None:
+    def _write_soon(self, *, hurry: bool = True) -> None:
+        if hurry:
+            self._hurry.set()
         if self._writing is None and not self._erased:
             self._writing = asyncio.create_task(self._write_all())
 
     async def flush(self) -> None:
         """Until everything is written that can be."""
         while self._writing is not None:
+            self._hurry.set()
             await asyncio.shield(self._writing)
 
     async def _write_all(self) -> None:
         try:
-            while (self._dirty or self._pending) and not self._erased:
+            while await self._something_to_write():
                 await self._write()
         except StoreError:
             self._dirty = True  # everything is written again when it is back
         except LeaseLost:
             await self._reclaim()
         finally:
-            self._writing = None
+            if self._writing is asyncio.current_task():  # it may be erased by now
+                self._writing = None
+
+    async def _something_to_write(self) -> bool:
+        """Is there, once it was waited for as long as what there is can wait?"""
+        if self._dirty or self._pending:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(self._keep.linger):
+                    await self._hurry.wait()
+            self._hurry.clear()
+        return (self._dirty or bool(self._pending)) and not self._erased
 
     async def _reclaim(self) -> None:
         """Somebody else has taken it; or the store has lost what it had."""
@@ -203,6 +228,7 @@ class KeptSession:
     def erase(self) -> None:
         if not self._erased:
             self._erased = True
+            self._hurry.set()
             self._writing = asyncio.create_task(self._erase())
 
     async def _erase(self) -> None:
@@ -214,6 +240,8 @@ class KeptSession:
                 await store.release(self._lease)
         except (StoreError, LeaseLost):
             pass  # it is forgotten in an hour
+        finally:
+            self._writing = None  # whoever waits for the end of writing need not any more
 
     async def hand_over(self) -> None:
         """Nobody has it from now on: whoever gets its next request takes it."""
