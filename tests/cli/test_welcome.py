@@ -85,10 +85,10 @@ class Starting:
 @contextmanager
 def starting(folder: Path, *words: str, **variables: str) -> Iterator[Starting]:
     hello = {"command": sys.executable, "args": ["-m", "toolyard", "serve", str(HELLO)]}
+    server = {"name": "hello", "expose": "all", "stdio": hello, "instructions": "Say hello."}
     registry = folder / "registry.json"
-    registry.write_text(
-        json.dumps({"servers": [{"name": "hello", "expose": "all", "stdio": hello}]})
-    )
+    if not registry.exists():
+        registry.write_text(json.dumps({"servers": [server]}))
     port = free_port()
     command = [sys.executable, "-c", GATED, "serve", str(registry), "--http", str(port), *words]
     with subprocess.Popen(
@@ -135,6 +135,9 @@ def test_the_first_answer_over_http_needs_nothing_heavy(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("revision", ["2024-11-05", "2025-06-18", "2025-11-25", "1999-01-01"])
 def test_the_server_says_what_was_said_before_it(tmp_path: Path, revision: str) -> None:
+    # It lists nothing: once there is a list, there is more to say.
+    silent = {"name": "silent", "stdio": {"command": "sleep", "args": ["600"]}}
+    (tmp_path / "registry.json").write_text(json.dumps({"servers": [silent]}))
     with starting(tmp_path) as gateway, gateway.connected() as early, ExitStack() as stack:
         status, session, message = ask(early, initialize(revision))
         gateway.go_on()
@@ -153,6 +156,17 @@ def test_a_session_that_began_before_the_server_goes_on_in_it(tmp_path: Path) ->
         other = stack.enter_context(gateway.connected())
         assert ask(other, encoded("ping"), mcp_session_id=session)[0] == 200
         assert ask(other, encoded("ping"), mcp_session_id="made-up")[0] == 404
+
+
+def test_the_first_answer_tells_what_servers_said_in_the_run_before(tmp_path: Path) -> None:
+    with starting(tmp_path) as first, first.connected() as client:
+        session, message = ask(client, initialize())[1:]
+        assert "instructions" not in message["result"]
+        first.go_on()
+        assert listed(client, session)
+    with starting(tmp_path) as second, second.connected() as client:
+        message = ask(client, initialize())[2]
+    assert "Say hello." in message["result"]["instructions"]
 
 
 def test_what_was_answered_before_the_server_is_counted_once(tmp_path: Path) -> None:

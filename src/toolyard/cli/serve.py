@@ -236,9 +236,12 @@ def _welcome(
     options: Namespace, choice: Chosen, identity: Identity, address: Address
 ) -> Welcome | None:
     """Who answers while the server is imported, if anybody may."""
-    from toolyard.app.early.welcome import Welcome, may_welcome  # noqa: PLC0415 - as above
+    if options.workers != 1:
+        return None
+    # A supervisor carries none of it around.
+    from toolyard.app.early.welcome import Welcome, may_welcome  # noqa: PLC0415
 
-    if options.workers != 1 or not may_welcome(choice.settings, address.host):
+    if not may_welcome(choice.settings, address.host):
         return None
     known, manner = _as_known(identity, choice), manner_of(like_mcp_bash=options.like_mcp_bash)
 

@@ -21,7 +21,7 @@ from toolyard.app.serving.endpoints import ServingVitals, registry_endpoint, sta
 from toolyard.app.serving.later import Later
 from toolyard.app.serving.readiness import PATH as READY
 from toolyard.app.serving.readiness import Readiness
-from toolyard.app.serving.running import kept_running
+from toolyard.app.serving.running import keep_instructions, kept_running
 from toolyard.app.taps import NoTaps
 from toolyard.app.workers.address import Address
 from toolyard.http.response import Responder
@@ -138,6 +138,8 @@ async def _serve(
         )
         await serve_at([front, cluster.door(services)] if cluster else [front], ending)
         await transport.close()
+        if isinstance(authenticator, Anyone) and cluster is None:
+            keep_instructions(plan, app)
 
 
 def _services(cluster: Cluster, visit: Service, app: App) -> dict[str, Service]:
