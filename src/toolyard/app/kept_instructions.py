@@ -1,4 +1,4 @@
-"""What a stdio gateway told its model last time, for the next `initialize`.
+"""What a gateway told its model last time, for the first `initialize` of the next start.
 
 That is answered before any server has been asked, and their instructions belong into it. What was
 kept is used only while everything else that it was made of is as it was: the registry files, the

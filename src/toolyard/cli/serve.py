@@ -7,7 +7,7 @@ import sys
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from typing import TYPE_CHECKING
 
-from toolyard.app.early.greeting import greet_early, take_stdout
+from toolyard.app.early.greeting import answer_to, greet_early, take_stdout
 from toolyard.cli.options import Chosen, add_project, choose, identity_of
 from toolyard.errors import ConfigError
 from toolyard.protocol.eras.handshake import Answered
@@ -18,7 +18,9 @@ from toolyard.settings import Settings
 from toolyard.sources.project.layout import REGISTRY_FILE, project_at, registry_paths
 
 if TYPE_CHECKING:
+    from toolyard.app.early.welcome import Welcome
     from toolyard.app.plan import Plan
+    from toolyard.app.workers.address import Address
     from toolyard.app.workers.crew import Worker
     from toolyard.sources.project.discover.scan import Scan
 
@@ -211,12 +213,13 @@ def _over_http(options: Namespace, choice: Chosen, identity: Identity) -> int:
         tuple(options.allow_origin),
         page=not options.no_page,
     )
+    welcome = _welcome(options, choice, identity, address)
 
     def work(worker: Worker | None = None) -> int:
-        # The HTTP server takes a third of a second to import: no other command pays for it.
+        # The HTTP server takes a quarter of a second to import: no other command pays for it.
         from toolyard.app.serving import over_http as http  # noqa: PLC0415
 
-        return http.serve(_plan(options, choice, identity), address, worker)
+        return http.serve(_plan(options, choice, identity), address, worker, welcome)
 
     if options.workers == 1:
         return work()
@@ -227,6 +230,28 @@ def _over_http(options: Namespace, choice: Chosen, identity: Identity) -> int:
     start_logging(options, choice)
     drain = choice.settings.drain_pause + choice.settings.shutdown_timeout
     return supervise(options.workers, address.bind(), work, drain)
+
+
+def _welcome(
+    options: Namespace, choice: Chosen, identity: Identity, address: Address
+) -> Welcome | None:
+    """Who answers while the server is imported, if anybody may."""
+    if options.workers != 1:
+        return None
+    # A supervisor carries none of it around.
+    from toolyard.app.early.welcome import Welcome, may_welcome  # noqa: PLC0415
+
+    if not may_welcome(choice.settings, address.host):
+        return None
+    known, manner = _as_known(identity, choice), manner_of(like_mcp_bash=options.like_mcp_bash)
+
+    def answer(message: bytes) -> bytes | None:
+        found = answer_to(known, message, manner)
+        return found[1] if found is not None else None
+
+    welcome = Welcome(address.listen(), address.guard, answer)
+    welcome.begin()
+    return welcome
 
 
 def _plan(options: Namespace, choice: Chosen, identity: Identity, scan: Scan | None = None) -> Plan:

@@ -96,6 +96,11 @@ class Request:
         """The address of the client; empty if it has none."""
         return self._connection.address
 
+    @property
+    def foretold(self) -> str:
+        """What the client was told already, where it was answered before there was a server."""
+        return self._connection.foretold
+
     # -- for the connection ------------------------------------------------------------
 
     def feed(self, chunk: bytes) -> int:

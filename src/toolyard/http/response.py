@@ -6,15 +6,17 @@ with the first part. What is written to a client that has left is dropped silent
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Awaitable, Callable
 from functools import lru_cache
 from http import HTTPStatus
+from time import gmtime, strftime
 from typing import TYPE_CHECKING, TypeAlias
 
 from toolyard.http.headers import Header
 
 if TYPE_CHECKING:
+    import asyncio
+
     from toolyard.http.request import Request
     from toolyard.http.serving.connection import ServerConnection
 
@@ -28,6 +30,8 @@ MOST_HEADS = 64
 _BODILESS = frozenset({204, 304})
 _LAST_CHUNK = b"0\r\n\r\n"
 _KEEP, _CLOSE = b"\r\n", b"connection: close\r\n\r\n"
+# As HTTP wants it: names are English, because nobody here sets a locale for times.
+_DATE = "%a, %d %b %Y %H:%M:%S GMT"
 
 
 @lru_cache(maxsize=64)
@@ -46,8 +50,8 @@ class ResponseHeads:
         self.date = b""
         self._heads: dict[tuple[int, tuple[Header, ...]], bytes] = {}
 
-    def tick(self, now: str) -> None:
-        self.date = f"date: {now}\r\n".encode()
+    def tick(self) -> None:
+        self.date = f"date: {strftime(_DATE, gmtime())}\r\n".encode()
         self._heads.clear()
 
     def of(self, status: int, headers: tuple[Header, ...]) -> bytes:
@@ -59,6 +63,11 @@ class ResponseHeads:
         if len(self._heads) > MOST_HEADS:
             self._heads.clear()
         return head
+
+
+def whole(head: bytes, body: bytes) -> bytes:
+    """A whole response on a connection that is kept; the head is one of `ResponseHeads`."""
+    return b"".join((head, b"%d\r\n" % len(body), _KEEP, body))
 
 
 class Response:

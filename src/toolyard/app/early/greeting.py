@@ -11,7 +11,7 @@ import select
 from typing import Any
 
 from toolyard.errors import ProtocolError
-from toolyard.protocol.eras.handshake import Answered, greet
+from toolyard.protocol.eras.handshake import Answered, Greeting, greet
 from toolyard.protocol.eras.manner import PLAIN, Manner
 from toolyard.protocol.identity import Identity
 
@@ -31,17 +31,28 @@ def take_stdout() -> int:
 def greet_early(identity: Identity, stdin: int, stdout: int, manner: Manner = PLAIN) -> Answered:
     """Answer the first line if it is `initialize`; give back what else was read."""
     line, remainder = next_line(stdin, b"")
-    request = _initialize(line)
-    if request is None:
+    answer = answer_to(identity, line, manner)
+    if answer is None:
         return Answered(line + remainder)
+    greeting, text = answer
+    write_line(stdout, text)
+    return Answered(remainder, greeting.revision, greeting.client)
+
+
+def answer_to(
+    identity: Identity, message: bytes, manner: Manner = PLAIN
+) -> tuple[Greeting, bytes] | None:
+    """The answer to a plain `initialize`, and how it is sent; None for everything else."""
+    request = _initialize(message)
+    if request is None:
+        return None
     try:
         greeting = greet(identity, request["params"], manner)
     except ProtocolError:
-        return Answered(line + remainder)
+        return None
     answer = {"jsonrpc": "2.0", "id": request["id"], "result": greeting.result}
     text = json.dumps(answer, ensure_ascii=False, separators=(",", ":"))
-    write_line(stdout, text.encode("utf-8", "replace"))
-    return Answered(remainder, greeting.revision, greeting.client)
+    return greeting, text.encode("utf-8", "replace")
 
 
 def next_line(stdin: int, data: bytes) -> tuple[bytes, bytes]:

@@ -21,7 +21,7 @@ from toolyard.app.serving.endpoints import ServingVitals, registry_endpoint, sta
 from toolyard.app.serving.later import Later
 from toolyard.app.serving.readiness import PATH as READY
 from toolyard.app.serving.readiness import Readiness
-from toolyard.app.serving.running import kept_running
+from toolyard.app.serving.running import keep_instructions, kept_running
 from toolyard.app.taps import NoTaps
 from toolyard.app.workers.address import Address
 from toolyard.http.response import Responder
@@ -30,9 +30,9 @@ from toolyard.http.serving.server import Door, OwnSocket, WindingDown, serve_at
 from toolyard.settings import Settings
 from toolyard.telemetry import counted
 from toolyard.transports.endpoint.app import HttpSettings, HttpTransport
-from toolyard.transports.endpoint.guard import LOOPBACK, OriginGuard
 
 if TYPE_CHECKING:
+    from toolyard.app.early.welcome import Welcome
     from toolyard.app.workers.crew import Worker
     from toolyard.app.workers.membership import Membership
     from toolyard.cluster.cluster import Cluster
@@ -40,12 +40,21 @@ if TYPE_CHECKING:
     from toolyard.web.site import Site
 
 
-def serve(plan: Plan, address: Address, worker: Worker | None = None) -> int:
+def serve(
+    plan: Plan,
+    address: Address,
+    worker: Worker | None = None,
+    welcome: Welcome | None = None,
+) -> int:
+    """`welcome`: who has listened there until now, and answered."""
     authenticator = authenticator_of(plan.settings, loopback=is_loopback(address.host))
     member = _member(worker)
-    sock = address.listen() if member is None else member.listen()
+    if welcome is not None:
+        own = OwnSocket(welcome.sock, welcome.end)
+    else:
+        own = OwnSocket(address.listen() if member is None else member.listen())
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-        runner.run(_serve_clustered(plan, address, authenticator, sock, member))
+        runner.run(_serve_clustered(plan, address, authenticator, own, member))
     return 0
 
 
@@ -69,24 +78,24 @@ async def _serve_clustered(
     plan: Plan,
     address: Address,
     authenticator: Authenticator,
-    sock: socket.socket,
+    own: OwnSocket,
     member: Membership | None,
 ) -> None:
     if member is None and not plan.settings.store:
-        await _serve(plan, address, authenticator, sock, None, None)
+        await _serve(plan, address, authenticator, own, None, None)
         return
     # A process on its own needs none of it.
     from toolyard.app.workers.clustering import clustered  # noqa: PLC0415
 
     async with clustered(plan.settings, member.worker if member else None) as cluster:
-        await _serve(plan, address, authenticator, sock, member, cluster)
+        await _serve(plan, address, authenticator, own, member, cluster)
 
 
 async def _serve(
     plan: Plan,
     address: Address,
     authenticator: Authenticator,
-    sock: socket.socket,
+    own: OwnSocket,
     member: Membership | None,
     cluster: Cluster | None,
 ) -> None:
@@ -94,8 +103,6 @@ async def _serve(
     observation = observation_of(plan, "tcp")
     app = build(plan, observation.over(page.taps if page else NoTaps()), cluster)
     app.settle_in(plan)
-    hosts = LOOPBACK | {address.host, *address.allow_hosts}
-    guard = OriginGuard(hosts, frozenset(address.allow_origins))
     site = page.site(app, observation.history) if page else None
     extra = {**routes_of(plan.settings), **app.federation.routes(authenticator)}
     extra |= registry_endpoint(app, page.authenticator if page else authenticator)
@@ -105,7 +112,7 @@ async def _serve(
     if site is not None:
         extra["/"] = _page_of_all(cluster, site, services)
     settings = HttpSettings(
-        guard=guard,
+        guard=address.guard,
         authenticator=authenticator,
         max_sessions=plan.settings.max_sessions,
         max_sessions_per_caller=plan.settings.max_sessions_per_caller,
@@ -113,12 +120,12 @@ async def _serve(
     private: dict[str, Responder] = {"/status": status_endpoint(plan, app)}
     transport = HttpTransport(app.edge, settings, extra, private, cluster)
     private |= observation.endpoint(ServingVitals(app, transport), cluster)
-    entrance = OwnSocket(sock) if member is None else member.begin()
+    entrance = own if member is None else member.begin()
     patience = _patience(plan.settings)
     patience.make_room()
     async with observation.running(), kept_running(app):
         if member is None or member.worker.place.first:
-            _announce(plan, sock, app, page)
+            _announce(plan, own.sock, app, page)
         responder = observation.around(app.refusals.over(transport))
         if cluster is not None:
             visit = observation.around_visits(transport.visit)
@@ -131,6 +138,8 @@ async def _serve(
         )
         await serve_at([front, cluster.door(services)] if cluster else [front], ending)
         await transport.close()
+        if isinstance(authenticator, Anyone) and cluster is None:
+            keep_instructions(plan, app)
 
 
 def _services(cluster: Cluster, visit: Service, app: App) -> dict[str, Service]:

@@ -6,14 +6,12 @@ import asyncio
 import os
 import signal
 
-from toolyard.app.build import App, build
-from toolyard.app.kept_instructions import keep
+from toolyard.app.build import build
 from toolyard.app.observing import observation_of
 from toolyard.app.payloads import payload_log
 from toolyard.app.plan import Plan
-from toolyard.app.serving.running import kept_running
+from toolyard.app.serving.running import keep_instructions, kept_running
 from toolyard.app.taps import NoTaps
-from toolyard.protocol.call import LOCAL
 from toolyard.protocol.eras.handshake import Answered
 from toolyard.settings import Settings
 from toolyard.telemetry import logger
@@ -42,12 +40,7 @@ async def _serve(plan: Plan, early: Answered, stdout: int) -> None:
         loop.add_signal_handler(number, transport.stop)
     async with observation.running(), kept_running(app):
         await transport.serve()
-        _keep_instructions(plan, app)  # before it closes, and forgets what servers have said
-
-
-def _keep_instructions(plan: Plan, app: App) -> None:
-    text, own = app.edge.identity_for(LOCAL).instructions, plan.identity.instructions
-    keep(plan.registry_paths, plan.settings, own, text if text != own else None)
+        keep_instructions(plan, app)
 
 
 def _settings(settings: Settings, stdout: int) -> StdioSettings:

@@ -12,10 +12,13 @@ from collections.abc import AsyncIterator, Coroutine
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
+from toolyard.app.kept_instructions import keep
+from toolyard.protocol.call import LOCAL
 from toolyard.telemetry import logger
 
 if TYPE_CHECKING:
     from toolyard.app.build import App
+    from toolyard.app.plan import Plan
 
 log = logger("ending")
 # For closing what runs, which has limits of its own; and then for the threads.
@@ -44,6 +47,12 @@ async def kept_running(app: App) -> AsyncIterator[None]:
         insist(CLOSING)
         await app.close()
         insist(THREADS)
+
+
+def keep_instructions(plan: Plan, app: App) -> None:
+    """For the next start; to be done before the app closes, and forgets what servers have said."""
+    text, own = app.edge.identity_for(LOCAL).instructions, plan.identity.instructions
+    keep(plan.registry_paths, plan.settings, own, text if text != own else None)
 
 
 def insist(seconds: float) -> None:

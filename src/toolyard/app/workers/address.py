@@ -1,27 +1,34 @@
-"""Where we serve over HTTP, and for whom. Imports little: a supervisor carries it around."""
+"""Where we serve over HTTP, and for whom.
+
+Imports little, and no dataclasses: a supervisor carries it around, and every start waits for it.
+"""
 
 from __future__ import annotations
 
 import socket
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from toolyard.errors import ConfigError
 from toolyard.http.serving import listening
+from toolyard.transports.endpoint.guard import LOOPBACK, OriginGuard
 
 if TYPE_CHECKING:
     from toolyard.app.page.other_gateway import Other
 
 
-@dataclass(frozen=True, slots=True)
-class Address:
+class Address(NamedTuple):
     host: str
     port: int
     allow_hosts: tuple[str, ...] = ()
     allow_origins: tuple[str, ...] = ()
     page: bool = True
     gateway: Other | None = None  # the gateway that the page shows in place of ours
+
+    @property
+    def guard(self) -> OriginGuard:
+        hosts = LOOPBACK | {self.host, *self.allow_hosts}
+        return OriginGuard(hosts, frozenset(self.allow_origins))
 
     def listen(self) -> socket.socket:
         """Raises ConfigError."""

@@ -37,6 +37,8 @@ _TOO_LARGE = httptools.HttpParserError("headers too large")
 class ServerConnection(asyncio.Protocol):
     """One client connection; requests on it are answered one after the other."""
 
+    foretold = ""  # see `continued`
+
     def __init__(self, server: HttpServer) -> None:
         self.server = server
         self._parser = httptools.HttpRequestParser(self)

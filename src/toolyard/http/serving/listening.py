@@ -3,8 +3,18 @@
 from __future__ import annotations
 
 import socket
+from typing import NamedTuple
 
 BACKLOG = 1024
+
+
+class Earlier(NamedTuple):
+    """A connection that was accepted before the server ran."""
+
+    sock: socket.socket
+    data: bytes  # what was read of it
+    # What is to be known of the answer, where the client has it; see `continued`.
+    foretold: str = ""
 
 
 def listen(host: str, port: int) -> socket.socket:

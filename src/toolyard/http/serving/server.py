@@ -10,17 +10,15 @@ from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
-from time import gmtime, strftime
 from typing import Protocol
 
 from toolyard.http.response import Responder, ResponseHeads
 from toolyard.http.serving.connection import ServerConnection
-from toolyard.http.serving.listening import BACKLOG
+from toolyard.http.serving.continued import Continued
+from toolyard.http.serving.listening import BACKLOG, Earlier
 from toolyard.http.serving.patience import Addresses, Patience
 
 TICK = 1.0
-# As HTTP wants it: names are English, because nobody here sets a locale for times.
-_DATE = "%a, %d %b %Y %H:%M:%S GMT"
 PATIENCE = Patience()
 
 
@@ -64,19 +62,26 @@ class Entrance(Protocol):
 
 
 class OwnSocket:
-    """A listening socket that no other process has."""
+    """A listening socket that no other process has; `earlier` gives what was accepted on it."""
 
-    def __init__(self, sock: socket.socket) -> None:
-        self._sock = sock
+    def __init__(
+        self, sock: socket.socket, earlier: Callable[[], Sequence[Earlier]] = tuple
+    ) -> None:
+        self.sock = sock
+        self._earlier = earlier
         self._listener: asyncio.AbstractServer | None = None
 
     async def open(self, make: Callable[[], ServerConnection], held: Callable[[], int]) -> None:
         loop = asyncio.get_running_loop()
+        for connection in self._earlier():
+            continued = partial(Continued, make().server, connection)
+            with suppress(OSError):  # the client has left already
+                await loop.connect_accepted_socket(continued, connection.sock)
         # Named here as well: a loop listens anew, and lets no more than 100 wait by itself.
-        if self._sock.family == socket.AF_UNIX:
-            opening = loop.create_unix_server(make, sock=self._sock, backlog=BACKLOG)
+        if self.sock.family == socket.AF_UNIX:
+            opening = loop.create_unix_server(make, sock=self.sock, backlog=BACKLOG)
         else:
-            opening = loop.create_server(make, sock=self._sock, backlog=BACKLOG)
+            opening = loop.create_server(make, sock=self.sock, backlog=BACKLOG)
         self._listener = await opening
 
     def close(self) -> None:
@@ -193,7 +198,7 @@ def _running(servers: Sequence[HttpServer]) -> tuple[asyncio.Task[None], ...]:
 async def _tick(server: HttpServer) -> None:
     """Once a second: renew the Date header, and hang up on clients that are too slow."""
     while True:
-        server.heads.tick(strftime(_DATE, gmtime()))
+        server.heads.tick()
         now = server.loop.time()
         for connection in tuple(server.connections):
             connection.hurry(now, server.patience)

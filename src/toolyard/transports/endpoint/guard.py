@@ -1,11 +1,14 @@
-"""Who may reach the server at all: Host and Origin, on every route."""
+"""Who may reach the server at all: Host and Origin, on every route.
+
+Imported before the first answer: no dataclasses.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
 from toolyard.http.headers import Header
 
@@ -18,8 +21,7 @@ _ALLOWED_HEADERS = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class OriginGuard:
+class OriginGuard(NamedTuple):
     """Refuses foreign Host and Origin headers: the defence against DNS rebinding."""
 
     hosts: frozenset[str] = LOOPBACK

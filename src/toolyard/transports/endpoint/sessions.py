@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import secrets
 from collections import OrderedDict
 from collections.abc import Iterator
 from itertools import takewhile
@@ -17,6 +16,7 @@ from toolyard.transports.endpoint.exchange import Reply
 from toolyard.transports.endpoint.outbox import GENERAL, Outbox, parse_event_id
 from toolyard.transports.endpoint.replay import Ledger, Replay
 from toolyard.transports.endpoint.session_ids import PlainIds, SessionIds
+from toolyard.transports.endpoint.session_keys import new_key
 from toolyard.transports.sessions import HandshakeSession
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ _KEPT_MESSAGES = 1000
 
 
 class Past(NamedTuple):
-    """What is known of a session that another process had before."""
+    """What is known of a session that another process had before, or whose client has its key."""
 
     key: str = ""
     requests: int = 0  # its own and ours: none of them had a higher number
@@ -41,7 +41,7 @@ class HttpSession:
 
     def __init__(self, edge: Edge, caller: Caller, ledger: Ledger, past: Past = NONE) -> None:
         self.id = ""  # what its client calls it, once it is known
-        key = past.key or secrets.token_urlsafe(24)
+        key = past.key or new_key()
         self.handshake = HandshakeSession(edge, key, caller, self)
         self.handshake.ask_from(past.requests)
         self.general = Outbox(GENERAL, _KEPT_MESSAGES, ledger.bounds.replay_session, past.general)

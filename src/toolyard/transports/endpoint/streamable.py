@@ -28,7 +28,7 @@ from toolyard.transports.answer import Edge
 from toolyard.transports.batches import answer_batch
 from toolyard.transports.endpoint.exchange import KEEP_ALIVE_AFTER, RETRY_MS, Exchange
 from toolyard.transports.endpoint.outbox import Outbox, priming
-from toolyard.transports.endpoint.sessions import HttpSession, HttpSessions
+from toolyard.transports.endpoint.sessions import HttpSession, HttpSessions, Past
 
 if TYPE_CHECKING:
     from toolyard.transports.endpoint.elsewhere import Elsewhere
@@ -99,7 +99,7 @@ class LegacyEndpoint:
         except ProtocolError as error:
             await exchange.refuse(429, error, request.id)
             return
-        session = self.sessions.open(exchange.caller)
+        session = self.sessions.open(exchange.caller, Past(exchange.request.foretold))
         session.handshake.address = exchange.address
         answer = await session.handshake.answer(request)
         if not session.handshake.is_greeted:
