@@ -16,7 +16,7 @@ from toolyard.methods.views import OUR_NAMES, refuse_detour, unknown
 from toolyard.protocol.call import Call, Channel, Encoded, Json, JsonObject, Result
 from toolyard.protocol.codec import dumps
 from toolyard.protocol.eras.headers import check_parameters
-from toolyard.protocol.tasks.words import FORBIDDEN, UPSTREAM, becomes_task
+from toolyard.protocol.tasks.words import FORBIDDEN, REQUIRED, UPSTREAM, becomes_task
 
 if TYPE_CHECKING:
     from toolyard.methods.tasks import TaskMethods
@@ -53,8 +53,7 @@ class ToolMethods:
             await decision
         check = check_arguments if call.via is None else check_with_schema
         check(catalog, tool, arguments)
-        may_be_task = tool.tasks is not FORBIDDEN or "task" in call.params
-        if may_be_task and _becomes_task(call, tool) and self.tasks is not None:
+        if _may_be_task(call, tool) and _becomes_task(call, tool) and self.tasks is not None:
             work = partial(self._use, catalog, tool, arguments)
             return await self.tasks().begin(call, channel, tool, work)
         if "_meta" in tool.definition and _wants_polling(tool):
@@ -100,6 +99,16 @@ class ToolMethods:
         return (
             result if self.results is None else await self.results.fit(catalog, tool, result, call)
         )
+
+
+def _may_be_task(call: Call, tool: Tool) -> bool:
+    """A first look, which is all that most calls need."""
+    if "task" in call.params:
+        return True
+    support = tool.tasks
+    return support is not FORBIDDEN and (
+        support == REQUIRED or "extensions" in call.client.capabilities
+    )
 
 
 def _becomes_task(call: Call, tool: Tool) -> bool:
