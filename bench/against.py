@@ -1,6 +1,6 @@
 """This checkout beside another one: every usual way of asking, in turns, in one run.
 
-    python -m bench.against COMMIT|FOLDER [--rounds 15] [start list script hop projection size]
+    python -m bench.against COMMIT|FOLDER [--rounds 15] [start list script hop many ...]
 
 Both run at the same time in the same environment, each with its own sources. A round asks one and
 then the other, and the next round the other way about. Each figure is the median over the rounds;
@@ -129,16 +129,36 @@ async def hop_rows(stack: AsyncExitStack, sides: Sides, folder: Path) -> list[Ro
     return found
 
 
+async def many_rows(stack: AsyncExitStack, sides: Sides, folder: Path) -> list[Row]:
+    found = []
+    for what, servers in (("stdio", over_stdio()), ("HTTP", await over_http(stack))):
+        places = await before_servers(stack, sides, {"servers": servers}, folder)
+        for number in (1, 128, 1000):
+            ways = [
+                await asked(
+                    *at, modern_call(at[0], "echo", ARGUMENTS), max(2000, 8 * number), number
+                )
+                for at in places
+            ]
+            name = f"hop over {what}, {number:,} connection{'s' if number > 1 else ''}"
+            found.append(Row(name, "µs", (ways[0], ways[1])))
+    return found
+
+
 async def size_rows(stack: AsyncExitStack, sides: Sides, folder: Path) -> list[Row]:
     places = await before_servers(stack, sides, {"servers": over_stdio()}, folder)
     found = []
     for size, count, at_once in ((100_000, 320, 16), (1_000_000, 48, 4)):
-        requests = [modern_call(url, "echo", {"name": "x" * size}) for url, _ in places]
-        ways = [
-            await asked(*at, each, count, at_once)
-            for at, each in zip(places, requests, strict=True)
-        ]
-        found.append(Row(f"{size // 1000} kB there and back", "µs", (ways[0], ways[1])))
+        kinds: dict[str, dict[str, object]] = {
+            f"a result of {size // 1000} kB": {"size": size},
+            f"{size // 1000} kB there and back": {"name": "x" * size},
+        }
+        for what, arguments in kinds.items():
+            ways = [
+                await asked(*at, modern_call(at[0], "echo", arguments), count, at_once)
+                for at in places
+            ]
+            found.append(Row(what, "µs", (ways[0], ways[1])))
     return found
 
 
@@ -249,6 +269,7 @@ ROWS = {
     "list": list_rows,
     "script": script_rows,
     "hop": hop_rows,
+    "many": many_rows,
     "projection": projection_rows,
     "size": size_rows,
 }

@@ -45,6 +45,24 @@ test("compositions of compositions, and what is made of them, stand right of wha
   assert.ok(joined(tools).includes("tool:second > tool:third"));
 });
 
+test("what many come from stands where the first of them are", () => {
+  const tools = Array.from({ length: 200 }, (_, n) => tool(`t${n}`));
+  const { spots } = layOut(tools, tools, [], []);
+  const y = (key: string) => spots.find((spot) => spot.key === key)!.y;
+  assert.equal(y("owner:web"), y("tool:t6"));
+});
+
+test("a server that was switched off is drawn below the others", () => {
+  const off = { name: "off", state: "disabled", description: "", why: "not before spring" };
+  const down = { name: "down", state: "failed", description: "", why: "refused" };
+  const { spots } = layOut([tool("fetch")], [tool("fetch")], [off, down], [off, down]);
+  const owners = spots.filter((spot) => spot.kind === "owner").sort((a, b) => a.y - b.y);
+  assert.deepEqual(
+    owners.map((spot) => spot.label),
+    ["down", "web", "off"],
+  );
+});
+
 test("compositions that call each other are drawn all the same", () => {
   const tools = [made("a", { uses: ["b"] }), made("b", { uses: ["a"] })];
   assert.deepEqual(

@@ -135,8 +135,9 @@ def test_the_first_answer_over_http_needs_nothing_heavy(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("revision", ["2024-11-05", "2025-06-18", "2025-11-25", "1999-01-01"])
 def test_the_server_says_what_was_said_before_it(tmp_path: Path, revision: str) -> None:
-    # It lists nothing: once there is a list, there is more to say.
-    silent = {"name": "silent", "stdio": {"command": "sleep", "args": ["600"]}}
+    # Whatever it will list is not known: once there is a list, there is more to say.
+    sleep = {"command": "sleep", "args": ["600"]}
+    silent = {"name": "silent", "expose": "all", "stdio": sleep}
     (tmp_path / "registry.json").write_text(json.dumps({"servers": [silent]}))
     with starting(tmp_path) as gateway, gateway.connected() as early, ExitStack() as stack:
         status, session, message = ask(early, initialize(revision))

@@ -2,7 +2,7 @@
  * Where servers and tools stand in the graph, and what is joined to what.
  *
  * A server and the tools made from its tools are a tree: leaves get a line each, parents stand in
- * the middle of theirs. Compositions may be made of anything, so they and what is made of them
+ * the middle of theirs, or where the first of many still are in sight. Compositions may be made of anything, so they and what is made of them
  * stand right of all trees, each as high as what it is made of on average.
  */
 import type { ToolRow } from "../types.ts";
@@ -13,6 +13,8 @@ const COLUMN = 250;
 const EDGE = 12;
 const GAP = 8;
 const DEEPEST = 12;
+/** Further down than this below its first child, nobody would see what many come from. */
+const IN_SIGHT = 6 * ROW;
 export const BOX = { width: 200, height: 24 };
 
 export interface Spot {
@@ -54,7 +56,9 @@ export function layOut(
   const late = drawn.filter((tool) => seen.depth(tool.name));
   const early = drawn.filter((tool) => !seen.depth(tool.name));
   const below = byParent(early, seen);
-  const names = new Set([...empty.map((one) => one.name), ...early.map((tool) => tool.owner)]);
+  const bare = (off: boolean) =>
+    empty.filter((one) => (one.state === "disabled") === off).map((one) => one.name);
+  const names = new Set([...bare(false), ...early.map((tool) => tool.owner), ...bare(true)]);
   for (const name of names) {
     const owner = owners.find((one) => one.name === name);
     const named: Named = { key: `owner:${name}`, kind: "owner", label: name, server: name };
@@ -153,7 +157,7 @@ class Planner implements Plan {
     const children = level > DEEPEST ? [] : (below.get(named.key) ?? []);
     const spots = children.map((child) => this.tree(child, level + 1, below));
     const first = spots[0];
-    const y = first ? (first.y + spots.at(-1)!.y) / 2 : this.line();
+    const y = first ? Math.min((first.y + spots.at(-1)!.y) / 2, first.y + IN_SIGHT) : this.line();
     const spot = this.put(named, EDGE + level * COLUMN, y);
     for (const child of spots) this.lines.push({ from: spot, to: child, uses: false });
     return spot;

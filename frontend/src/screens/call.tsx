@@ -57,7 +57,7 @@ function Body({ call }: { call: TrafficCall }) {
         </dd>
         <dt>When</dt>
         <dd>
-          {clock(call.at)}, took {ms(call.ms)}
+          {clock(call.at)}, {call.outcome === "running" ? "for" : "took"} {ms(call.ms)}
         </dd>
         <dt>Size</dt>
         <dd>

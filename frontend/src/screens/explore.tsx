@@ -20,6 +20,8 @@ const Graph = lazy(async () => (await import("./graph")).Graph);
 
 type Choice = "all" | "tools" | "resources" | "prompts";
 
+const NOBODY: Owner[] = [];
+
 const KINDS: Record<Choice, readonly Kind[]> = {
   all: ["tools", "resources", "templates", "prompts"],
   tools: ["tools"],
@@ -58,7 +60,9 @@ function Body({ listing, route }: { listing: Listing; route: Route }) {
     [everything, owners, words, owner],
   );
   const [folded, setFolded] = useState<ReadonlySet<string>>(new Set());
-  const rows = useMemo(() => outline(found, folded, owners, empty), [found, folded, owners, empty]);
+  // What the summary of the one server says is not said again below it.
+  const told = owner ? NOBODY : owners;
+  const rows = useMemo(() => outline(found, folded, told, empty), [found, folded, told, empty]);
   const list = useOutline(
     rows,
     { folded, setFolded },

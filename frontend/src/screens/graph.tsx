@@ -54,11 +54,12 @@ export function Graph({ found, all, owners, empty }: Drawn) {
 function SpotBox({ spot }: { spot: Spot }) {
   const { tool, owner } = spot;
   const down = owner?.state === "failed" || tool?.unavailable;
+  const look = down ? "off" : owner?.state === "disabled" ? "hidden" : "";
   const open = () =>
     go(tool ? href("explore", ["tools", tool.name]) : href("explore", [], { owner: spot.server }));
   return (
     <g
-      class={`spot ${spot.kind} ${down ? "off" : ""}`}
+      class={`spot ${spot.kind} ${look}`}
       transform={`translate(${spot.x} ${spot.y})`}
       role="link"
       tabindex={0}

@@ -21,7 +21,11 @@ export function TableView({ table }: { table: Table }) {
         <thead>
           <tr>
             {table.columns.map((column) => (
-              <th key={column} aria-sort={sorted(by, column)}>
+              <th
+                key={column}
+                aria-sort={sorted(by, column)}
+                {...(isNumber(table.rows[0]?.[column]) ? { class: "number" } : {})}
+              >
                 <button
                   type="button"
                   onClick={() => setBy({ column, down: by?.column === column && !by.down })}
@@ -51,11 +55,13 @@ export function TableView({ table }: { table: Table }) {
   );
 }
 
+const isNumber = (value: Json | undefined) =>
+  typeof value === "number" || typeof value === "bigint";
+
 function Cell({ value }: { value: Json | undefined }) {
-  const number = typeof value === "number" || typeof value === "bigint";
   const text = value === undefined ? "" : typeof value === "string" ? value : compact(value);
   return (
-    <td class={number ? "number" : ""}>
+    <td class={isNumber(value) ? "number" : ""}>
       <Text of={text.length > 400 ? `${text.slice(0, 400)}…` : text} />
     </td>
   );

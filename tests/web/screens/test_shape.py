@@ -271,6 +271,7 @@ async def test_a_step_that_no_client_sees_is_no_mistake(browser: Browser, tmp_pa
         await expect(step).to_contain_text("No client sees a tool of this name")
         await expect(step.locator(".field-wrong")).to_have_count(0)
         await expect(step.get_by_role("button", name="Run this step")).to_have_count(0)
+        await expect(page.locator(".diff-head")).to_contain_text("What clients see now")
 
 
 async def test_what_a_sample_asks_is_answered_in_the_form(browser: Browser, tmp_path: Path) -> None:

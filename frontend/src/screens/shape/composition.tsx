@@ -71,6 +71,7 @@ export function Composition({
             draft={draft}
             before={{
               definition: isNew ? {} : detail.definition,
+              called: isNew ? "Nothing yet" : "What clients see now",
               now: isNew ? null : detail.definition,
             }}
             name={words.name}

@@ -16,6 +16,8 @@ type Part = "definition" | "result" | "file";
 
 export interface Before {
   definition: JsonObject;
+  /** Whose definition that is. */
+  called: string;
   /** What clients see as the file is now; null where there is no such tool yet. */
   now: JsonObject | null;
   /** The last real result of the source, and what it costs. */
@@ -56,10 +58,11 @@ export function Preview({
       {part === "definition" &&
         (after ? (
           <DiffView
-            leftTitle="The source"
+            leftTitle={before.called}
             rightTitle="What clients will see"
             left={pretty(before.definition)}
             right={pretty(after)}
+            equal="Both are the same."
           />
         ) : (
           <p class="hint">Clients do not see it.</p>

@@ -186,6 +186,7 @@ function Form({
             draft={draft}
             before={{
               definition: source,
+              called: "The source",
               now: isNew ? null : detail.definition,
               ...(last ? { result: last } : {}),
             }}
