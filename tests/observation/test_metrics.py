@@ -15,7 +15,7 @@ from tests.observation.prometheus import prometheus
 from tests.observation.scraped import scrape
 from tests.peers.raw import MODERN
 from tests.peers.raw_http import over_http
-from tests.peers.serving import serving
+from tests.peers.serving import Listening, serving
 from tests.until import until
 
 SERVER = "mcp_server_operation_duration_seconds"
@@ -208,3 +208,45 @@ async def test_a_composition_saves_what_its_steps_answered_and_it_does_not(yard:
     saved = (2 * source - len(text)) / 4
     assert scraped.value("toolyard_tokens_saved_total", gen_ai_tool_name="both") == saved
     assert scraped.value("toolyard_tokens_saved_total") == saved
+
+
+async def test_what_a_view_and_a_limit_keep_from_a_model_is_saved(yard: Yard) -> None:
+    long = {**ECHO, "name": "long", "result": {"content": [{"type": "text", "text": "x" * 9000}]}}
+    many = [{**ECHO, "name": f"echo{n}", "description": "What it is for. " * 9} for n in range(30)]
+    server_entry = yard.upstream("u", long, *many, expose="all")
+    yard.registry(servers=[{**server_entry, "resultLimit": "4 kB"}])
+    async with serving(yard.file, "--no-page") as server:
+        async with over_http(server.url, MODERN) as client:
+            full = await client.result("tools/list")
+            part = await client.call("long", {})
+        before = await scrape(server)
+        async with over_http(f"{server.url}?view=search", MODERN) as client:
+            short = await client.result("tools/list")
+        after = await scrape(server)
+    lists = {"mcp_method_name": "tools/list"}
+    assert before.value("toolyard_tokens_saved_total", **lists) == 0
+    seen = [len(json.dumps(listed["tools"], separators=(",", ":"))) / 4 for listed in (full, short)]
+    saved = after.value("toolyard_tokens_saved_total", **lists)
+    assert saved == pytest.approx(seen[0] - seen[1], rel=0.1)
+    kept = (9000 - sum(len(item["text"]) for item in part["content"])) / 4
+    cut = after.value("toolyard_tokens_saved_total", gen_ai_tool_name="long")
+    assert cut == pytest.approx(kept, rel=0.05)
+
+
+async def test_a_task_is_counted_while_it_runs(yard: Yard) -> None:
+    yard.script("held", 'until [ -e "$GO" ]; do sleep 0.02; done', taskSupport="required")
+    go = yard.root / "go"
+    async with (
+        serving(yard.root, "--no-page", env={"GO": str(go)}) as server,
+        over_http(server.url, "2025-11-25") as client,
+    ):
+        assert (await scrape(server)).value("toolyard_tasks") == 0
+        params = {"name": "held", "arguments": {}, "task": {"ttl": 60_000}}
+        await client.result("tools/call", params)
+        assert (await scrape(server)).value("toolyard_tasks") == 1
+        go.touch()
+        assert await until(lambda: _no_tasks(server))
+
+
+async def _no_tasks(server: Listening) -> bool:
+    return (await scrape(server)).value("toolyard_tasks") == 0

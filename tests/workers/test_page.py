@@ -108,3 +108,11 @@ async def opens(server: Listening) -> bool:
         return (await asked(server, "overview"))[0] == 200
     except (OSError, ValueError, IndexError, EOFError):
         return False
+
+
+async def test_the_pictures_are_drawn_from_the_calls_of_all_workers(folder: Path) -> None:
+    async with crewed(folder) as server, doors(server) as urls:
+        assert [await worker_at(url) for url in [*urls.values()] * 3] == [*urls] * 3
+        for door in (replace(server, url=url) for url in urls.values()):
+            _, document = await asked(door, "history")
+            assert sum(point["calls"] for point in document["tools"]["who"]) == 6

@@ -19,7 +19,7 @@ from toolyard.methods.finding import FindTools, ToolIndexes
 from toolyard.methods.kept_results import KeptResults
 from toolyard.methods.offer import Offer
 from toolyard.methods.results import Results
-from toolyard.methods.views import ToolViews
+from toolyard.methods.views import Saved, ToolViews
 from toolyard.protocol.call import Call, Caller, JsonObject
 from toolyard.settings import Settings
 
@@ -50,7 +50,9 @@ class Context:
         def is_off() -> bool:
             return is_off_here and self.federation.registries.is_all_sent
 
-        views = ToolViews(find, configured, self.is_pinned, self._reader, is_off)
+        views = ToolViews(
+            find, configured, self.is_pinned, self._reader, is_off, self.results.saved
+        )
         return replace(offer, views=views)
 
     def _reader(self) -> Tool | None:
@@ -64,7 +66,7 @@ class Context:
         return pinned(tool) or any(fnmatchcase(tool.name, pattern) for pattern in patterns)
 
 
-def context_of(plan: Plan, federation: Federation) -> Context:
+def context_of(plan: Plan, federation: Federation, saved: Saved | None = None) -> Context:
     settings = plan.settings
     place = settings.place("result_limit")
     try:
@@ -74,7 +76,7 @@ def context_of(plan: Plan, federation: Federation) -> Context:
     store = KeptResults(
         _folder(settings), settings.max_kept_results_bytes, settings.kept_results_secs
     )
-    results = Results(store, lambda: own_limit or federation.registries.result_limit)
+    results = Results(store, lambda: own_limit or federation.registries.result_limit, saved)
     return Context(plan, federation, results)
 
 

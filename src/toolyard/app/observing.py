@@ -9,15 +9,16 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import AsyncIterator, Coroutine, Iterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from toolyard.app.plan import Plan
 from toolyard.app.serving.running import beside
 from toolyard.app.taps import MoreTaps, Taps, both_requests
 from toolyard.errors import ConfigError
+from toolyard.protocol.call import JsonObject
 from toolyard.telemetry import add_fields, logger
 from toolyard.upstreams.conversation.observing import Watch
 
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
 log = logger("observing")
 Transport = Literal["tcp", "pipe"]
 Signal = Literal["TRACES", "METRICS"]
+Pictures: TypeAlias = Callable[[], Awaitable[JsonObject]]
 _ENDPOINT = "OTEL_EXPORTER_OTLP_ENDPOINT"
 _INTERVAL = "OTEL_METRIC_EXPORT_INTERVAL"
 MISSING = "OTEL_* asks for OpenTelemetry, which is not installed: pip install 'toolyard[otel]'"
@@ -57,14 +59,15 @@ class Observation:
 
             server, client = self.metrics.server, self.metrics.client
             savings = Savings(server.save)
-            taps = MoreTaps(taps, server.observe, Watch(note=client.note), savings)
+            taps = MoreTaps(taps, server.observe, Watch(note=client.note), savings, server.save)
         if self.traces is not None:
             traces = self.traces
             taps = MoreTaps(
                 taps,
                 both_requests(traces.server.observe, taps.request),
                 taps.watch._replace(observe=traces.client.observe),
-                taps.onlooker,
+                traces.making(taps.onlooker),
+                taps.saved,
                 runner_type=traces.runner_type,
                 around_decision=traces.decision,
             )
@@ -76,6 +79,13 @@ class Observation:
     def around_visits(self, service: Service) -> Service:
         """What other processes pass on."""
         return service if self.traces is None else self.traces.over_visits(service)
+
+    def around_copies(self, service: Service, cluster: Cluster) -> Service:
+        """What other processes ask of the servers that run in this one, and it of them."""
+        if self.traces is None:
+            return service
+        cluster.peers.context = self.traces.fields
+        return self.traces.over_copies(service)
 
     def endpoint(self, vitals: ServerVitals, cluster: Cluster | None) -> Mapping[str, Responder]:
         if self.metrics is None:
@@ -97,9 +107,29 @@ class Observation:
         """What other workers may ask."""
         if self.metrics is None:
             return {}
-        from toolyard.app.workers.metrics import SERVICE, metrics_service
+        from toolyard.app.workers import metrics
 
-        return {SERVICE: metrics_service(self.metrics)}
+        services = {metrics.SERVICE: metrics.metrics_service(self.metrics)}
+        if self.history is not None:
+            services[metrics.HISTORY] = metrics.history_service(self.history)
+        return services
+
+    def pictures(self, cluster: Cluster | None) -> Pictures | None:
+        """The last hour, for the page: of every process that serves the same."""
+        history = self.history
+        if history is None:
+            return None
+        if cluster is not None:
+            from toolyard.app.workers.metrics import history_of_all
+
+            return history_of_all(history, cluster)
+
+        async def own() -> JsonObject:
+            from toolyard.observation.history import document_of
+
+            return document_of([history.minutes()])
+
+        return own
 
     def attach_to(self, app: App) -> None:
         """Over stdio: there is nothing to scrape, but metrics may be sent."""
@@ -163,6 +193,8 @@ def observation_of(plan: Plan, transport: Transport) -> Observation:
         sender = MetricSender(_service(plan))
     if sends_traces:
         traces = _traces(plan, transport)
+        if metrics is not None:
+            metrics.more.append(traces.dropped_metric)
     return Observation(metrics, traces, sender, history)
 
 

@@ -8,6 +8,7 @@ from typing import Protocol
 
 from toolyard.catalog.entries import Tool
 from toolyard.methods.tools import Permit
+from toolyard.methods.views import Saved
 from toolyard.protocol.call import Call, Handler, Result, Session, Target
 from toolyard.scripts.running.runner import Runner
 from toolyard.transports.answer import Edge, Observe, Work
@@ -32,6 +33,10 @@ class Taps(Protocol):
         """Sees what is made of the results of other tools."""
 
     @property
+    def saved(self) -> Saved | None:
+        """Is told how many characters a model did not get to read."""
+
+    @property
     def runner_type(self) -> type[Runner]:
         """What runs scripts."""
 
@@ -50,6 +55,7 @@ class NoTaps:
     request: Observe | None = None
     watch: Watch = UNWATCHED
     onlooker: Onlooker | None = None
+    saved: Saved | None = None
     runner_type = Runner
 
     def permit(self, permit: Permit | None) -> Permit | None:
@@ -73,6 +79,7 @@ class MoreTaps:
     request: Observe | None
     watch: Watch
     onlooker: Onlooker | None = None
+    saved: Saved | None = None
     runner_type: type[Runner] = Runner
     # A decision that takes time, as a policy's does.
     around_decision: Callable[[Awaitable[None], Tool], Awaitable[None]] | None = None

@@ -71,6 +71,10 @@ class LaterTasks:
             self._desk.resume = self.resume
         return self._desk
 
+    @property
+    def running(self) -> int:
+        return self._desk.running_count if self._desk is not None else 0
+
     def desk_if_any(self) -> TaskDesk | None:
         if self._desk is not None:
             return self._desk

@@ -9,8 +9,9 @@ from __future__ import annotations
 import asyncio
 import os
 import socket
+from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple, Protocol
 
 from toolyard.cluster.door import ALIVE
@@ -63,6 +64,8 @@ class Peers:
         self._seal = VisitSeal(keys)
         self._client = HttpClient(_greeting(dial, keys))
         self._directory = directory
+        # What is said with a visit that has no headers of a client: within which span it is made.
+        self.context: Callable[[], Mapping[str, str]] | None = None
 
     def names(self) -> list[str]:
         """Of all processes, this one included, in an order that is the same for all."""
@@ -70,6 +73,8 @@ class Peers:
 
     async def ask(self, name: str, visit: Visit) -> ClientResponse:
         """The head of its answer is here; to be closed. Raises PeerGone and PeerLost."""
+        if self.context is not None and not visit.headers:
+            visit = replace(visit, headers=self.context())
         url = await self._url(name)
         asking = asyncio.ensure_future(
             self._client.request("POST", url, _HEADERS, self._seal.close(visit))

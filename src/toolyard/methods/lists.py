@@ -29,7 +29,8 @@ def list_method(offer: Offer, kind: Kind) -> Handler:
             offer.on_list()
         catalog = await offer.to(call, channel)
         if views is not None and (call.address is not None or WHOLE not in catalog.derived):
-            catalog = views.shown(call, catalog)
+            look = views.listed if cursor is None else views.shown
+            catalog = look(call, catalog)
         return catalog.page(PageRequest(kind, call.revision, limit, cursor), offer.stamp)
 
     return answer

@@ -13,7 +13,7 @@ from toolyard.context.cutting import LIMIT, cut, kept
 from toolyard.errors import INVALID_PARAMS, ProtocolError, ToolError, shown
 from toolyard.methods.kept_results import KeptResult, KeptResults
 from toolyard.methods.resources import not_found
-from toolyard.methods.views import OURS, READ_RESULT
+from toolyard.methods.views import OURS, READ_RESULT, Saved
 from toolyard.protocol.call import Call, Channel, Encoded, Handler, Json, JsonObject, Result
 from toolyard.protocol.codec import dumps, exact
 from toolyard.telemetry import logger
@@ -53,6 +53,7 @@ class Results:
     store: KeptResults
     # The limit of tools that have none of their own, in bytes; None: there is none.
     general_limit: Callable[[], int | None]
+    saved: Saved | None = None
 
     def limit(self, tool: Tool) -> int | None:
         """Of a result of this tool, in bytes; None: it may be as long as it is."""
@@ -71,9 +72,14 @@ class Results:
         value = exact(result.body) if isinstance(result, Encoded) else result
         if value.get("isError") or value.get("resultType", "complete") != "complete":
             return result
-        return await asyncio.to_thread(self._cut, tool, value, (size, limit), call)
+        part = await asyncio.to_thread(self._cut, tool, value, (size, limit), call)
+        if self.saved is not None:
+            self.saved(call, size - len(dumps(part)))
+        return part
 
-    def _cut(self, tool: Tool, result: JsonObject, sizes: tuple[int, int], call: Call) -> Result:
+    def _cut(
+        self, tool: Tool, result: JsonObject, sizes: tuple[int, int], call: Call
+    ) -> JsonObject:
         size, limit = sizes
         whole = kept(result)
         try:

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import TypeAlias
 
 from toolyard.catalog.entries import Origin, Tool
 from toolyard.catalog.snapshot import Catalog
@@ -21,14 +22,18 @@ from toolyard.context.meta_tools import CALL_TOOLS, FIND, META_NAMES, call_with,
 from toolyard.context.reading import Reading, ViewName, reading_of
 from toolyard.errors import ToolError, shown
 from toolyard.protocol.call import Call, Channel, JsonObject, Result, Target
+from toolyard.protocol.codec import dumps
 
 FULL = Reading(view="full")
 _SIZES = "sizes of views"
+_WHOLE_SIZE = "size of the whole list"
 # With a catalog of which every call that names no view at its address is listed all.
 WHOLE = "listed whole"
 READ_RESULT = "read_result"
 OUR_NAMES = META_NAMES | {READ_RESULT}
 OURS = Origin("context")
+# Is told that so many characters less than there are were sent for this call.
+Saved: TypeAlias = Callable[[Call, int], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +65,7 @@ class ToolViews:
     # Nobody has configured anything of this: the usual case, which should cost nothing. What
     # registry files say of it changes only with the catalog.
     is_off: Callable[[], bool] = lambda: False
+    saved: Saved | None = None
 
     def reading(self, call: Call) -> Reading:
         if call.address is not None:
@@ -81,7 +87,10 @@ class ToolViews:
         if call.address is None and self.is_off():
             catalog.derived[WHOLE] = True
             return catalog
-        view, reader = self.view(call, catalog), self.reader()
+        return self._in(self.view(call, catalog), catalog)
+
+    def _in(self, view: ViewName, catalog: Catalog) -> Catalog:
+        reader = self.reader()
         if view == "full" and reader is None:
             return catalog
         key = f"listed in view {view}"
@@ -93,6 +102,13 @@ class ToolViews:
             catalog.derived[key] = facade
         shown: Catalog = catalog.derived[key]
         return shown
+
+    def listed(self, call: Call, catalog: Catalog) -> Catalog:
+        """The same, for a client that begins to list."""
+        facade = self.shown(call, catalog)
+        if self.saved is not None and facade is not catalog:
+            self.saved(call, _size(self._in("full", catalog)) - _size(facade))
+        return facade
 
     def _tools(self, catalog: Catalog, view: ViewName) -> Mapping[str, Tool]:
         return {
@@ -106,6 +122,14 @@ class ToolViews:
         name = definition["name"]
         target = Misdirected(name) if name in CALL_TOOLS else self.find
         return Tool(name, definition, target, OURS)
+
+
+def _size(catalog: Catalog) -> int:
+    """What listing all of it takes, in bytes."""
+    if _WHOLE_SIZE not in catalog.derived:
+        catalog.derived[_WHOLE_SIZE] = len(dumps(definitions(catalog, "full")))
+    size: int = catalog.derived[_WHOLE_SIZE]
+    return size
 
 
 @lru_cache(maxsize=256)

@@ -6,7 +6,8 @@ Made of the histograms that `/metrics` shows, by looking at them once a minute: 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from functools import reduce
 from operator import add, sub
 from time import time
 from typing import NamedTuple, TypeAlias
@@ -34,6 +35,9 @@ class Totals(NamedTuple):
     def since(self, before: Totals) -> Totals:
         return Totals(tuple(map(sub, self.counts, before.counts)), self.errors - before.errors)
 
+    def plus(self, others: Totals) -> Totals:
+        return Totals(tuple(map(add, self.counts, others.counts)), self.errors + others.errors)
+
 
 NOTHING = Totals((0,) * (len(BOUNDS) + 1), 0)
 ByName: TypeAlias = Mapping[str, Totals]
@@ -59,19 +63,58 @@ class History:
         self._minutes.append(_between(self._before, now))
         self._before = now
 
-    def document(self) -> JsonObject:
-        """The minutes that are over, and what there is of this one."""
-        minutes = (*self._minutes, _between(self._before, self._now()))
-        return {
-            "step": STEP,
-            "at": [round(minute.at) for minute in minutes],
-            "tools": _rows([minute.tools for minute in minutes]),
-            "servers": _rows([minute.servers for minute in minutes]),
-        }
+    def minutes(self) -> list[Minute]:
+        """Those that are over, and what there is of this one."""
+        return [*self._minutes, _between(self._before, self._now())]
 
     def _now(self) -> Minute:
         server, client = self._metrics.server.durations, self._metrics.client.durations
         return Minute(time(), _sums(server.items(), 1), _sums(client.items(), 5))
+
+
+def document_of(histories: Sequence[Sequence[Minute]]) -> JsonObject:
+    """The minutes of one process, or of several together: the first one's clock is shown."""
+    longest = max(histories, key=len)
+    minutes = [
+        reduce(_together, [each[-back] for each in histories if len(each) >= back])
+        for back in range(len(longest), 0, -1)
+    ]
+    return {
+        "step": STEP,
+        "at": [round(minute.at) for minute in minutes],
+        "tools": _rows([minute.tools for minute in minutes]),
+        "servers": _rows([minute.servers for minute in minutes]),
+    }
+
+
+def packed(minutes: Sequence[Minute]) -> JsonObject:
+    """For another process."""
+    return {"minutes": [[m.at, _plain(m.tools), _plain(m.servers)] for m in minutes]}
+
+
+def _plain(by_name: ByName) -> JsonObject:
+    return {name: [totals.counts, totals.errors] for name, totals in by_name.items()}
+
+
+def unpacked(document: JsonObject) -> list[Minute]:
+    return [
+        Minute(at, _totals(tools), _totals(servers)) for at, tools, servers in document["minutes"]
+    ]
+
+
+def _totals(by_name: JsonObject) -> ByName:
+    return {name: Totals(tuple(counts), errors) for name, (counts, errors) in by_name.items()}
+
+
+def _together(one: Minute, other: Minute) -> Minute:
+    """They begin and end within a minute of each other."""
+    return Minute(one.at, _added(one.tools, other.tools), _added(one.servers, other.servers))
+
+
+def _added(one: ByName, other: ByName) -> ByName:
+    return {
+        name: one.get(name, NOTHING).plus(other.get(name, NOTHING)) for name in {**one, **other}
+    }
 
 
 def _sums(items: Iterable[tuple[Key, Histogram]], by: int) -> ByName:

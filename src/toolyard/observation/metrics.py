@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from toolyard.observation.operations import ClientOperations, ServerOperations, folded_metric
 from toolyard.observation.series import Metric
 from toolyard.observation.vitals import ServerVitals, vital_metrics
@@ -14,6 +16,8 @@ class Metrics:
         self.server = ServerOperations(transport, most)
         self.client = ClientOperations(most)
         self._vitals: ServerVitals | None = None
+        # What else is counted in this process, by others.
+        self.more: list[Callable[[], Metric]] = []
 
     def attach(self, vitals: ServerVitals) -> None:
         self._vitals = vitals
@@ -21,5 +25,6 @@ class Metrics:
 
     def read(self) -> list[Metric]:
         vitals = () if self._vitals is None else vital_metrics(self._vitals)
+        more = [read() for read in self.more]
         overflow = folded_metric({**self.server.folded_counts, **self.client.folded_counts})
-        return [*self.server.metrics(), *self.client.metrics(), overflow, *vitals]
+        return [*self.server.metrics(), *self.client.metrics(), overflow, *vitals, *more]

@@ -188,7 +188,7 @@ class ServerOperations:
 
     def save(self, call: Call, characters: int) -> None:
         """So much of what was answered does not reach the model."""
-        name = call.via or call.params.get("name")
+        name = call.via or call.params.get("name") if call.method == _CALL else ""
         if characters > 0 and isinstance(name, str):
             usage = self._usages.at((call.method, name, call.caller.id))
             usage.characters_saved += characters

@@ -15,6 +15,7 @@ from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExport
 from opentelemetry.sdk.metrics import export as otlp
 from opentelemetry.sdk.resources import Resource
 from opentelemetry.sdk.trace import ReadableSpan
+from opentelemetry.sdk.trace.export import SpanExportResult
 from opentelemetry.sdk.util.instrumentation import InstrumentationScope
 from opentelemetry.trace import Link, SpanContext, SpanKind, TraceFlags, TraceState
 from opentelemetry.trace.status import Status, StatusCode
@@ -51,8 +52,9 @@ class SpanSender:
         self._resource = resource(service)
         self._exporter = OTLPSpanExporter()
 
-    def __call__(self, spans: Sequence[TraceSpan]) -> None:
-        self._exporter.export([_readable(span, self._resource) for span in spans])
+    def __call__(self, spans: Sequence[TraceSpan]) -> bool:
+        outcome = self._exporter.export([_readable(span, self._resource) for span in spans])
+        return outcome is SpanExportResult.SUCCESS
 
     def close(self) -> None:
         self._exporter.shutdown()  # type: ignore[no-untyped-call]
@@ -82,10 +84,10 @@ def _readable(span: TraceSpan, whose: Resource) -> ReadableSpan:
 
 
 def _links(span: TraceSpan) -> tuple[Link, ...]:
-    if span.link is None:
-        return ()
-    flags = _KEPT if span.link.is_sampled else TraceFlags()
-    return (Link(SpanContext(span.link.trace_id, span.link.span_id, True, flags)),)
+    return tuple(
+        Link(SpanContext(to.trace_id, to.span_id, True, _KEPT if to.is_sampled else TraceFlags()))
+        for to in span.links
+    )
 
 
 class MetricSender:

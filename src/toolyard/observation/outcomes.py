@@ -51,16 +51,8 @@ def failure_of(error: BaseException | None) -> str:
 
 
 def argument_characters(arguments: Json) -> int:
-    """As JSON without escapes. Texts may be long: they are not encoded for this."""
-    if type(arguments) is not dict or not arguments:
-        return len(dumps(arguments)) if arguments else 0
-    characters = 1
-    for name, value in arguments.items():
-        if type(value) is str:
-            characters += len(name) + len(value) + 6
-        else:
-            characters += len(name) + len(dumps(value)) + 4
-    return characters
+    """As the JSON that a model writes; none where none were sent."""
+    return 0 if arguments is None else len(dumps(arguments))
 
 
 def result_characters(result: Result) -> int:

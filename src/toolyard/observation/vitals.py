@@ -28,6 +28,9 @@ class ServerVitals(Vitals, Protocol):
     def parked_calls(self) -> int: ...
 
     @property
+    def running_tasks(self) -> int: ...
+
+    @property
     def running_scripts(self) -> int: ...
 
     @property
@@ -47,6 +50,8 @@ def vital_metrics(vitals: ServerVitals) -> Iterator[Metric]:
     yield single("toolyard_sessions", "gauge", "Sessions over HTTP.", vitals.sessions)
     meaning = "Calls that wait for their client to come back with an answer."
     yield single("toolyard_parked_calls", "gauge", meaning, vitals.parked_calls)
+    meaning = "Calls that go on as tasks."
+    yield single("toolyard_tasks", "gauge", meaning, vitals.running_tasks)
     meaning = "Scripts that wait for their turn to run."
     yield single("toolyard_script_queue_length", "gauge", meaning, vitals.waiting_scripts)
     yield _children(vitals, health)

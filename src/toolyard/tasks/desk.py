@@ -73,6 +73,11 @@ class TaskDesk:
         self._running: dict[str, RunningTask] = {}
         self._notes: asyncio.Task[None] | None = None
 
+    @property
+    def running_count(self) -> int:
+        """How many tasks this process works for."""
+        return len(self._running)
+
     # -- beginning ---------------------------------------------------------------------
 
     async def begin(self, call: Call, channel: Channel, undertaking: Undertaking) -> TaskRecord:

@@ -43,7 +43,7 @@ class ShownTasks(Protocol):
 class ServerCare(Protocol):
     """How servers fare, and what can be done about it."""
 
-    def history(self) -> JsonObject | None:
+    async def history(self) -> JsonObject | None:
         """The last hour by tool and server; None where calls are not counted."""
 
     def journal(self, server: str) -> JsonObject | None:

@@ -8,16 +8,16 @@ from toolyard.app.federation import Federation
 from toolyard.protocol.call import JsonObject
 
 if TYPE_CHECKING:
-    from toolyard.observation.history import History
+    from toolyard.app.observing import Pictures
 
 
 class PageCare:
-    def __init__(self, federation: Federation, history: History | None) -> None:
+    def __init__(self, federation: Federation, pictures: Pictures | None) -> None:
         self._federation = federation
-        self._history = history
+        self._pictures = pictures
 
-    def history(self) -> JsonObject | None:
-        return None if self._history is None else self._history.document()
+    async def history(self) -> JsonObject | None:
+        return None if self._pictures is None else await self._pictures()
 
     def journal(self, server: str) -> JsonObject | None:
         health = next((each for each in self._federation.health() if each.server == server), None)

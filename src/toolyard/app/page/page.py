@@ -20,8 +20,8 @@ from toolyard.web.recording.traffic import Traffic, recorded
 from toolyard.web.static import HOW, is_built, read_static
 
 if TYPE_CHECKING:
+    from toolyard.app.observing import Pictures
     from toolyard.app.page.other_gateway import Other
-    from toolyard.observation.history import History
     from toolyard.web.site import Site
 
 
@@ -52,16 +52,16 @@ class Page:
         """Admits whoever holds the page's token."""
         return Bearers(StaticTokens([StaticToken("page", hash_of(self._token))]))
 
-    def site(self, app: App, history: History | None) -> Later[Site]:
-        return Later(lambda: self._site(app, history))
+    def site(self, app: App, pictures: Pictures | None) -> Later[Site]:
+        return Later(lambda: self._site(app, pictures))
 
-    def _site(self, app: App, history: History | None) -> Site:
+    def _site(self, app: App, pictures: Pictures | None) -> Site:
         # Much of what a gateway would have to import.
         from toolyard.app.page.care import PageCare  # noqa: PLC0415
         from toolyard.app.page.window import AppWindow, OtherWindow  # noqa: PLC0415
         from toolyard.web.site import Site  # noqa: PLC0415
 
-        care = PageCare(app.federation, history)
+        care = PageCare(app.federation, pictures)
         window = AppWindow(self._plan, app, self._traffic, care, needs_token=self._needs_token)
         view = window if self._gateway is None else OtherWindow(window, self._gateway)
         return Site(view, self._token, read_static())

@@ -67,6 +67,10 @@ class ServingVitals(AppVitals):
         return len(self.app.edge.parking)
 
     @property
+    def running_tasks(self) -> int:
+        return self.app.tasks.running
+
+    @property
     def running_scripts(self) -> int:
         return self.app.scripts.load.running
 

@@ -13,7 +13,7 @@ import uvloop
 from toolyard.access.callers import Anyone, Authenticator
 from toolyard.app.access import authenticator_of, routes_of
 from toolyard.app.build import App, build
-from toolyard.app.observing import observation_of
+from toolyard.app.observing import Observation, observation_of
 from toolyard.app.page.page import Page
 from toolyard.app.payloads import payload_log
 from toolyard.app.plan import Plan
@@ -103,7 +103,7 @@ async def _serve(
     observation = observation_of(plan, "tcp")
     app = build(plan, observation.over(page.taps if page else NoTaps()), cluster)
     app.settle_in(plan)
-    site = page.site(app, observation.history) if page else None
+    site = page.site(app, observation.pictures(cluster)) if page else None
     extra = {**routes_of(plan.settings), **app.federation.routes(authenticator)}
     extra |= registry_endpoint(app, page.authenticator if page else authenticator)
     readiness = Readiness(app)
@@ -129,7 +129,7 @@ async def _serve(
         responder = observation.around(app.refusals.over(transport))
         if cluster is not None:
             visit = observation.around_visits(transport.visit)
-            services |= {**_services(cluster, visit, app), **observation.services()}
+            services |= {**_services(cluster, visit, app, observation), **observation.services()}
         front = Door(_with_payload_log(plan, responder), entrance, patience)
         ending = WindingDown(
             lambda: _wind_down(app, transport, site, readiness),
@@ -142,13 +142,16 @@ async def _serve(
             keep_instructions(plan, app)
 
 
-def _services(cluster: Cluster, visit: Service, app: App) -> dict[str, Service]:
+def _services(
+    cluster: Cluster, visit: Service, app: App, observation: Observation
+) -> dict[str, Service]:
     """What the other processes may ask of this one."""
     from toolyard.app.workers.clustering import services_of  # noqa: PLC0415 - as above
     from toolyard.app.workers.copies import SERVICE  # noqa: PLC0415 - as above
     from toolyard.app.workers.copy_service import copy_service  # noqa: PLC0415 - as above
 
-    return {"mcp": visit, SERVICE: copy_service(app.federation.upstream), **services_of(cluster)}
+    copies = observation.around_copies(copy_service(app.federation.upstream), cluster)
+    return {"mcp": visit, SERVICE: copies, **services_of(cluster)}
 
 
 def _page_of_all(

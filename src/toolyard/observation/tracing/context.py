@@ -36,6 +36,9 @@ NOWHERE = Arrival()
 
 def arrival(meta: Mapping[str, Json], headers: Mapping[str, str] | None) -> Arrival:
     """From `_meta`, which whoever made the call wrote; else from the headers of its transport."""
+    in_headers = headers is not None and (TRACEPARENT in headers or BAGGAGE in headers)
+    if not in_headers and TRACEPARENT not in meta and BAGGAGE not in meta:
+        return NOWHERE  # as most clients do
     fields: Mapping[str, Json] | None = None
     if TRACEPARENT in meta:
         fields = meta

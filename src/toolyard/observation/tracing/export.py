@@ -35,20 +35,27 @@ def _whole(environ: Mapping[str, str], name: str, default: int) -> int:
 
 
 class SpanQueue:
-    """Ended spans on their way to `send`, which is called in a thread and may take its time."""
+    """Ended spans on their way to `send`, which is called in a thread and may take its time.
 
-    def __init__(self, send: Callable[[Sequence[TraceSpan]], None], sizes: BatchSizes) -> None:
+    It says whether they have arrived.
+    """
+
+    def __init__(self, send: Callable[[Sequence[TraceSpan]], bool], sizes: BatchSizes) -> None:
         self._send = send
         self._sizes = sizes
         self._spans: deque[TraceSpan] = deque()
         self._wake = threading.Event()
         self._is_closing = False
-        self.dropped_count = 0
+        self._is_dropping = False  # said once each time that it begins
+        self.dropped_count = 0  # or lost on the way
         self._thread = threading.Thread(target=self._run, name="spans", daemon=True)
         self._thread.start()
 
     def put(self, span: TraceSpan) -> None:
         if len(self._spans) >= self._sizes.queue:
+            if not self._is_dropping:
+                self._is_dropping = True
+                log.warning("spans are dropped: %d wait already", self._sizes.queue)
             self.dropped_count += 1
             return
         self._spans.append(span)
@@ -71,7 +78,11 @@ class SpanQueue:
     def _flush(self) -> None:
         while self._spans:
             batch = [self._spans.popleft() for _ in range(min(len(self._spans), self._sizes.batch))]
+            self._is_dropping = False
             try:
-                self._send(batch)
+                is_sent = self._send(batch)
             except Exception as error:
+                is_sent = False
                 log.warning("%d spans could not be sent: %s", len(batch), error)
+            if not is_sent:
+                self.dropped_count += len(batch)

@@ -6,17 +6,18 @@ Only within a request that is traced: outside of one they would tell nobody anyt
 from __future__ import annotations
 
 import os
-from collections.abc import Awaitable, Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 
 from toolyard.catalog.entries import Tool
 from toolyard.errors import ProtocolError, ToolError
 from toolyard.observation.outcomes import failure_of
 from toolyard.observation.tracing.spans import TraceSpan, current
-from toolyard.protocol.call import Call, Channel
+from toolyard.protocol.call import Call, Channel, Result
 from toolyard.scripts.running.gate import Gate
 from toolyard.scripts.running.run import Finished, ScriptSpec
 from toolyard.scripts.running.runner import Runner
+from toolyard.virtual.watching import Onlooker
 
 
 @contextmanager
@@ -74,6 +75,29 @@ class TracedGate(Gate):
             return
         with internal("queue"):
             await super().enter()
+
+
+class TracedMaking:
+    """What is made of other tools' results, within a span; others may look on beside it."""
+
+    __slots__ = ("_inner",)
+
+    def __init__(self, inner: Onlooker | None) -> None:
+        self._inner = inner
+
+    def projection(self, call: Call, result: Result, make: Callable[[Result], Result]) -> Result:
+        with internal("projection"):
+            if self._inner is None:
+                return make(result)
+            return self._inner.projection(call, result, make)
+
+    def composition(self, call: Call, run: Callable[[], Awaitable[Result]]) -> Awaitable[Result]:
+        """Its steps are spans by themselves."""
+        return run() if self._inner is None else self._inner.composition(call, run)
+
+    def step(self, result: Result) -> None:
+        if self._inner is not None:
+            self._inner.step(result)
 
 
 def traced_decision(decision: Awaitable[None], tool: Tool) -> Awaitable[None]:

@@ -18,9 +18,10 @@ from toolyard.http.response import Responder, Response
 from toolyard.observation.operations import network_transport
 from toolyard.observation.outcomes import failure_in, failure_of
 from toolyard.observation.tracing import attributes as names
-from toolyard.observation.tracing.context import arrival
+from toolyard.observation.tracing.context import RemoteParent, arrival
 from toolyard.observation.tracing.spans import Tracer, TraceSpan, current
-from toolyard.protocol.call import Call, JsonObject, Result, Session
+from toolyard.protocol.asking.rounds import STATE
+from toolyard.protocol.call import Call, Json, JsonObject, Result, Session
 from toolyard.upstreams.conversation.observing import Addressee
 from toolyard.upstreams.link.link import Outgoing
 
@@ -56,6 +57,37 @@ def over_visits(service: Service) -> Service:
     return answering
 
 
+def over_copies(service: Service, tracer: Tracer) -> Service:
+    """For what another process asks of a server that runs here: it says within which span."""
+
+    def answering(visit: Visit, request: Request, response: Response) -> Awaitable[None]:
+        current.set(tracer.elsewhere(visit.headers))
+        return service(visit, request, response)
+
+    return answering
+
+
+class Askers:
+    """The requests that were answered with a question, by the state that the client brings back."""
+
+    MOST = 1000
+
+    def __init__(self) -> None:
+        self._spans: dict[str, RemoteParent] = {}
+
+    def note(self, state: Json, span: TraceSpan) -> None:
+        if not isinstance(state, str):
+            return
+        if len(self._spans) >= self.MOST:
+            del self._spans[next(iter(self._spans))]  # the oldest
+        self._spans[state] = RemoteParent(span.trace_id, span.span_id, span.is_sampled)
+
+    def of(self, state: str) -> tuple[RemoteParent, ...]:
+        """None where the question was asked by another process."""
+        asker = self._spans.pop(state, None)
+        return () if asker is None else (asker,)
+
+
 class ServerSpans:
     """Observes the requests of clients."""
 
@@ -63,6 +95,7 @@ class ServerSpans:
         self._tracer = tracer
         self._transport = transport
         self._payloads = payloads
+        self._askers = Askers()
 
     async def observe(
         self,
@@ -83,6 +116,8 @@ class ServerSpans:
             failure = failure_in(result)
             if failure:
                 span.fail(failure)
+            if type(result) is dict and STATE in result:
+                self._askers.note(result[STATE], span)
             if self._payloads and call.method == "tools/call":
                 span.attributes[names.ARGUMENTS] = names.payload(call.params.get("arguments"))
                 span.attributes[names.RESULT] = names.payload(result)
@@ -94,9 +129,11 @@ class ServerSpans:
 
     def _begin(self, call: Call, session: Session | None) -> TraceSpan:
         whence = _whence.get()
-        name, attributes = names.described(call.method, call.params)
         headers = whence.headers if whence is not None else None
-        span = self._tracer.begin(name, "SERVER", arrival(call.meta, headers))
+        span = self._tracer.begin("", "SERVER", arrival(call.meta, headers))
+        if not span.is_sampled:
+            return span  # nobody will read it
+        span.name, attributes = names.described(call.method, call.params)
         attributes[names.VERSION] = call.revision.date
         attributes[names.TRANSPORT] = self._transport
         if call.id is not None:
@@ -106,6 +143,8 @@ class ServerSpans:
         if whence is not None and whence.address:
             attributes[names.CLIENT_ADDRESS] = whence.address
         span.attributes = attributes
+        if call.request_state is not None:
+            span.links += self._askers.of(call.request_state)
         return span
 
 
@@ -138,12 +177,14 @@ class ClientSpans:
             span.end()
 
     def _begin(self, addressee: Addressee, out: Outgoing) -> TraceSpan:
-        name, attributes = names.described(out.method, out.params)
         parent = current.get()
         if parent is not None:
-            span = parent.child(name, "CLIENT")
+            span = parent.child("", "CLIENT")
         else:
-            span = self._tracer.begin(name, "CLIENT")
+            span = self._tracer.begin("", "CLIENT")
+        if not span.is_sampled:
+            return span
+        span.name, attributes = names.described(out.method, out.params)
         attributes[names.REQUEST] = str(out.id)
         attributes[names.TRANSPORT] = network_transport(addressee)
         attributes[names.UPSTREAM] = addressee.server
@@ -159,7 +200,7 @@ def _with_context(out: Outgoing, span: TraceSpan) -> Outgoing:
     meta = out.params.get("_meta")
     params = {**out.params, "_meta": {**meta, **fields} if isinstance(meta, dict) else fields}
     headers = {**out.headers, **fields} if out.headers else fields
-    return out._replace(params=params, headers=headers)
+    return Outgoing(out.id, out.method, params, out.version, out.modern, headers)
 
 
 def _fail(span: TraceSpan, error: BaseException) -> None:

@@ -20,6 +20,8 @@ def sampler_of(environ: Mapping[str, str]) -> Sampler:
     root = _ROOTS[plain_name](environ.get("OTEL_TRACES_SAMPLER_ARG") or "1")
     if plain_name == name:
         return lambda _parent, trace_id: root(trace_id)
+    if name == DEFAULT:
+        return lambda parent, _trace_id: parent is None or parent
     return lambda parent, trace_id: root(trace_id) if parent is None else parent
 
 

@@ -6,7 +6,7 @@ are more than a whole call. These cost a fifth; a thread makes OpenTelemetry's o
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextvars import ContextVar
 from random import getrandbits
 from time import time_ns
@@ -19,6 +19,7 @@ from toolyard.observation.tracing.context import (
     TRACESTATE,
     Arrival,
     RemoteParent,
+    arrival,
 )
 from toolyard.observation.tracing.sampling import Sampler
 
@@ -30,7 +31,7 @@ class TraceSpan:
     """One span; filled in place while it lasts."""
 
     __slots__ = (
-        *("attributes", "baggage", "end_ns", "failure", "is_sampled", "kind", "link"),
+        *("attributes", "baggage", "end_ns", "failure", "is_sampled", "kind", "links"),
         *("message", "name", "parent_id", "span_id", "start_ns", "state", "trace_id", "tracer"),
     )
 
@@ -42,7 +43,7 @@ class TraceSpan:
         self.trace_id = self.parent_id = 0
         self.is_sampled = True
         self.state = self.baggage = ""
-        self.link: RemoteParent | None = None
+        self.links: tuple[RemoteParent, ...] = ()
         self.attributes: dict[str, AttributeValue] = {}
         self.failure = self.message = ""
         self.start_ns, self.end_ns = time_ns(), 0
@@ -89,6 +90,16 @@ class Tracer:
         self._takes_parents = takes_parents
         self.keep = keep
 
+    def elsewhere(self, fields: Mapping[str, str]) -> TraceSpan | None:
+        """The span of another process of ours that these fields are of, to have children here."""
+        parent, baggage = arrival({}, fields)
+        if parent is None:
+            return None
+        span = TraceSpan(self, "", "INTERNAL")
+        span.trace_id, span.span_id, span.is_sampled, span.state = parent
+        span.baggage = baggage
+        return span
+
     def begin(self, name: str, kind: SpanKind, whence: Arrival = NOWHERE) -> TraceSpan:
         """A span that has no parent in this process."""
         span = TraceSpan(self, name, kind)
@@ -99,6 +110,6 @@ class Tracer:
             span.state = parent.state
             span.is_sampled = self._sample(parent.is_sampled, parent.trace_id)
             return span
-        span.trace_id, span.link = getrandbits(128) or 1, parent
+        span.trace_id, span.links = getrandbits(128) or 1, () if parent is None else (parent,)
         span.is_sampled = self._sample(None, span.trace_id)
         return span

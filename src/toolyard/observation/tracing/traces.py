@@ -3,17 +3,25 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Mapping
 
 from toolyard.catalog.entries import Tool
 from toolyard.cluster.door import Service
 from toolyard.http.response import Responder
 from toolyard.observation.otel import SpanSender
+from toolyard.observation.series import Metric, single
 from toolyard.observation.tracing.export import BatchSizes, SpanQueue
-from toolyard.observation.tracing.internal import TracedRunner, traced_decision
-from toolyard.observation.tracing.requests import ClientSpans, ServerSpans, over, over_visits
+from toolyard.observation.tracing.internal import TracedMaking, TracedRunner, traced_decision
+from toolyard.observation.tracing.requests import (
+    ClientSpans,
+    ServerSpans,
+    over,
+    over_copies,
+    over_visits,
+)
 from toolyard.observation.tracing.sampling import sampler_of
 from toolyard.observation.tracing.spans import Tracer, current
+from toolyard.virtual.watching import Onlooker
 
 
 class Traces:
@@ -26,7 +34,7 @@ class Traces:
         sampler = sampler_of(os.environ)
         self._sender = SpanSender(service)
         self._queue = SpanQueue(self._sender, BatchSizes(os.environ))
-        tracer = Tracer(sampler, self._queue.put, takes_parents=takes_parents)
+        tracer = self._tracer = Tracer(sampler, self._queue.put, takes_parents=takes_parents)
         self.server = ServerSpans(tracer, transport, payloads=payloads)
         self.client = ClientSpans(tracer)
 
@@ -36,8 +44,24 @@ class Traces:
     def over_visits(self, service: Service) -> Service:
         return over_visits(service)
 
+    def over_copies(self, service: Service) -> Service:
+        return over_copies(service, self._tracer)
+
+    def fields(self) -> Mapping[str, str]:
+        """What another process of ours is told of the span that needs it."""
+        span = current.get()
+        return {} if span is None else span.fields
+
     def decision(self, decision: Awaitable[None], tool: Tool) -> Awaitable[None]:
         return traced_decision(decision, tool)
+
+    def making(self, inner: Onlooker | None) -> Onlooker:
+        return TracedMaking(inner)
+
+    def dropped_metric(self) -> Metric:
+        meaning = "Spans that no collector got: too many at once, or it was gone."
+        dropped = self._queue.dropped_count
+        return single("toolyard_spans_dropped_total", "counter", meaning, dropped)
 
     def close(self) -> None:
         self._queue.close()

@@ -154,7 +154,8 @@ class UpstreamSession:
     async def listen(self, filters: JsonObject) -> None:
         """`subscriptions/listen`: returns when the upstream ends it, and not before."""
         out = self._outgoing("subscriptions/listen", {"notifications": filters}, None, NO_HEADERS)
-        exchange = asyncio.ensure_future(self._exchange(out, None, None))
+        send = partial(self._observe, self, self._exchange) if self._observe else self._exchange
+        exchange = asyncio.ensure_future(send(out, None, None))
         self._listens[out.id] = exchange
         try:
             await exchange

@@ -15,7 +15,7 @@ class CareRoutes:
         self._care = window.care
 
     async def history(self, ask: Ask) -> None:
-        document = self._care.history()
+        document = await self._care.history()
         if document is None:
             raise ApiRefusal(404, "calls are not counted (the setting metrics is off)")
         await ask.answer(document)
