@@ -68,8 +68,10 @@ def rust_mcp_proxy(port: int, behind: list[str]) -> list[str]:
             f"args = {json.dumps(behind[1:])}",
         ]
     )
-    proxy = f'[proxy]\nname = "peer"\n[proxy.listen]\nhost = "127.0.0.1"\nport = {port}'
-    text = "\n".join((proxy, '[[backends]]\nname = "up"', *backend, ""))
+    proxy = '[proxy]\nname = "peer"\nshutdown_timeout_seconds = 0'
+    listen = f'[proxy.listen]\nhost = "127.0.0.1"\nport = {port}'
+    quiet = '[observability]\nlog_level = "error"'  # the others are asked for silence too
+    text = "\n".join((proxy, listen, quiet, '[[backends]]\nname = "up"', *backend, ""))
     return [program, "--config", script(f"rust-mcp-proxy-{port}.toml", text)]
 
 

@@ -41,6 +41,7 @@ async def main():
 with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
     runner.run(main())
 """
+ENDS_WITHIN = 10.0  # seconds
 ARGUMENTS: dict[str, object] = {"name": "x"}
 
 
@@ -60,7 +61,11 @@ def running(command: list[str]) -> Iterator[int]:
         yield process.pid
     finally:
         process.terminate()
-        process.wait()
+        try:
+            process.wait(ENDS_WITHIN)
+        except subprocess.TimeoutExpired:  # a peer that hangs
+            process.kill()
+            process.wait()
 
 
 async def reachable(port: int) -> None:

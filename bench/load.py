@@ -142,7 +142,7 @@ class Driver(asyncio.Protocol):
         self._left -= 1
         if self._left:
             self._transport.write(self._request)
-        else:
+        elif not self._done.done():  # nobody may wait any more
             self._done.set_result(None)
 
     def connection_lost(self, error: Exception | None) -> None:
@@ -189,12 +189,14 @@ async def load(url: str, pids: list[int], request: bytes, *, count: int, at_once
         await asyncio.gather(*(driver.drive(each) for driver in driving))
         return each * at_once
 
-    await all_of(count // 8)
-    before, start = cpu_seconds(pids), time.perf_counter()
-    done = await all_of(count)
-    elapsed, used = time.perf_counter() - start, cpu_seconds(pids) - before
-    for driver in driving:
-        driver.close()
+    try:
+        await all_of(count // 8)
+        before, start = cpu_seconds(pids), time.perf_counter()
+        done = await all_of(count)
+        elapsed, used = time.perf_counter() - start, cpu_seconds(pids) - before
+    finally:
+        for driver in driving:
+            driver.close()
     return Load(done / elapsed, used / done * 1e6)
 
 

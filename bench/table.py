@@ -8,27 +8,28 @@ from collections.abc import Mapping, Sequence
 
 from bench.load import Contender
 
-PATIENCE = 120.0  # seconds for a round
+PATIENCE = 60.0  # seconds for a round
 LEGEND = (
     "CPU of the gateway a call in µs; calls a second. The best of the rounds, and in brackets "
     "their middle."
 )
-Row = dict[str, Contender | None]  # by gateway; None: it gave up, or was never asked
+Row = dict[str, Contender]  # by gateway
 
 
 async def take_turns(rows: Mapping[str, Row], rounds: int) -> None:
-    """Whoever fails at some work is left out of that row, and the reason is printed."""
+    """Whoever fails is asked nothing more; the reason is printed, and what it did counts."""
+    failed = set[str]()  # the URLs: a process that hangs at one thing hangs at all of them
     for _ in range(rounds):
         for what, row in rows.items():
-            for name, contender in row.items():
-                if contender is None:
+            for contender in row.values():
+                if contender.url in failed:
                     continue
                 try:
                     async with asyncio.timeout(PATIENCE):
                         await contender.run()
                 except (AssertionError, OSError, TimeoutError) as error:
-                    print(f"{name} failed at {what}: {error!r:.300}", file=sys.stderr)
-                    row[name] = None
+                    print(f"{contender.what} failed at {what}: {error!r:.300}", file=sys.stderr)
+                    failed.add(contender.url)
 
 
 def table(head: str, rows: Mapping[str, Row], names: Sequence[str]) -> list[str]:
