@@ -155,10 +155,15 @@ class HttpClient:
         self._sweeper: asyncio.TimerHandle | None = None
 
     async def request(
-        self, method: str, url: Url, headers: Mapping[str, str], body: bytes = b""
+        self,
+        method: str,
+        url: Url,
+        headers: Mapping[str, str],
+        body: bytes = b"",
+        lines: bytes = b"",
     ) -> ClientResponse:
-        """Send a request and wait for the head of the response."""
-        head = encode_head(method, url, headers, body)
+        """Send a request and wait for the head of the response. For `lines` see `encode_head`."""
+        head = encode_head(method, url, headers, body, lines)
         idle = self._idle.get(url.origin)
         if idle is None:
             idle = self._idle[url.origin] = []
@@ -312,11 +317,17 @@ class HttpClient:
         await asyncio.sleep(0)  # let the transports report that they are closed
 
 
-def encode_head(method: str, url: Url, headers: Mapping[str, str], body: bytes) -> bytes:
+def encode_head(
+    method: str, url: Url, headers: Mapping[str, str], body: bytes, lines: bytes = b""
+) -> bytes:
+    """`lines`: headers that no other request has, encoded and checked, each after a line break.
+
+    The others are remembered as they are encoded.
+    """
     head = _encode_head(method, url, tuple(headers.items()))
     if body or method == "POST":
-        return b"%b\r\nContent-Length: %d\r\n\r\n" % (head, len(body))
-    return head + b"\r\n\r\n"
+        return b"%b%b\r\nContent-Length: %d\r\n\r\n" % (head, lines, len(body))
+    return b"%b%b\r\n\r\n" % (head, lines)
 
 
 @lru_cache(maxsize=64)  # an upstream is sent the same head again and again

@@ -13,7 +13,7 @@ from __future__ import annotations
 import asyncio
 import math
 from collections import deque
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import httptools
 
@@ -55,7 +55,7 @@ class ServerConnection(asyncio.Protocol):
         self._known_heads = Repeated()
         # To be awaited before more is written; None if there is room.
         self.writable: asyncio.Future[None] | None = None
-        self._client: Any = None
+        self.address = ""  # of the client; empty if it has none
         self.last_active = server.loop.time()
         # Since when we have been waiting for a head, a body, or room for more of an answer.
         self._since = self.last_active
@@ -65,15 +65,12 @@ class ServerConnection(asyncio.Protocol):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = transport  # type: ignore[assignment]  # always a TCP transport
-        self._client = transport.get_extra_info("peername")
+        peer = transport.get_extra_info("peername")
+        self.address = str(peer[0]) if peer else ""
         server = self.server
         server.connections[self] = None
         if not (server.addresses.enter(self.address) and server.has_room()):
             self._refuse(503)
-
-    @property
-    def address(self) -> str:
-        return str(self._client[0]) if self._client else ""
 
     def data_received(self, data: bytes) -> None:
         between = self._between

@@ -22,6 +22,10 @@ class Addressee(Protocol):
     @property
     def link(self) -> Link: ...
 
+    @property
+    def party(self) -> tuple[str, str, str]:
+        """The transport, the server's name, and its address; its name where it has no other."""
+
 
 class NoteExchange(Protocol):
     """Is told of each request that has ended, and when it began by `perf_counter`.

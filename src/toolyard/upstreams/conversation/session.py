@@ -73,8 +73,8 @@ class UpstreamSession:
     ) -> None:
         self.server = server
         self.link = link
-        self.limits = limits
-        self.owner = owner
+        self.party = (link.transport, server, link.address or server)
+        self.limits, self.owner = limits, owner
         self.peer = Peer()
         self.takes_tasks = False
         self.on_notification = on_notification

@@ -57,14 +57,11 @@ class StreamableLink(Link):
     def __init__(self, requester: Requester, pace: Pace) -> None:
         super().__init__(pace)
         self._http = requester
+        self.address = requester.url.host
         self._session_id: str | None = None
         # By what is in them: most requests differ in their body alone.
         self._headers: dict[tuple[str | None, ...], dict[str, str]] = {}
         self._listening: asyncio.Task[None] | None = None
-
-    @property
-    def address(self) -> str:
-        return self._http.url.host
 
     async def _open(self) -> None:
         """Nothing to do: the first message opens the connection."""
@@ -75,7 +72,7 @@ class StreamableLink(Link):
         name = out.params.get(MCP_NAME[out.method]) if out.method in MCP_NAME else None
         headers = self._request_headers(out, name if isinstance(name, str) else None)
         response = await self._http.send(
-            "POST", headers, out.encode(), repeatable=out.method in REPEATABLE
+            "POST", headers, out.encode(), repeatable=out.method in REPEATABLE, lines=out.lines
         )
         try:
             if response.status != 200:

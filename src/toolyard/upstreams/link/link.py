@@ -62,10 +62,12 @@ class Outgoing(NamedTuple):
 
     id: int
     method: str
-    params: JsonObject
+    params: JsonObject  # its `_meta`, if there is one, belongs to this request alone
     version: str | None = None  # the settled revision's date; None while it is being settled
     modern: bool = False
     headers: Mapping[str, str] = NO_HEADERS
+    # Headers that no other request has, as `encode_head` wants them.
+    lines: bytes = b""
 
     def encode(self) -> bytes:
         return dumps(
@@ -110,12 +112,8 @@ class Link(ABC):
     def __init__(self, pace: Pace) -> None:
         self.lost: LinkError | None = None
         self.pace = pace
+        self.address = ""  # the host at the other end, where there is one
         self._hearer: Hearer = Unheard()
-
-    @property
-    def address(self) -> str:
-        """The host at the other end, where there is one."""
-        return ""
 
     async def pause(self, size: int) -> None:
         """After a message of this size that nobody asked for."""

@@ -43,6 +43,7 @@ class Requester:
         *,
         url: Url | None = None,
         repeatable: bool = False,
+        lines: bytes = b"",
     ) -> ClientResponse:
         """The response, whatever its status, after redirects and challenges."""
         target = url or self.url
@@ -51,14 +52,14 @@ class Requester:
             if self._headers:
                 whole = {**self._headers, **whole}
             try:
-                response = await self._client.request(method, target, whole, body)
+                response = await self._client.request(method, target, whole, body, lines)
             except CannotReach as error:
                 raise NotSent(str(error)) from None
             except Broken as error:
                 # The peer closed an idle connection just then. Asking again is safe for some.
                 if not (repeatable and error.unanswered):
                     raise Lost(str(error)) from None
-                response = await self._send_again(method, target, whole, body)
+                response = await self._send_again(method, target, whole, body, lines)
             if response.status == 200:
                 return response
             if response.status in (307, 308):
@@ -72,10 +73,10 @@ class Requester:
         return {**await self._credentials.headers(), **headers}
 
     async def _send_again(
-        self, method: str, url: Url, headers: Mapping[str, str], body: bytes
+        self, method: str, url: Url, headers: Mapping[str, str], body: bytes, lines: bytes
     ) -> ClientResponse:
         try:
-            return await self._client.request(method, url, headers, body)
+            return await self._client.request(method, url, headers, body, lines)
         except HttpError as error:
             raise Lost(str(error)) from None
 

@@ -32,14 +32,11 @@ class SseLink(Link):
     def __init__(self, requester: Requester, pace: Pace) -> None:
         super().__init__(pace)
         self._http = requester
+        self.address = requester.url.host
         self._pending = Pending()
         self._endpoint: Url | None = None
         self._response: ClientResponse | None = None
         self._reading: asyncio.Task[None] | None = None
-
-    @property
-    def address(self) -> str:
-        return self._http.url.host
 
     async def _open(self) -> None:
         self._response = response = await self._http.send("GET", {"Accept": ACCEPT_EVENTS})
@@ -84,7 +81,7 @@ class SseLink(Link):
     async def exchange(self, out: Outgoing) -> JsonObject:
         answer = self._pending.add(out.id)
         try:
-            await self._post(out.encode(), out.headers)
+            await self._post(out.encode(), out.headers, out.lines)
             return await answer
         finally:
             self._pending.drop(out.id)
@@ -92,11 +89,13 @@ class SseLink(Link):
     async def send(self, message: JsonObject, version: str | None) -> None:
         await self._post(dumps(message))
 
-    async def _post(self, body: bytes, extra: Mapping[str, str] = NO_HEADERS) -> None:
+    async def _post(
+        self, body: bytes, extra: Mapping[str, str] = NO_HEADERS, lines: bytes = b""
+    ) -> None:
         if self.lost is not None:
             raise SessionGone(str(self.lost))
         headers = {"Content-Type": "application/json", **extra}
-        response = await self._http.send("POST", headers, body, url=self._endpoint)
+        response = await self._http.send("POST", headers, body, url=self._endpoint, lines=lines)
         try:
             if response.status == 404:
                 raise SessionGone("forgot our session")
