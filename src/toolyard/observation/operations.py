@@ -58,7 +58,7 @@ _COMMON = (
 _USAGE_LABELS = ("mcp_method_name", "gen_ai_tool_name", "caller")
 _METHODS = frozenset[str]().union(*(revision.methods for revision in ALL.values()))
 _CALL = "tools/call"
-_NETWORK = {"stdio": "pipe"}
+_NETWORK = {"stdio": "pipe", "pipe": "pipe"}
 # Kinds of requests that are noted apart: then all are added up.
 MOST_NOTED = 512
 # How long it took, and the characters of its arguments and of its result.
@@ -329,7 +329,12 @@ class ClientOperations:
 
 
 def network_transport(addressee: Addressee) -> str:
-    return _NETWORK.get(addressee.link.transport, "tcp")
+    return network_of(addressee.link.transport)
+
+
+def network_of(transport: str) -> str:
+    """What OpenTelemetry calls this transport of ours."""
+    return _NETWORK.get(transport, "tcp")
 
 
 def _histograms(

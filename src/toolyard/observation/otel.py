@@ -22,8 +22,7 @@ from opentelemetry.trace.status import Status, StatusCode
 
 from toolyard import __version__
 from toolyard.observation.series import BOUNDS, Histogram, Metric, Point
-from toolyard.observation.tracing import attributes as names
-from toolyard.observation.tracing.spans import TraceSpan
+from toolyard.observation.tracing.records import PLAIN, Outcome, SpanRecord, attributes_of, name_of
 
 _SCOPE = InstrumentationScope("toolyard", __version__)
 _KINDS = {
@@ -52,7 +51,7 @@ class SpanSender:
         self._resource = resource(service)
         self._exporter = OTLPSpanExporter()
 
-    def __call__(self, spans: Sequence[TraceSpan]) -> bool:
+    def __call__(self, spans: Sequence[SpanRecord]) -> bool:
         outcome = self._exporter.export([_readable(span, self._resource) for span in spans])
         return outcome is SpanExportResult.SUCCESS
 
@@ -60,33 +59,39 @@ class SpanSender:
         self._exporter.shutdown()  # type: ignore[no-untyped-call]
 
 
-def _readable(span: TraceSpan, whose: Resource) -> ReadableSpan:
+def _readable(span: SpanRecord, whose: Resource) -> ReadableSpan:
     state = TraceState.from_header([span.state]) if span.state else None
     parent = None
+    trace_id = int(span.trace_id, 16)
     if span.parent_id:
-        parent = SpanContext(span.trace_id, span.parent_id, True, _KEPT, state)
-    attributes = span.attributes
-    if span.failure:
-        attributes = {**attributes, names.ERROR: span.failure}
+        parent = SpanContext(trace_id, int(span.parent_id, 16), True, _KEPT, state)
+    outcome = span.outcome or PLAIN
     return ReadableSpan(
-        span.name,
-        SpanContext(span.trace_id, span.span_id, False, _KEPT, state),
+        name_of(span),
+        SpanContext(trace_id, int(span.span_id, 16), False, _KEPT, state),
         parent,
         whose,
-        attributes,
-        links=_links(span),
+        attributes_of(span),
+        links=_links(outcome),
         kind=_KINDS[span.kind],
-        status=Status(StatusCode.ERROR, span.message or None) if span.failure else Status(),
+        status=Status(StatusCode.ERROR, outcome.message or None) if outcome.failure else Status(),
         start_time=span.start_ns,
         end_time=span.end_ns,
         instrumentation_scope=_SCOPE,
     )
 
 
-def _links(span: TraceSpan) -> tuple[Link, ...]:
+def _links(outcome: Outcome) -> tuple[Link, ...]:
     return tuple(
-        Link(SpanContext(to.trace_id, to.span_id, True, _KEPT if to.is_sampled else TraceFlags()))
-        for to in span.links
+        Link(
+            SpanContext(
+                int(to.trace_id, 16),
+                int(to.span_id, 16),
+                True,
+                _KEPT if to.is_sampled else TraceFlags(),
+            )
+        )
+        for to in outcome.links
     )
 
 

@@ -18,8 +18,8 @@ _PRINTABLE = re.compile(r"[\x20-\x7e]*\Z")
 class RemoteParent(NamedTuple):
     """The span of whoever sent the request."""
 
-    trace_id: int
-    span_id: int
+    trace_id: str  # ids are hexadecimal, as in `traceparent`
+    span_id: str
     is_sampled: bool
     state: str = ""
 
@@ -55,10 +55,9 @@ def remote_parent(value: Json, state: str = "") -> RemoteParent | None:
     match = _TRACEPARENT.match(value) if isinstance(value, str) else None
     if match is None or match[1] == "ff" or (match[1] == "00" and match[5]):
         return None
-    trace_id, span_id = int(match[2], 16), int(match[3], 16)
-    if not trace_id or not span_id:
+    if not int(match[2], 16) or not int(match[3], 16):
         return None
-    return RemoteParent(trace_id, span_id, bool(int(match[4], 16) & 1), state)
+    return RemoteParent(match[2], match[3], bool(int(match[4], 16) & 1), state)
 
 
 def _text(fields: Mapping[str, Json], key: str) -> str:

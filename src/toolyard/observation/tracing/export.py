@@ -10,8 +10,9 @@ from __future__ import annotations
 import threading
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
-from toolyard.observation.tracing.spans import TraceSpan
+from toolyard.observation.tracing.records import SpanRecord
 from toolyard.telemetry import logger
 
 log = logger("traces")
@@ -40,10 +41,11 @@ class SpanQueue:
     It says whether they have arrived.
     """
 
-    def __init__(self, send: Callable[[Sequence[TraceSpan]], bool], sizes: BatchSizes) -> None:
+    def __init__(self, send: Callable[[Sequence[SpanRecord]], bool], sizes: BatchSizes) -> None:
         self._send = send
         self._sizes = sizes
-        self._spans: deque[TraceSpan] = deque()
+        self._calm = sizes.batch - 1  # while fewer than these wait, there is nothing else to do
+        self._spans: deque[tuple[Any, ...]] = deque()
         self._wake = threading.Event()
         self._is_closing = False
         self._is_dropping = False  # said once each time that it begins
@@ -51,7 +53,15 @@ class SpanQueue:
         self._thread = threading.Thread(target=self._run, name="spans", daemon=True)
         self._thread.start()
 
-    def put(self, span: TraceSpan) -> None:
+    def put(self, span: tuple[Any, ...]) -> None:
+        """Takes the values of a `SpanRecord`, in its order."""
+        if len(self._spans) < self._calm:
+            self._spans.append(span)
+        else:
+            self._put_to_many(span)
+
+    def _put_to_many(self, span: tuple[Any, ...]) -> None:
+        """With this one a batch is whole, or was before."""
         if len(self._spans) >= self._sizes.queue:
             if not self._is_dropping:
                 self._is_dropping = True
@@ -80,7 +90,7 @@ class SpanQueue:
             batch = [self._spans.popleft() for _ in range(min(len(self._spans), self._sizes.batch))]
             self._is_dropping = False
             try:
-                is_sent = self._send(batch)
+                is_sent = self._send([SpanRecord._make(span) for span in batch])
             except Exception as error:
                 is_sent = False
                 log.warning("%d spans could not be sent: %s", len(batch), error)

@@ -8,34 +8,68 @@ from __future__ import annotations
 import os
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
+from time import time_ns
 
 from toolyard.catalog.entries import Tool
 from toolyard.errors import ProtocolError, ToolError
 from toolyard.observation.outcomes import failure_of
-from toolyard.observation.tracing.spans import TraceSpan, current
+from toolyard.observation.tracing.records import (
+    LONGEST_TEXT,
+    AttributeValue,
+    Outcome,
+)
+from toolyard.observation.tracing.spans import Place, current
 from toolyard.protocol.call import Call, Channel, Result
 from toolyard.scripts.running.gate import Gate
 from toolyard.scripts.running.run import Finished, ScriptSpec
 from toolyard.scripts.running.runner import Runner
 from toolyard.virtual.watching import Onlooker
 
+# What a record says of a request, where there is none.
+_NO_REQUEST = (None, None, None, None)
+_SPOKEN = (ToolError, ProtocolError)  # those that say what is wrong in words of their own
+
+
+class InternalSpan:
+    """One that lasts; what it says of itself may be added meanwhile."""
+
+    __slots__ = ("_name", "_parent_id", "_start_ns", "attributes", "failure", "message", "place")
+
+    def __init__(self, name: str, parent: Place) -> None:
+        self._name = name
+        self._parent_id = parent.span_id
+        self._start_ns = time_ns()
+        self.place = parent.child()
+        self.attributes: dict[str, AttributeValue] = {}
+        self.failure = self.message = ""
+
+    def fail(self, error: BaseException) -> None:
+        self.failure = failure_of(error)
+        self.message = error.message if isinstance(error, _SPOKEN) else str(error)
+
+    def end(self) -> None:
+        trace_id, span_id, is_sampled, state, _, keep = self.place
+        if not is_sampled:
+            return
+        message, attributes = self.message[:LONGEST_TEXT], tuple(self.attributes.items())
+        ids = ("INTERNAL", trace_id, span_id, self._parent_id, state)
+        outcome = Outcome(self.failure, message, (), attributes)
+        keep((*ids, self._start_ns, time_ns(), self._name, *_NO_REQUEST, outcome))
+
 
 @contextmanager
-def internal(name: str) -> Iterator[TraceSpan | None]:
+def internal(name: str) -> Iterator[InternalSpan | None]:
     """A span within the current one, which it takes the place of meanwhile."""
     parent = current.get()
     if parent is None:
         yield None
         return
-    span = parent.child(name, "INTERNAL")
-    current.set(span)
+    span = InternalSpan(name, parent)
+    current.set(span.place)
     try:
         yield span
-    except (ToolError, ProtocolError) as error:
-        span.fail(failure_of(error), error.message)
-        raise
     except BaseException as error:
-        span.fail(failure_of(error), str(error))
+        span.fail(error)
         raise
     finally:
         current.set(parent)
@@ -51,13 +85,13 @@ class TracedRunner(Runner):
         with internal(f"script {os.path.basename(spec.path)}") as span:
             if span is None:
                 return await super().run(spec, call, channel)
-            variables = {name.upper(): value for name, value in span.fields.items()}
+            variables = {name.upper(): value for name, value in span.place.fields.items()}
             spec = spec._replace(extra_env={**variables, **spec.extra_env})
             outcome = await super().run(spec, call, channel)
             span.attributes["process.exit.code"] = outcome.exit_code
             span.attributes["process.executable.path"] = spec.path
             if outcome.timed_out is not None:
-                span.fail("timeout")
+                span.failure = "timeout"
             return outcome
 
     def _new_gate(self, size: int) -> Gate:

@@ -1,47 +1,62 @@
 """A SERVER span for each request of a client, and a CLIENT span for each request to an upstream.
 
 They are apart: one call may lead to many requests. What goes out names the CLIENT span as its
-parent, in `_meta` and, over HTTP, in the headers as well.
+parent, in `_meta` and, over HTTP, in the headers as well. Both run with every call, and are
+written for few steps of the interpreter rather than few lines; `spans.py` says why.
 """
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
 from contextvars import ContextVar
-from typing import Any, NamedTuple
+from functools import partial
+from time import time_ns
+from typing import Any
 
 from toolyard.cluster.door import Service
 from toolyard.cluster.visits import Visit
 from toolyard.errors import ProtocolError
 from toolyard.http.request import Request
 from toolyard.http.response import Responder, Response
-from toolyard.observation.operations import network_transport
 from toolyard.observation.outcomes import failure_in, failure_of
-from toolyard.observation.tracing import attributes as names
-from toolyard.observation.tracing.context import RemoteParent, arrival
-from toolyard.observation.tracing.spans import Tracer, TraceSpan, current
+from toolyard.observation.tracing.context import (
+    BAGGAGE,
+    TRACEPARENT,
+    TRACESTATE,
+    RemoteParent,
+    arrival,
+)
+from toolyard.observation.tracing.records import (
+    ARGUMENTS,
+    CALL,
+    LONGEST_TEXT,
+    RESULT,
+    STATUS,
+    TOOL_FAILED,
+    Outcome,
+    payload,
+    subject_in,
+)
+from toolyard.observation.tracing.spans import Place, Tracer, current, more_of, span_ids
 from toolyard.protocol.asking.rounds import STATE
-from toolyard.protocol.call import Call, Json, JsonObject, Result, Session
+from toolyard.protocol.call import Call, Encoded, Json, JsonObject, Result, Session
 from toolyard.upstreams.conversation.observing import Addressee
-from toolyard.upstreams.link.link import Outgoing
+from toolyard.upstreams.link.link import NO_HEADERS, Outgoing
 
-
-class Whence(NamedTuple):
-    """What HTTP says of the request that is being answered."""
-
-    headers: Mapping[str, str]
-    address: str = ""
-
-
-# None over stdio.
-_whence: ContextVar[Whence | None] = ContextVar("_whence", default=None)
+# What HTTP says of the request that is being answered: its headers, and the client's address.
+_whence: ContextVar[tuple[Mapping[str, str], str | None]]
+_whence = ContextVar("_whence", default=(NO_HEADERS, None))
+# Results that have these may have failed, or ask something.
+_NOTEWORTHY = frozenset({"isError", STATE})
+_outgoing: Callable[[tuple[object, ...]], Outgoing]
+_outgoing = partial(tuple.__new__, Outgoing)
 
 
 def over(responder: Responder) -> Responder:
     """The responder, whose requests can be looked at while they are answered."""
 
     def answering(request: Request, response: Response) -> Awaitable[None]:
-        _whence.set(Whence(request.head.headers, request.address or ""))
+        _whence.set((request.headers, request.address or None))
         return responder(request, response)
 
     return answering
@@ -51,7 +66,7 @@ def over_visits(service: Service) -> Service:
     """The same for what another process passes on: the headers are those of the client."""
 
     def answering(visit: Visit, request: Request, response: Response) -> Awaitable[None]:
-        _whence.set(Whence(visit.headers))
+        _whence.set((visit.headers, None))
         return service(visit, request, response)
 
     return answering
@@ -75,12 +90,12 @@ class Askers:
     def __init__(self) -> None:
         self._spans: dict[str, RemoteParent] = {}
 
-    def note(self, state: Json, span: TraceSpan) -> None:
+    def note(self, state: Json, place: Place) -> None:
         if not isinstance(state, str):
             return
         if len(self._spans) >= self.MOST:
             del self._spans[next(iter(self._spans))]  # the oldest
-        self._spans[state] = RemoteParent(span.trace_id, span.span_id, span.is_sampled)
+        self._spans[state] = RemoteParent(place.trace_id, place.span_id, place.is_sampled)
 
     def of(self, state: str) -> tuple[RemoteParent, ...]:
         """None where the question was asked by another process."""
@@ -93,8 +108,13 @@ class ServerSpans:
 
     def __init__(self, tracer: Tracer, transport: str, *, payloads: bool = False) -> None:
         self._tracer = tracer
+        self._root = tracer.root
         self._transport = transport
         self._payloads = payloads
+        # Is there nothing to say of this result?
+        self._is_plain: Callable[[Result], bool] = _NOTEWORTHY.isdisjoint  # type: ignore[assignment]
+        if payloads:
+            self._is_plain = lambda _result: False
         self._askers = Askers()
 
     async def observe(
@@ -105,47 +125,61 @@ class ServerSpans:
         edge: object,
         way: object,
     ) -> Result:
-        span = self._begin(call, session)
-        current.set(span)
+        start = time_ns()
+        headers, address = _whence.get()
+        if call.meta or call.request_state or TRACEPARENT in headers or BAGGAGE in headers:
+            place, parent_id, outcome = self._origin(call, headers)
+        else:
+            place, parent_id, outcome = self._root(), "", None
+        current.set(place)
         try:
             result = await work(edge, call, way)
-        except BaseException as error:
-            _fail(span, error)
-            raise
-        else:
-            failure = failure_in(result)
-            if failure:
-                span.fail(failure)
-            if type(result) is dict and STATE in result:
-                self._askers.note(result[STATE], span)
-            if self._payloads and call.method == "tools/call":
-                span.attributes[names.ARGUMENTS] = names.payload(call.params.get("arguments"))
-                span.attributes[names.RESULT] = names.payload(result)
+            if type(result) is Encoded or not self._is_plain(result):
+                outcome = self._outcome(call, result, place, outcome)
             return result
+        except BaseException as error:
+            outcome = failed(error, outcome)
+            raise
         finally:
-            span.end()
             # The next request on this connection is not part of it.
             current.set(None)
+            trace_id, span_id, is_sampled, state, _, keep = place
+            if is_sampled:
+                request_id, subject = call.id, call.params.get("name")
+                if outcome or call.method != CALL or type(request_id) is not int:
+                    request_id, subject = _cut(request_id), subject_in(call.method, call.params)
+                party = (self._transport, session and self._key(session), address)
+                record = (
+                    "SERVER", trace_id, span_id, parent_id, state, start, time_ns(), call.method,
+                    subject, call.revision.date, request_id, party, outcome,
+                )  # fmt: skip
+                keep(record)
 
-    def _begin(self, call: Call, session: Session | None) -> TraceSpan:
-        whence = _whence.get()
-        headers = whence.headers if whence is not None else None
-        span = self._tracer.begin("", "SERVER", arrival(call.meta, headers))
-        if not span.is_sampled:
-            return span  # nobody will read it
-        span.name, attributes = names.described(call.method, call.params)
-        attributes[names.VERSION] = call.revision.date
-        attributes[names.TRANSPORT] = self._transport
-        if call.id is not None:
-            attributes[names.REQUEST] = str(call.id)
-        if session is not None and self._transport == "tcp":
-            attributes[names.SESSION] = session.key
-        if whence is not None and whence.address:
-            attributes[names.CLIENT_ADDRESS] = whence.address
-        span.attributes = attributes
-        if call.request_state is not None:
-            span.links += self._askers.of(call.request_state)
-        return span
+    def _key(self, session: Session) -> str | None:
+        """Over stdio there is only one session, and it has no name."""
+        return session.key if self._transport == "tcp" else None
+
+    def _origin(self, call: Call, headers: Mapping[str, str]) -> tuple[Place, str, Outcome | None]:
+        """For a request that says where it comes from, or that answers a question of ours."""
+        place, parent_id, links = self._tracer.begin(arrival(call.meta, headers))
+        if call.request_state is not None and place.is_sampled:
+            links += self._askers.of(call.request_state)
+        return place, parent_id, Outcome(links=links) if links else None
+
+    def _outcome(
+        self, call: Call, result: Result, place: Place, outcome: Outcome | None
+    ) -> Outcome | None:
+        """What a span says of this result; None where there is nothing to say."""
+        failure = failure_in(result)
+        if type(result) is dict and STATE in result:
+            self._askers.note(result[STATE], place)
+        if failure:
+            outcome = (outcome or Outcome())._replace(failure=failure)
+        if self._payloads and call.method == CALL:
+            arguments = payload(call.params.get("arguments"))
+            attributes = ((ARGUMENTS, arguments), (RESULT, payload(result)))
+            outcome = (outcome or Outcome())._replace(attributes=attributes)
+        return outcome
 
 
 class ClientSpans:
@@ -162,50 +196,59 @@ class ClientSpans:
         running: object,
         limit: object,
     ) -> JsonObject:
-        span = self._begin(addressee, out)
-        try:
-            result = await send(_with_context(out, span), running, limit)
-        except BaseException as error:
-            _fail(span, error)
-            raise
-        else:
-            failure = failure_in(result)
-            if failure:
-                span.fail(failure)
-            return result
-        finally:
-            span.end()
-
-    def _begin(self, addressee: Addressee, out: Outgoing) -> TraceSpan:
         parent = current.get()
         if parent is not None:
-            span = parent.child("", "CLIENT")
+            trace_id, parent_id, is_sampled, state, baggage, keep = parent
+            span_id = (span_ids or more_of(span_ids)).pop()
         else:
-            span = self._tracer.begin("", "CLIENT")
-        if not span.is_sampled:
-            return span
-        span.name, attributes = names.described(out.method, out.params)
-        attributes[names.REQUEST] = str(out.id)
-        attributes[names.TRANSPORT] = network_transport(addressee)
-        attributes[names.UPSTREAM] = addressee.server
-        attributes[names.SERVER_ADDRESS] = addressee.link.address or addressee.server
-        if out.version is not None:
-            attributes[names.VERSION] = out.version
-        span.attributes = attributes
-        return span
+            trace_id, span_id, is_sampled, state, baggage, keep = self._tracer.root()
+            parent_id = ""
+        traceparent = f"00-{trace_id}-{span_id}-{'01' if is_sampled else '00'}"
+        request_id, method, params, version, modern, headers, _ = out
+        if "_meta" not in params:
+            params = {**params, "_meta": {}}
+        params["_meta"][TRACEPARENT] = traceparent
+        lines = f"\r\ntraceparent: {traceparent}"
+        if state or baggage:
+            lines += _passed_on(state, baggage, params["_meta"])
+        out = _outgoing((request_id, method, params, version, modern, headers, lines.encode()))
+        outcome, start = None, time_ns()
+        try:
+            result = await send(out, running, limit)
+            if result.get("isError"):
+                outcome = TOOL_FAILED
+            return result
+        except BaseException as error:
+            outcome = failed(error)
+            raise
+        finally:
+            if is_sampled:
+                subject = params["name"] if method == CALL else subject_in(method, params)
+                record = (
+                    "CLIENT", trace_id, span_id, parent_id, state, start, time_ns(), method,
+                    subject, version, request_id, addressee.party, outcome,
+                )  # fmt: skip
+                keep(record)
 
 
-def _with_context(out: Outgoing, span: TraceSpan) -> Outgoing:
-    fields = span.fields
-    meta = out.params.get("_meta")
-    params = {**out.params, "_meta": {**meta, **fields} if isinstance(meta, dict) else fields}
-    headers = {**out.headers, **fields} if out.headers else fields
-    return Outgoing(out.id, out.method, params, out.version, out.modern, headers)
+def _passed_on(state: str, baggage: str, meta: JsonObject) -> str:
+    """The rest of the context is put into `_meta`, and comes back as the lines of headers."""
+    lines = ""
+    for name, value in ((TRACESTATE, state), (BAGGAGE, baggage)):
+        if value:
+            meta[name] = value
+            lines += f"\r\n{name}: {value}"
+    return lines
 
 
-def _fail(span: TraceSpan, error: BaseException) -> None:
+def _cut(request_id: str | int | None) -> str | int | None:
+    return request_id[:LONGEST_TEXT] if isinstance(request_id, str) else request_id
+
+
+def failed(error: BaseException, outcome: Outcome | None = None) -> Outcome:
+    """What a span says of this error."""
+    links = outcome.links if outcome is not None else ()
     if isinstance(error, ProtocolError):
-        span.attributes[names.STATUS] = str(error.code)
-        span.fail(str(error.code), error.message)
-    else:
-        span.fail(failure_of(error), str(error))
+        code = str(error.code)
+        return Outcome(code, error.message[:LONGEST_TEXT], links, ((STATUS, code),))
+    return Outcome(failure_of(error), str(error)[:LONGEST_TEXT], links)

@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
-# Is the parent kept (None: there is none), and the id of the trace.
-Sampler: TypeAlias = Callable[[bool | None, int], bool]
+# Is the trace with this id kept, that begins here? None: all are.
+Roots: TypeAlias = Callable[[str], bool] | None
 DEFAULT = "parentbased_always_on"
-_BITS = (1 << 64) - 1
+_BITS = 64
+
+
+class Sampler(NamedTuple):
+    roots: Roots
+    follows_parents: bool  # a trace that began elsewhere is kept if it is kept there
+
+    def keeps(self, trace_id: str) -> bool:
+        return self.roots is None or self.roots(trace_id)
 
 
 def sampler_of(environ: Mapping[str, str]) -> Sampler:
@@ -17,27 +25,23 @@ def sampler_of(environ: Mapping[str, str]) -> Sampler:
     plain_name = name.removeprefix("parentbased_")
     if plain_name not in _ROOTS:
         raise ValueError(f"OTEL_TRACES_SAMPLER: no sampler named {name!r}")
-    root = _ROOTS[plain_name](environ.get("OTEL_TRACES_SAMPLER_ARG") or "1")
-    if plain_name == name:
-        return lambda _parent, trace_id: root(trace_id)
-    if name == DEFAULT:
-        return lambda parent, _trace_id: parent is None or parent
-    return lambda parent, trace_id: root(trace_id) if parent is None else parent
+    roots = _ROOTS[plain_name](environ.get("OTEL_TRACES_SAMPLER_ARG") or "1")
+    return Sampler(roots, follows_parents=plain_name != name)
 
 
-def _share(text: str) -> Callable[[int], bool]:
+def _share(text: str) -> Callable[[str], bool]:
     try:
         share = float(text)
     except ValueError:
         share = -1.0
     if not 0 <= share <= 1:
         raise ValueError(f"OTEL_TRACES_SAMPLER_ARG: expected 0 to 1, not {text!r}")
-    bound = round(share * (_BITS + 1))
-    return lambda trace_id: trace_id & _BITS < bound
+    bound = round(share * (1 << _BITS))
+    return lambda trace_id: int(trace_id[-_BITS // 4 :], 16) < bound
 
 
-_ROOTS: Mapping[str, Callable[[str], Callable[[int], bool]]] = {
-    "always_on": lambda _argument: lambda _trace_id: True,
+_ROOTS: Mapping[str, Callable[[str], Roots]] = {
+    "always_on": lambda _argument: None,
     "always_off": lambda _argument: lambda _trace_id: False,
     "traceidratio": _share,
 }

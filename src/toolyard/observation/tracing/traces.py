@@ -73,4 +73,4 @@ def log_fields() -> dict[str, str]:
     span = current.get()
     if span is None:
         return {}
-    return {"trace_id": f"{span.trace_id:032x}", "span_id": f"{span.span_id:016x}"}
+    return {"trace_id": span.trace_id, "span_id": span.span_id}
