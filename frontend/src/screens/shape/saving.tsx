@@ -1,5 +1,5 @@
 /** Saves a change that was checked, and goes to the tool once the server has it. */
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { type ApiError, send } from "../../api";
 import { catalog, edition } from "../../live";
 import { go, href } from "../../router";
@@ -8,6 +8,9 @@ import type { RegistryFile } from "../../types";
 import { Icon } from "../../ui/icon";
 import { Text } from "../../ui/text";
 import { objections, type Draft } from "./draft";
+
+/** What was saved last: the form of that tool, which opens then, goes on saying so. */
+let latest = "";
 
 export function Saving({
   draft,
@@ -21,6 +24,7 @@ export function Saving({
   nothing: boolean;
 }) {
   const [saved, setSaved] = useState("");
+  const savedAt = useRef("");
   const [failed, setFailed] = useState<ApiError | null>(null);
   const [busy, setBusy] = useState(false);
   useEffect(() => {
@@ -29,14 +33,20 @@ export function Saving({
   const listing = useStore(catalog).data;
   useEffect(() => {
     if (!saved || !listing?.tools.some((tool) => tool.name === saved)) return;
-    go(href("explore", ["tools", saved], { part: "shape" }));
+    // Whoever has gone elsewhere meanwhile stays there.
+    if (location.hash === savedAt.current) go(href("explore", ["tools", saved], { part: "shape" }));
   }, [saved, listing]);
+  useEffect(() => {
+    if (!nothing && latest !== saved) latest = "";
+  }, [nothing, saved]);
   const sections = draft.checked?.sections;
   const ready = draft.current && sections && !objections(draft, name).length && !nothing;
   const save = async () => {
     setBusy(true);
     try {
       await send("PUT", "registry", { path: file.path, sections: sections!, stamp: file.stamp });
+      latest = name;
+      savedAt.current = location.hash;
       setSaved(name);
       edition.update((n) => n + 1);
     } catch (error) {
@@ -59,7 +69,7 @@ export function Saving({
           ? "The page is read-only: a change can be checked, not saved."
           : failed
             ? failed.message
-            : saved === name && saved
+            : name && (saved === name || (nothing && latest === name))
               ? "Saved."
               : nothing
                 ? "Nothing is changed."
