@@ -8,7 +8,7 @@ import pytest
 
 from toolyard.protocol.codec import MAX_CONTAINERS, loads
 from toolyard.protocol.revisions import ALL, LATEST
-from toolyard.protocol.shape import Opening, opening_of, shape_result
+from toolyard.protocol.shape import Preamble, preamble_of, shape_result
 from toolyard.protocol.verbatim import Verbatim, answer_in, passed_on
 
 ODD = (
@@ -120,9 +120,9 @@ RESULTS = [
 @pytest.mark.parametrize("method", ["tools/call", "prompts/get", "resources/read", "tasks/result"])
 @pytest.mark.parametrize("date", ALL)
 def test_the_short_way_says_what_the_long_one_would(date: str, method: str) -> None:
-    opening, short = Opening.of(STAMP), 0
+    preamble, short = Preamble.of(STAMP), 0
     for text in RESULTS:
-        begins = opening_of(method, loads(text), ALL[date], opening)
+        begins = preamble_of(method, loads(text), ALL[date], preamble)
         if begins is not None:
             short += 1
             assert begins + text[1:] == _fit(text, date, method)

@@ -46,20 +46,20 @@ def shape_result(
     return fit_result
 
 
-class Opening(NamedTuple):
+class Preamble(NamedTuple):
     """How the text of a modern result begins, up to the members that it came with."""
 
     complete: bytes  # for one that does not say its type
     typed: bytes
 
     @classmethod
-    def of(cls, stamp: JsonObject) -> Opening:
+    def of(cls, stamp: JsonObject) -> Preamble:
         complete, typed = {"resultType": "complete", "_meta": stamp}, {"_meta": stamp}
         return cls(dumps(complete)[:-1] + b",", dumps(typed)[:-1] + b",")
 
 
-def opening_of(
-    method: str, result: JsonObject, revision: Revision, opening: Opening
+def preamble_of(
+    method: str, result: JsonObject, revision: Revision, preamble: Preamble
 ) -> bytes | None:
     """What the text of this result begins with, if its members are to stay as they are.
 
@@ -70,7 +70,7 @@ def opening_of(
     if revision.modern:
         if method in CACHEABLE:
             return None
-        return opening.typed if "resultType" in result else opening.complete
+        return preamble.typed if "resultType" in result else preamble.complete
     if method != "tools/call" or revision.date not in _TAKE_ALL_CONTENT:
         return None
     if "structuredContent" in result and not _may_see(result["structuredContent"], revision):

@@ -44,7 +44,7 @@ from toolyard.protocol.failures import failure
 from toolyard.protocol.identity import Identity
 from toolyard.protocol.jsonrpc import Message, RpcRequest, decode, encode_result, encode_text
 from toolyard.protocol.revisions import Revision
-from toolyard.protocol.shape import Opening, opening_of, shape_result
+from toolyard.protocol.shape import Preamble, preamble_of, shape_result
 from toolyard.protocol.verbatim import Verbatim, passed_on
 from toolyard.telemetry import logger
 from toolyard.transports.bounds import Bounds
@@ -116,8 +116,8 @@ class Edge:
         return stamp(self.identity)
 
     @cached_property
-    def opening(self) -> Opening:
-        return Opening.of(self.stamp)
+    def preamble(self) -> Preamble:
+        return Preamble.of(self.stamp)
 
 
 async def handle(edge: Edge, call: Call, channel: Channel) -> Result:
@@ -315,10 +315,10 @@ def encode(edge: Edge, call: Call, result: Result) -> bytes:
 
 def _encode_verbatim(edge: Edge, call: Call, result: Verbatim) -> bytes:
     text = result.text
-    opening = opening_of(call.method, result, call.revision, edge.opening)
-    if opening is not None:
+    preamble = preamble_of(call.method, result, call.revision, edge.preamble)
+    if preamble is not None:
         rest = text[1:] if len(text) < _SHORT else memoryview(text)[1:]
-        return encode_text(call.id, opening, rest)
+        return encode_text(call.id, preamble, rest)
     fit = shape_result(call.method, result, call.revision, edge.stamp)
     fit_text = passed_on(result, fit)
     return encode_result(call.id, fit) if fit_text is None else encode_text(call.id, fit_text)

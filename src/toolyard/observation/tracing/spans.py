@@ -87,7 +87,7 @@ place_of = partial(tuple.__new__, Place)
 current: ContextVar[Place | None] = ContextVar("current", default=None)
 
 
-class Origin(NamedTuple):
+class SpanOrigin(NamedTuple):
     """Where a span begins that has no parent in this process."""
 
     place: Place
@@ -121,15 +121,15 @@ class Tracer:
         is_sampled = self._roots is None or self._roots(trace_id)
         return place_of((trace_id, trace_id[16:], is_sampled, "", "", self._keep))
 
-    def begin(self, whence: Arrival) -> Origin:
+    def begin(self, whence: Arrival) -> SpanOrigin:
         """For a request whose sender said something of its trace."""
         parent, baggage = whence
         if parent is None or not self._takes_parents:
             place = self.root()._replace(baggage=baggage)
-            return Origin(place, "", () if parent is None else (parent,))
+            return SpanOrigin(place, "", () if parent is None else (parent,))
         trace_id, parent_id, was_sampled, state = parent
         is_sampled = was_sampled if self._sampler.follows_parents else self._sampler.keeps(trace_id)
         place = Place(
             trace_id, (span_ids or more_of(span_ids)).pop(), is_sampled, state, baggage, self._keep
         )
-        return Origin(place, parent_id)
+        return SpanOrigin(place, parent_id)
