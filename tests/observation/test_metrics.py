@@ -67,6 +67,21 @@ async def test_requests_of_clients_and_to_servers_are_counted_by_tool_outcome_an
     assert scraped.value(f"{SERVER}_count", mcp_method_name="initialize") == 1
 
 
+@pytest.mark.parametrize("said", [{}, {"isError": False}])
+async def test_each_of_many_calls_is_counted_whatever_a_server_says_of_success(
+    yard: Yard, said: dict[str, bool]
+) -> None:
+    works = {**ECHO, "result": {"content": [{"type": "text", "text": "yes"}], **said}}
+    yard.registry(servers=[yard.upstream("u", works, expose="all", prefix="")])
+    async with serving(yard.root, "--no-page") as server:
+        async with over_http(server.url, MODERN) as client:
+            for _ in range(5):
+                await client.call("echo", {})
+        scraped = await scrape(server)
+    for name in (SERVER, CLIENT):
+        assert scraped.value(f"{name}_count", gen_ai_tool_name="echo", error_type="") == 5, name
+
+
 async def test_tokens_are_counted_in_out_and_saved_by_a_projection(yard: Yard) -> None:
     async with serving(two_servers(yard).root, "--no-page") as server:
         async with over_http(server.url, MODERN) as client:
@@ -234,14 +249,14 @@ async def test_what_a_view_and_a_limit_keep_from_a_model_is_saved(yard: Yard) ->
 
 
 async def test_a_task_is_counted_while_it_runs(yard: Yard) -> None:
-    yard.script("held", 'until [ -e "$GO" ]; do sleep 0.02; done', taskSupport="required")
     go = yard.root / "go"
+    yard.script("held", f"until [ -e {go} ]; do sleep 0.02; done", taskSupport="required")
     async with (
-        serving(yard.root, "--no-page", env={"GO": str(go)}) as server,
+        serving(yard.root, "--no-page") as server,
         over_http(server.url, "2025-11-25") as client,
     ):
         assert (await scrape(server)).value("toolyard_tasks") == 0
-        params = {"name": "held", "arguments": {}, "task": {"ttl": 60_000}}
+        params = {"name": "held", "arguments": {}, "task": {"ttl": 600_000}}
         await client.result("tools/call", params)
         assert (await scrape(server)).value("toolyard_tasks") == 1
         go.touch()

@@ -130,7 +130,7 @@ class ServerOperations:
                 # The usual case, in as few steps as it takes: one text, from a tool that was just
                 # called before. Whatever is not as usual raises, and is looked at with care.
                 (item,) = result["content"]  # type: ignore[index]
-                if "isError" not in result:  # type: ignore[operator]
+                if not result.get("isError"):  # type: ignore[union-attr]
                     params = call.params
                     self._notes[_CALL, params["name"], call.revision.date, call.caller.id].append(
                         (perf_counter() - start, len(dumps(params["arguments"])), len(item["text"]))
@@ -282,10 +282,10 @@ class ClientOperations:
     ) -> None:
         try:
             # The usual case, as above. By number, as by name it takes twice as long.
-            if "isError" not in result:  # type: ignore[operator]
+            if not result.get("isError"):  # type: ignore[union-attr]
                 self._notes[out[1], out[2]["name"], addressee].append(perf_counter() - start)
                 return
-        except (KeyError, TypeError):
+        except (KeyError, AttributeError):
             pass
         self._note(addressee, out, result, perf_counter() - start)
 
@@ -306,7 +306,7 @@ class ClientOperations:
         self._moment.begin()
         key = (out.method, name, addressee)
         self._labels[key] = labels
-        self._notes[key] = [seconds]
+        self._notes.setdefault(key, []).append(seconds)
 
     def _add_up(self) -> None:
         for key, notes in self._notes.items():
