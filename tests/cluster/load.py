@@ -146,16 +146,21 @@ class Stubborn:
         try:
             posted = await self.client.post(self.client.message("tools/call", params))
         except (OSError, asyncio.IncompleteReadError, ValueError, IndexError):
-            self._losses.failures += 1  # cut off, or nginx's own page
-            await asyncio.sleep(0.2)  # a port that is about to be closed would cut it off again
+            await self._failed()  # cut off, or nginx's own page
             return
         self._losses.slowest = max(self._losses.slowest, time.monotonic() - began)
         if posted.status == 404:
             self._losses.unknown_sessions += 1
         elif posted.status != 200 or "error" in posted.messages[0]:
-            self._losses.failures += 1
             if "may have run" not in str(posted.messages):
                 self._losses.wrong.append(str((posted.status, posted.messages))[:300])
+            await self._failed()
+
+    async def _failed(self) -> None:
+        self._losses.failures += 1
+        # A process that dies closes its connections one by one, and its port among them: a call
+        # made at once could be cut off again by what had cut off the one before.
+        await asyncio.sleep(0.2)
 
 
 def runs_of(folder: Path) -> Counter[str]:
