@@ -102,6 +102,9 @@ class Site:
     listens: dict[Json, Listen] = field(default_factory=dict)
 
     async def handle(self, request: Request, answer: Answer, gone: asyncio.Future[bytes]) -> None:
+        if "traceparent" in request.headers:
+            headers = {name: request.headers.get(name) for name in ("traceparent", "tracestate")}
+            self.place.note("traced", headers=headers, message=json.loads(request.body))
         if self.place.revision == MODERN:
             await self.modern(request, answer, gone)
         elif self.place.revision == REVISIONS[0]:
