@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator, Mapping
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
@@ -190,7 +190,8 @@ def observation_of(plan: Plan, transport: Transport) -> Observation:
     if sends_metrics:
         from toolyard.observation.otel import MetricSender
 
-        sender = MetricSender(_service(plan))
+        with _variables_named():
+            sender = MetricSender(_service(plan))
     if sends_traces:
         traces = _traces(plan, transport)
         if metrics is not None:
@@ -208,18 +209,25 @@ def _traces(plan: Plan, transport: Transport) -> Traces:
     from toolyard.observation.tracing.traces import Traces, log_fields
 
     settings = plan.settings
-    try:
+    with _variables_named():
         traces = Traces(
             _service(plan),
             transport,
             takes_parents=settings.trace_context == "parent",
             payloads=settings.trace_payloads,
         )
+    add_fields(log_fields)
+    return traces
+
+
+@contextmanager
+def _variables_named() -> Iterator[None]:
+    """A ValueError that begins with the name of a variable becomes the error of that place."""
+    try:
+        yield
     except ValueError as error:
         name, _, why = str(error).partition(": ")
         raise ConfigError.at(name, why) from None
-    add_fields(log_fields)
-    return traces
 
 
 def _service(plan: Plan) -> str:
@@ -243,6 +251,6 @@ def _is_installed() -> bool:
     from importlib.util import find_spec
 
     try:
-        return find_spec("opentelemetry.exporter.otlp.proto.http") is not None
+        return find_spec("opentelemetry.proto") is not None
     except ModuleNotFoundError:
         return False

@@ -1,8 +1,7 @@
-"""Hands ended spans to OpenTelemetry's exporter, in a thread of its own.
+"""Hands ended spans to whoever sends them, in a thread of its own.
 
 The loop only appends to a queue. Where the collector is too slow or gone, spans are dropped and
-counted: calls never wait for it. Nothing outside of this package's `otel` modules imports
-OpenTelemetry.
+counted: calls never wait for it.
 """
 
 from __future__ import annotations

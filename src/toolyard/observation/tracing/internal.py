@@ -15,6 +15,7 @@ from toolyard.errors import ProtocolError, ToolError
 from toolyard.observation.outcomes import failure_of
 from toolyard.observation.tracing.records import (
     LONGEST_TEXT,
+    NOBODY,
     AttributeValue,
     Outcome,
 )
@@ -26,7 +27,7 @@ from toolyard.scripts.running.runner import Runner
 from toolyard.virtual.watching import Onlooker
 
 # What a record says of a request, where there is none.
-_NO_REQUEST = (None, None, None, None)
+_NO_REQUEST = (None, None, None, NOBODY)
 _SPOKEN = (ToolError, ProtocolError)  # those that say what is wrong in words of their own
 
 

@@ -10,7 +10,7 @@ to arguments or results, and texts that come from outside are cut.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Literal, NamedTuple, TypeAlias
 
 from toolyard.observation.operations import network_of
@@ -40,7 +40,7 @@ class Outcome(NamedTuple):
 
 
 TOOL_FAILED = Outcome(TOOL_ERROR)
-PLAIN = Outcome()
+NOBODY: Party = ("", None, None)
 
 
 class SpanRecord(NamedTuple):
@@ -58,37 +58,15 @@ class SpanRecord(NamedTuple):
     version: str | None = None
     request_id: str | int | None = None
     # The transport; the session of a client, or the name of a server; the address of either.
-    party: Party = ("", None, None)
+    party: Party = NOBODY
     outcome: Outcome | None = None
 
 
-class SpanAttribute(NamedTuple):
-    """What an attribute is called, and where its value is found; None: the span has none."""
-
-    name: str
-    value: Callable[[SpanRecord], AttributeValue | None]
-
-
-_REQUEST = (
-    SpanAttribute("mcp.method.name", lambda span: span.method),
-    SpanAttribute("mcp.protocol.version", lambda span: span.version),
-    SpanAttribute(
-        "jsonrpc.request.id", lambda span: None if span.request_id is None else str(span.request_id)
-    ),
-    SpanAttribute("network.transport", lambda span: network_of(span.party[0])),
-)
-ATTRIBUTES: Mapping[SpanKind, tuple[SpanAttribute, ...]] = {
-    "SERVER": (
-        *_REQUEST,
-        SpanAttribute("mcp.session.id", lambda span: span.party[1]),
-        SpanAttribute("client.address", lambda span: span.party[2]),
-    ),
-    "CLIENT": (
-        *_REQUEST,
-        SpanAttribute("toolyard.server.name", lambda span: span.party[1]),
-        SpanAttribute("server.address", lambda span: span.party[2]),
-    ),
-    "INTERNAL": (),
+# What the party of a span is called: the session or the name, and the address.
+_PARTIES: Mapping[SpanKind, tuple[str, str]] = {
+    "SERVER": ("mcp.session.id", "client.address"),
+    "CLIENT": ("toolyard.server.name", "server.address"),
+    "INTERNAL": ("", ""),
 }
 
 
@@ -110,27 +88,50 @@ SUBJECTS: Mapping[str, SpanSubject] = {
 }
 
 
-def name_of(record: SpanRecord) -> str:
-    subject = SUBJECTS.get(record.method)
-    if record.subject is None or subject is None or not subject.in_name:
-        return record.method
-    return f"{record.method} {record.subject}"
+class SpanLikeness(NamedTuple):
+    """What the spans of many requests have in common."""
+
+    kind: SpanKind
+    method: str
+    subject: str | None
+    version: str | None
+    transport: str
+
+    @property
+    def name(self) -> str:
+        subject = SUBJECTS.get(self.method)
+        if self.subject is None or subject is None or not subject.in_name:
+            return self.method
+        return f"{self.method} {self.subject}"
+
+    def attributes(self) -> Iterator[tuple[str, AttributeValue]]:
+        if self.kind == "INTERNAL":
+            return
+        yield "mcp.method.name", self.method
+        yield "network.transport", network_of(self.transport)
+        if self.version is not None:
+            yield "mcp.protocol.version", self.version
+        if self.subject is not None:
+            yield SUBJECTS[self.method].attribute, self.subject
+            if self.method == CALL:
+                yield OPERATION, "execute_tool"
 
 
-def attributes_of(record: SpanRecord) -> dict[str, AttributeValue]:
-    outcome = record.outcome or PLAIN
-    attributes = dict(outcome.attributes)
-    for name, value_of in ATTRIBUTES[record.kind]:
-        value = value_of(record)
+def likeness_of(record: SpanRecord) -> SpanLikeness:
+    return SpanLikeness(record.kind, record.method, record.subject, record.version, record.party[0])
+
+
+def own_attributes(record: SpanRecord) -> Iterator[tuple[str, AttributeValue]]:
+    """Those that other spans of the same likeness do not share."""
+    if record.request_id is not None:
+        yield "jsonrpc.request.id", str(record.request_id)
+    for name, value in zip(_PARTIES[record.kind], record.party[1:], strict=True):
         if value is not None:
-            attributes[name] = value
-    if record.subject is not None:
-        attributes[SUBJECTS[record.method].attribute] = record.subject
-        if record.method == CALL:
-            attributes[OPERATION] = "execute_tool"
-    if outcome.failure:
-        attributes[ERROR] = outcome.failure
-    return attributes
+            yield name, value
+    if record.outcome is not None:
+        yield from record.outcome.attributes
+        if record.outcome.failure:
+            yield ERROR, record.outcome.failure
 
 
 def subject_in(method: str, params: JsonObject) -> str | None:
