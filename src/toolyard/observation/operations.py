@@ -130,7 +130,7 @@ class ServerOperations:
                 # The usual case, in as few steps as it takes: one text, from a tool that was just
                 # called before. Whatever is not as usual raises, and is looked at with care.
                 (item,) = result["content"]  # type: ignore[index]
-                if not result.get("isError"):  # type: ignore[union-attr]
+                if "isError" not in result or not result["isError"]:  # type: ignore[operator,index]
                     params = call.params
                     self._notes[_CALL, params["name"], call.revision.date, call.caller.id].append(
                         (perf_counter() - start, len(dumps(params["arguments"])), len(item["text"]))
@@ -282,10 +282,10 @@ class ClientOperations:
     ) -> None:
         try:
             # The usual case, as above. By number, as by name it takes twice as long.
-            if not result.get("isError"):  # type: ignore[union-attr]
+            if "isError" not in result or not result["isError"]:  # type: ignore[operator,index]
                 self._notes[out[1], out[2]["name"], addressee].append(perf_counter() - start)
                 return
-        except (KeyError, AttributeError):
+        except (KeyError, TypeError):
             pass
         self._note(addressee, out, result, perf_counter() - start)
 
