@@ -23,6 +23,7 @@ class CatalogListing:
             name: tokens_in(tool.definition) if tool.listed else 0
             for name, tool in catalog.tools.items()
         }
+        self.owners = {name: owner_of(tool, catalog.tools) for name, tool in catalog.tools.items()}
         self.other_tokens = sum(
             tokens_in(entry.definition)
             for kind in (catalog.resources, catalog.templates, catalog.prompts)
@@ -49,7 +50,7 @@ class CatalogListing:
                 "name": tool.name,
                 "title": _text(definition.get("title")),
                 "description": _short(definition.get("description")),
-                "owner": owner_of(tool, self.catalog.tools),
+                "owner": self.owners[tool.name],
                 "origin": tool.origin.source,
                 "source": source_of(tool),
                 "original": _text(extra.get("originalName")),

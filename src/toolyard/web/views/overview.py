@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, field
 
 from toolyard import __version__
 from toolyard.catalog.snapshot import Catalog
-from toolyard.context.owners import PROJECT, REGISTRY, owner_of
+from toolyard.context.owners import PROJECT, REGISTRY
 from toolyard.protocol.call import JsonObject
 from toolyard.protocol.kinds import KINDS
 from toolyard.protocol.revisions import ALL
@@ -61,14 +61,14 @@ def _counts(catalog: Catalog) -> JsonObject:
 
 def _sums(listing: CatalogListing, traffic: Traffic | None) -> dict[str, Sum]:
     sums: dict[str, Sum] = defaultdict(Sum)
-    for tool in listing.catalog.tools.values():
-        total = sums[owner_of(tool, listing.catalog.tools)]
+    for name, owner in listing.owners.items():
+        total = sums[owner]
         total.tools += 1
-        total.tokens += listing.tokens[tool.name]
-        if traffic is not None:
-            count = traffic.counts.get(("tools/call", tool.name))
-            total.calls += count.calls if count else 0
-            total.errors += count.errors if count else 0
+        total.tokens += listing.tokens[name]
+    for (method, name), count in traffic.counts.items() if traffic else ():
+        if method == "tools/call" and name in listing.owners:
+            sums[listing.owners[name]].calls += count.calls
+            sums[listing.owners[name]].errors += count.errors
     for record in traffic.newest_first() if traffic else ():
         for hop in record.hops:
             sums[hop.to].seconds.append(hop.ended - hop.began)
