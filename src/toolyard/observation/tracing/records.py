@@ -23,7 +23,7 @@ Party: TypeAlias = tuple[str, str | None, str | None]
 SpanKind = Literal["SERVER", "CLIENT", "INTERNAL"]
 AttributeValue: TypeAlias = str | int | float | bool
 CALL = "tools/call"
-ERROR, STATUS = "error.type", "rpc.response.status_code"
+REQUEST_ID, ERROR, STATUS = "jsonrpc.request.id", "error.type", "rpc.response.status_code"
 OPERATION, TOOL = "gen_ai.operation.name", "gen_ai.tool.name"
 ARGUMENTS, RESULT = "gen_ai.tool.call.arguments", "gen_ai.tool.call.result"
 LONGEST_PAYLOAD = 16_384
@@ -66,7 +66,6 @@ class SpanRecord(NamedTuple):
 _PARTIES: Mapping[SpanKind, tuple[str, str]] = {
     "SERVER": ("mcp.session.id", "client.address"),
     "CLIENT": ("toolyard.server.name", "server.address"),
-    "INTERNAL": ("", ""),
 }
 
 
@@ -89,13 +88,13 @@ SUBJECTS: Mapping[str, SpanSubject] = {
 
 
 class SpanLikeness(NamedTuple):
-    """What the spans of many requests have in common."""
+    """What the spans of many requests have in common: all but ids, times and outcomes."""
 
     kind: SpanKind
     method: str
     subject: str | None
     version: str | None
-    transport: str
+    party: Party
 
     @property
     def name(self) -> str:
@@ -107,31 +106,18 @@ class SpanLikeness(NamedTuple):
     def attributes(self) -> Iterator[tuple[str, AttributeValue]]:
         if self.kind == "INTERNAL":
             return
+        transport, *whose = self.party
         yield "mcp.method.name", self.method
-        yield "network.transport", network_of(self.transport)
+        yield "network.transport", network_of(transport)
         if self.version is not None:
             yield "mcp.protocol.version", self.version
         if self.subject is not None:
             yield SUBJECTS[self.method].attribute, self.subject
             if self.method == CALL:
                 yield OPERATION, "execute_tool"
-
-
-def likeness_of(record: SpanRecord) -> SpanLikeness:
-    return SpanLikeness(record.kind, record.method, record.subject, record.version, record.party[0])
-
-
-def own_attributes(record: SpanRecord) -> Iterator[tuple[str, AttributeValue]]:
-    """Those that other spans of the same likeness do not share."""
-    if record.request_id is not None:
-        yield "jsonrpc.request.id", str(record.request_id)
-    for name, value in zip(_PARTIES[record.kind], record.party[1:], strict=True):
-        if value is not None:
-            yield name, value
-    if record.outcome is not None:
-        yield from record.outcome.attributes
-        if record.outcome.failure:
-            yield ERROR, record.outcome.failure
+        for name, value in zip(_PARTIES[self.kind], whose, strict=True):
+            if value is not None:
+                yield name, value
 
 
 def subject_in(method: str, params: JsonObject) -> str | None:
