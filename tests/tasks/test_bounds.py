@@ -81,6 +81,20 @@ async def test_nobody_else_gets_feeds_cancels_lists_or_hears_of_a_task(
             )
 
 
+async def test_a_list_says_of_a_tool_that_failed_what_a_look_at_its_task_says(
+    yard: Yard, state: dict[str, str]
+) -> None:
+    with_callers(yard)
+    async with serving(yard.root, env=state) as server:
+        async with as_caller(server, ANN, MODERN) as ann:
+            task = await begun(ann, "fails")
+            await reaches(ann, task["taskId"], "completed")
+        async with as_caller(server, ANN, CORE) as ann:
+            (listed,) = (await ann.result("tasks/list"))["tasks"]
+            seen = await ann.result("tasks/get", {"taskId": task["taskId"]})
+    assert (listed["status"], seen["status"]) == ("failed", "failed")
+
+
 async def test_forged_foreign_and_expired_ids_are_refused_alike(
     yard: Yard, state: dict[str, str]
 ) -> None:

@@ -23,6 +23,7 @@ async def test_a_task_is_shown_while_it_runs_and_can_be_ended(
     project = Yard(tmp_path / "works")
     project.tool("reports", REPORT, taskSupport="optional")
     project.tool("long", "sleep 300", taskSupport="optional")
+    project.tool("fails", "exit 3", taskSupport="optional")
     env = {"XDG_STATE_HOME": str(tmp_path / "state")}
     async with (
         opened(project=project.root, env=env) as yard,
@@ -46,6 +47,10 @@ async def test_a_task_is_shown_while_it_runs_and_can_be_ended(
         await page.get_by_role("button", name="Cancel the task").click()
         await expect(page.get_by_text("cancelled", exact=True)).to_be_visible()
         assert (await reaches(client, other["taskId"], "cancelled"))["taskId"] == other["taskId"]
+        await begun(client, "fails")
+        await show(page, "#/tasks")
+        failed = page.get_by_role("link", name="fails")
+        await expect(failed.get_by_text("failed", exact=True)).to_be_visible()
 
 
 async def test_the_api_names_no_task_that_is_not_there(tmp_path: Path) -> None:

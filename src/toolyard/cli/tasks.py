@@ -73,7 +73,7 @@ async def _wait(desk: TaskDesk, options: Namespace) -> int:
         await asyncio.sleep(LOOK_EVERY)
         record = await _named(desk, record.id)
     _print_one(record, options)
-    return 0 if record.status == COMPLETED and not (record.result or {}).get("isError") else 1
+    return 0 if record.verdict == COMPLETED else 1
 
 
 async def _cancel(desk: TaskDesk, options: Namespace) -> int:
@@ -123,7 +123,7 @@ def _print_list(records: list[TaskRecord], options: Namespace) -> int:
 
 def _row(record: TaskRecord) -> tuple[str, ...]:
     age = _duration(int(time.time()) - record.created // 1000)
-    return record.id[:12], record.tool, record.status, age, record.caller, record.message
+    return record.id[:12], record.tool, record.verdict, age, record.caller, record.message
 
 
 def _duration(seconds: int) -> str:
@@ -141,7 +141,7 @@ def _print_one(record: TaskRecord, options: Namespace) -> None:
     if options.json:
         print_json({**_as_json(record), "log": list(record.log)})
         return
-    print(f"{record.tool}: {record.status}" + (f" ({record.message})" if record.message else ""))
+    print(f"{record.tool}: {record.verdict}" + (f" ({record.message})" if record.message else ""))
     print(f"  task    {record.id}")
     print(f"  caller  {record.caller}")
     print(f"  begun   {_duration(int(time.time()) - record.created // 1000)} ago")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from toolyard.app.tasks import LaterTasks
 from toolyard.protocol.call import JsonObject
+from toolyard.protocol.tasks.record import TaskRecord
 
 MOST_LINES = 500
 
@@ -19,15 +20,14 @@ class TaskBoard:
         desk = self._tasks.desk_if_any()
         if desk is None:
             return []
-        return [record.as_json()[0] for record in (await desk.summaries())[:MOST_LINES]]
+        return [_line(record) for record in (await desk.summaries())[:MOST_LINES]]
 
     async def find(self, task_id: str) -> JsonObject | None:
         desk = self._tasks.desk_if_any()
         record = await desk.find(task_id) if desk is not None else None
         if record is None:
             return None
-        summary, rest = record.as_json()
-        return {**summary, **rest}
+        return {**_line(record), **record.as_json()[1]}
 
     async def cancel(self, task_id: str) -> bool:
         desk = self._tasks.desk_if_any()
@@ -36,3 +36,7 @@ class TaskBoard:
             return False
         await desk.cancel(record, "cancelled on the page")
         return True
+
+
+def _line(record: TaskRecord) -> JsonObject:
+    return {**record.as_json()[0], "status": record.verdict}

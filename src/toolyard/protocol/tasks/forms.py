@@ -50,10 +50,12 @@ def core_handle(record: TaskRecord) -> JsonObject:
 
 
 def core_task(record: TaskRecord) -> JsonObject:
-    task = {**_common(record), "ttl": record.ttl, "pollInterval": record.poll}
-    if record.status == COMPLETED and (record.result or {}).get("isError"):
-        task["status"] = FAILED
-    return task
+    return {
+        **_common(record),
+        "status": record.verdict,
+        "ttl": record.ttl,
+        "pollInterval": record.poll,
+    }
 
 
 def core_outcome(record: TaskRecord) -> JsonObject:

@@ -50,6 +50,8 @@ class TaskRecord:
     questions: JsonObject = field(default_factory=dict)
     result: JsonObject | None = None
     error: JsonObject | None = None
+    # Its result says `isError`: known where results are left out, too.
+    is_tool_error: bool = False
     # The last lines that it logged.
     log: tuple[str, ...] = ()
     # The process it runs in; and where else it runs, if at an upstream.
@@ -62,6 +64,11 @@ class TaskRecord:
     @property
     def over(self) -> bool:
         return self.status in TERMINAL
+
+    @property
+    def verdict(self) -> Status:
+        """How it went, in the core form's words and a person's: a tool's error is a failure."""
+        return FAILED if self.is_tool_error else self.status
 
     @property
     def expires(self) -> int:
@@ -77,7 +84,8 @@ class TaskRecord:
         return replace(self, message=message, progress=progress or self.progress, updated=now)
 
     def completed(self, result: JsonObject, now: int) -> TaskRecord:
-        return self._ended(COMPLETED, now, result=result)
+        is_tool_error = bool(result.get("isError"))
+        return self._ended(COMPLETED, now, result=result, is_tool_error=is_tool_error)
 
     def failed(self, error: ProtocolError, now: int) -> TaskRecord:
         words: JsonObject = {"code": error.code, "message": error.message}
