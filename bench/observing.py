@@ -3,8 +3,8 @@
     python -m bench.observing [--count 3000] [--rounds 10] [--before FOLDER]
 
 A call is `tools/call` through the gateway to a server in memory over HTTP, 16 in flight. CPU is
-that of the gateway: of the thread that serves, and of the whole process, in which the exporter
-of OpenTelemetry has a thread. `--before` names another checkout, which runs beside this one with
+that of the gateway: of the thread that serves, and of the whole process, in which a thread makes
+OTLP of spans and sends it. `--before` names another checkout, which runs beside this one with
 everything off. The collector takes what it is sent and throws it away.
 """
 

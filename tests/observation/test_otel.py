@@ -102,6 +102,17 @@ def test_failures_links_and_state(monkeypatch: pytest.MonkeyPatch) -> None:
     assert found.attributes["share"] == 0.5
 
 
+def test_halves_of_characters_cost_no_span(monkeypatch: pytest.MonkeyPatch) -> None:
+    half = "a\ud800"
+    outcome = Outcome("error", half, (), (("process.executable.path", half),))
+    odd = record(half, ("tcp", half, half), outcome, subject=half)
+    found = [caught(span, "yard") for span in sent([odd, record(1)], monkeypatch)]
+    assert found[0].name == "tools/call a?"
+    assert found[0].attributes["process.executable.path"] == "a?"
+    assert found[0].attributes["jsonrpc.request.id"] == "a?"
+    assert found[1].attributes["jsonrpc.request.id"] == "1"
+
+
 def test_many_spans_are_each_their_own(monkeypatch: pytest.MonkeyPatch) -> None:
     inner = SpanRecord(
         "INTERNAL", TRACE, SPAN, PARENT, "", START, END, "script greet", party=NOBODY

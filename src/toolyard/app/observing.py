@@ -151,8 +151,8 @@ class Observation:
         if self.traces is not None:
             self.traces.close()
         if self.metric_sender is not None and self.metrics is not None:
+            self.metric_sender.close()  # the last numbers are tried once
             self.metric_sender(self.metrics.read())
-            self.metric_sender.close()
 
     def _work(self) -> Iterator[Coroutine[None, None, None]]:
         if self.metric_sender is not None:

@@ -58,6 +58,11 @@ _REQUEST_ID = KeyValue(key=REQUEST_ID).SerializeToString()
 _IN_SCOPE = ScopeSpans(scope=_SCOPE).SerializeToString()
 
 
+def _sound(text: str) -> str:
+    """Paths, and what other servers say, may hold halves of characters: UTF-8 has none."""
+    return text.encode("utf-8", "replace").decode()
+
+
 def _value(value: AttributeValue) -> AnyValue:
     if isinstance(value, bool):
         return AnyValue(bool_value=value)
@@ -65,7 +70,7 @@ def _value(value: AttributeValue) -> AnyValue:
         return AnyValue(int_value=value)
     if isinstance(value, float):
         return AnyValue(double_value=value)
-    return AnyValue(string_value=value)
+    return AnyValue(string_value=_sound(value))
 
 
 def _attributes(pairs: Iterable[tuple[str, AttributeValue]]) -> list[KeyValue]:
@@ -109,7 +114,7 @@ def _span(record: SpanRecord) -> bytes:
     if parent_id:
         parts += _PARENT_ID, bytes.fromhex(parent_id)
     if request_id is not None:
-        text = _within(_TEXT, str(request_id).encode())
+        text = _within(_TEXT, str(request_id).encode("utf-8", "replace"))
         parts.append(_within(_ATTRIBUTES, _REQUEST_ID + _within(_VALUE, text)))
     if outcome is not None or state:
         parts.append(_rest(state, outcome))
@@ -121,7 +126,7 @@ def _alike(*values: Any) -> bytes:
     """What spans of the same likeness have in common, of the values of a `SpanLikeness`."""
     likeness = SpanLikeness(*values)
     span = Span(
-        name=likeness.name,
+        name=_sound(likeness.name),
         kind=_KINDS[likeness.kind],
         flags=_SAMPLED,
         attributes=_attributes(likeness.attributes()),
@@ -142,7 +147,7 @@ def _rest(state: str, outcome: Outcome | None) -> bytes:
         if outcome.failure:
             span.attributes.extend(_attributes([(ERROR, outcome.failure)]))
             span.status.code = Status.STATUS_CODE_ERROR
-            span.status.message = outcome.message
+            span.status.message = _sound(outcome.message)
     rest: bytes = span.SerializeToString()
     return rest
 

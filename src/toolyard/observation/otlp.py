@@ -195,5 +195,5 @@ class Collector:
             answer.read()
 
     def close(self) -> None:
-        """What is being sent is not tried again."""
+        """From now on everything is tried once, what is being sent included."""
         self._closing.set()

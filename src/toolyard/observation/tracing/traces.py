@@ -64,8 +64,8 @@ class Traces:
         return single("toolyard_spans_dropped_total", "counter", meaning, dropped)
 
     def close(self) -> None:
+        self._sender.close()  # the last spans are tried once
         self._queue.close()
-        self._sender.close()
 
 
 def log_fields() -> dict[str, str]:
