@@ -6,7 +6,7 @@ from typing import NamedTuple, TypeAlias
 
 from toolyard.errors import INVALID_REQUEST, ProtocolError
 from toolyard.protocol.call import Encoded, Json, JsonObject
-from toolyard.protocol.codec import dumps, loads
+from toolyard.protocol.codec import dumps, exact, loads
 
 RequestId: TypeAlias = str | int
 MOST_IN_BATCH = 100
@@ -45,9 +45,12 @@ Message: TypeAlias = RpcRequest | Notification | RpcResponse | Malformed
 def decode(data: bytes, most: int = MOST_IN_BATCH) -> Message | list[Message]:
     """One message, or the messages of a batch, `most` of them at most. Never raises."""
     try:
-        value = loads(data)
-    except ProtocolError as error:
-        return Malformed(None, error)
+        value = exact(data)
+    except ValueError:
+        try:
+            value = loads(data)  # which knows what can be done about it, and what to say
+        except ProtocolError as error:
+            return Malformed(None, error)
     if not isinstance(value, list):
         return classify(value)
     if not value:

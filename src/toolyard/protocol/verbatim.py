@@ -26,6 +26,7 @@ _END = re.compile(rb"\}(\s*\}\s*)$")
 # The result first, then the id.
 _RESULT_FIRST = re.compile(rb'\s*\{\s*"result"\s*:\s*(?=\{)')
 _ID_LAST = re.compile(rb'\}(\s*,\s*"jsonrpc"\s*:\s*"2\.0"\s*,\s*"id"\s*:\s*(\d{1,18})\s*\}\s*)$')
+_NEWLINE, _RETURN = b"\n\r"  # as numbers, which are found faster than bytes
 # Where the rest of an envelope is looked for. An id has at most 18 digits.
 _LONGEST_END = 100
 
@@ -86,7 +87,7 @@ def answer_in(data: bytes | bytearray) -> JsonObject | None:
         start, end, number = place
     # What stands between is the result if it is JSON by itself.
     text = data[start:end] if type(data) is bytes else bytes(memoryview(data)[start:end])
-    if b"\n" in text or b"\r" in text:
+    if _NEWLINE in text or _RETURN in text:
         return None
     try:
         value = exact(text)

@@ -23,6 +23,7 @@ from toolyard.protocol.revisions import HANDSHAKE, LATEST, MODERN, Revision
 
 # Methods that may answer `input_required`.
 MAY_ASK = frozenset(NAMED_BY)
+_WITH_PARAMS = (RpcRequest, Notification)
 
 
 class Envelope(NamedTuple):
@@ -48,8 +49,10 @@ def is_modern(params: JsonObject) -> bool:
 
 def speaks_modern(message: Message | list[Message], headers: Mapping[str, str]) -> bool:
     """Is this of the modern era? The envelope decides, then `initialize`, then the headers."""
-    if isinstance(message, RpcRequest | Notification) and is_modern(message.params):
-        return True
+    if isinstance(message, _WITH_PARAMS):
+        meta = message.params.get("_meta")
+        if isinstance(meta, dict) and VERSION in meta:
+            return True
     version = headers.get("mcp-protocol-version")
     if version is None or version in HANDSHAKE or isinstance(message, list):
         return False
