@@ -5,10 +5,12 @@ from __future__ import annotations
 import asyncio
 import json
 import random
+import sys
 from pathlib import Path
+from typing import Any
 
 from tests.peers.http1 import head, reply_from
-from tests.peers.serving import serving
+from tests.peers.serving import Listening, listening, serving
 
 TOKEN = "t" * 32
 JSON = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
@@ -67,3 +69,114 @@ async def test_what_was_asked_before_changes_no_answer(tmp_path: Path) -> None:
             if status == 200 and body is not None:
                 assert json.loads(said)["id"] == json.loads(body)["id"]
         writer.close()
+
+
+# -- one head, and bodies that do or do not go with it ---------------------------------------
+
+IN_MEMORY = [sys.executable, "-m", "tests.peers.inmemory", "http"]
+PREFIX = "io.modelcontextprotocol/"
+CALLING = {"MCP-Protocol-Version": "2026-07-28", "Mcp-Method": "tools/call", "Mcp-Name": "ask"}
+ASKABLE = {**META, PREFIX + "clientCapabilities": {"elicitation": {}, "roots": {}}}
+
+
+def calling(meta: object, name: str = "ask", method: str = "tools/call") -> bytes:
+    params = {"name": name, "arguments": {}, "_meta": meta}
+    return json.dumps({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}).encode()
+
+
+# What is sent with that head, and what comes of it: the kind of a result, or the code of an error.
+BODIES: tuple[tuple[bytes, object], ...] = (
+    (calling(ASKABLE), "input_required"),
+    (calling(META), -32021),
+    (calling({**ASKABLE, "vendor/key": 1}), "input_required"),
+    (calling({**ASKABLE, PREFIX + "logLevel": "debug"}), "input_required"),
+    (calling({**ASKABLE, PREFIX + "logLevel": "loud"}), -32602),
+    (calling({**ASKABLE, PREFIX + "protocolVersion": "2027-01-01"}), -32020),
+    (calling({PREFIX + "protocolVersion": "2026-07-28"}), -32602),
+    (calling(None), -32602),
+    (calling(ASKABLE, "echo"), -32020),
+    (calling(ASKABLE, method="tools/list"), -32020),
+)
+
+
+async def test_a_head_vouches_for_no_other_body_than_its_last() -> None:
+    order = random.Random(11).choices(range(len(BODIES)), k=100)  # of 64 that wait, no more
+    async with listening(IN_MEMORY) as server:
+        reader, writer = await connected(server)
+        for number in order:
+            body, expected = BODIES[number]
+            said = await answer(server, reader, writer, {**JSON, **CALLING}, body)
+            outcome = said["result"]["resultType"] if "result" in said else said["error"]["code"]
+            assert outcome == expected, (body, said)
+        writer.close()
+
+
+async def test_a_call_that_was_cancelled_leaves_its_connection_as_it_was() -> None:
+    """One task answers all requests of a connection: ending a call must not end it."""
+    async with listening(IN_MEMORY) as server:
+        reader, writer = await connected(server)
+        client = {"name": "x", "version": "1"}
+        hello = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": client}
+        writer.write(request(server, JSON, message("initialize", hello)))
+        reply = await reply_from(reader)
+        await reply.body()
+        session = {**JSON, "Mcp-Session-Id": reply.headers["mcp-session-id"]}
+        other = await connected(server)
+        assert await status(server, *other, session, message("notifications/initialized")) == 202
+        for number in range(3):
+            seen = len(server.stderr)
+            writer.write(request(server, session, message("tools/call", {"name": "hang"}, id=7)))
+            await server.says("hang began", seen)
+            taken_back = message("notifications/cancelled", {"requestId": 7})
+            assert await status(server, *other, session, taken_back) == 202
+            async with asyncio.timeout(10):
+                await (await reply_from(reader)).body()
+                assert await reader.readexactly(2) == b"\r\n"  # behind the last chunk
+            await server.says("hang was cancelled", seen)
+            pinged = await answer(server, reader, writer, session, message("ping", id=number))
+            assert pinged == {"jsonrpc": "2.0", "id": number, "result": {}}
+        writer.close()
+        other[1].close()
+
+
+Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
+
+
+async def connected(server: Listening) -> Streams:
+    host, port = server.origin.removeprefix("http://").split(":")
+    return await asyncio.open_connection(host, int(port))
+
+
+def message(method: str, params: object = None, **more: object) -> bytes:
+    whole = {"jsonrpc": "2.0", "method": method, **({"params": params} if params else {}), **more}
+    return json.dumps({"id": 0, **whole} if method == "initialize" else whole).encode()
+
+
+def request(server: Listening, headers: dict[str, str], body: bytes) -> bytes:
+    return head("POST", server.url, {"Connection": "keep-alive", **headers}, body) + body
+
+
+async def answer(
+    server: Listening,
+    reader: asyncio.StreamReader,
+    writer: asyncio.StreamWriter,
+    headers: dict[str, str],
+    body: bytes,
+) -> Any:
+    writer.write(request(server, headers, body))
+    async with asyncio.timeout(10):
+        return json.loads(await (await reply_from(reader)).body())
+
+
+async def status(
+    server: Listening,
+    reader: asyncio.StreamReader,
+    writer: asyncio.StreamWriter,
+    headers: dict[str, str],
+    body: bytes,
+) -> int:
+    writer.write(request(server, headers, body))
+    async with asyncio.timeout(10):
+        reply = await reply_from(reader)
+        await reply.body()
+    return reply.status

@@ -135,7 +135,13 @@ class Request:
 
     def at_hand(self) -> bytes | None:
         """The whole body, if it is here already."""
-        return self._take() if self.whole and not self._taken and not self.gone else None
+        if not self.whole or self._taken or self.gone:
+            return None
+        chunks = self._chunks
+        if self._buffered or self._watcher is not None or len(chunks) != 1:
+            return self._take()
+        self._taken = True  # it came with the head, as most do
+        return chunks.pop()
 
     async def read(self, most: int) -> bytes:
         """The whole body. Raises BodyTooLarge and Disconnected."""

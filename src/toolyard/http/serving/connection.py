@@ -4,8 +4,9 @@ Our own because the cheapest server to be had takes four times as long per reque
 hard about HTTP/1.1, the parsing, is done by llhttp.
 
 Requests arrive one after the other, and may arrive before the last one is answered. Of those
-that are here, one is current (a task answers it) and the others wait in a queue. The last of
-them may still be arriving. A head that came before on this connection is not parsed again.
+that are here, one is current and the others wait in a queue. The last of them may still be
+arriving. A head that came before on this connection is not parsed again. One task answers them
+all, and waits in between: to make one for each costs as much as reading the request.
 """
 
 from __future__ import annotations
@@ -45,6 +46,8 @@ class ServerConnection(asyncio.Protocol):
         self._transport: asyncio.Transport = None  # type: ignore[assignment]  # until connected
         self._queue: deque[Response] = deque()
         self._current: Response | None = None
+        self._task: asyncio.Task[None] | None = None  # from the first request on
+        self._rest: asyncio.Future[None] | None = None  # while it has nothing to answer
         self._incoming: Request | None = None
         self._url = b""
         self._headers: list[Header] = []
@@ -106,6 +109,7 @@ class ServerConnection(asyncio.Protocol):
         for response in (self._current, *self._queue):
             if response is not None:
                 response.lost()
+        self._wake()
 
     # -- events of the parser ----------------------------------------------------------
 
@@ -160,33 +164,54 @@ class ServerConnection(asyncio.Protocol):
 
     def _begin(self, response: Response) -> None:
         self._current = response
-        server = self.server
-        response.task = task = server.loop.create_task(self._answer(response))
+        server, task = self.server, self._task
+        if task is None:
+            self._task = task = server.loop.create_task(self._answer_all())
+        else:
+            self._wake()
+        response.task = task
         server.tasks.add(task)
 
-    async def _answer(self, response: Response) -> None:
-        try:
-            await self.server.responder(response.request, response)
-        except Exception:
-            log.exception("a request handler failed")
-        except asyncio.CancelledError:
-            if not response.abandoned:
-                raise
-        finally:
-            self._go_on(response, keep=response.finish())
+    def _wake(self) -> None:
+        if self._rest is not None:
+            self._rest.set_result(None)
+            self._rest = None
 
-    def _go_on(self, response: Response, *, keep: bool) -> None:
-        """The current request is answered: go on with the next one, or close."""
+    async def _answer_all(self) -> None:
+        """Until the connection is lost, or is not to be kept."""
         server = self.server
-        server.tasks.discard(response.task)
+        try:
+            while (response := self._current) is not None:
+                try:
+                    await server.responder(response.request, response)
+                except Exception:
+                    log.exception("a request handler failed")
+                except asyncio.CancelledError:
+                    if not response.abandoned:
+                        raise
+                finally:
+                    self._go_on(keep=response.finish())
+                if self._current is None and self._task is not None:
+                    self._rest = server.loop.create_future()
+                    await self._rest
+        except asyncio.CancelledError:
+            self._transport.close()  # nobody would answer what comes next
+            raise
+
+    def _go_on(self, *, keep: bool) -> None:
+        """The current request is answered: go on with the next one, or close."""
+        server, transport = self.server, self._transport
         self._current = None
         self.last_active = server.loop.time()
-        if not keep or (server.closing and not self._queue):
-            self._transport.close()
-        elif self._queue:
+        if keep and self._queue and not transport.is_closing():
             self._since = self.last_active
             self._begin(self._queue.popleft())
             self.read_on()
+            return
+        server.tasks.discard(self._task)
+        if not keep or server.closing or transport.is_closing():
+            self._task = None
+            transport.close()
 
     def _continue(self) -> None:
         """Tell a client that asked first to go ahead with its body."""

@@ -30,6 +30,8 @@ class Head:
     duplicates: frozenset[str] = _NONE  # names that came more than once
     # What the server's responder made of it; kept, since the same head leads to the same route.
     route: Any = None
+    # What of its last request is not checked again, since the next one often says the same.
+    checked: Any = None
 
 
 def read_head(method: str, url: bytes, version: str, raw: list[Header]) -> Head:

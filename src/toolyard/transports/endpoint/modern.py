@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Awaitable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from toolyard.errors import INVALID_PARAMS, INVALID_REQUEST, ProtocolError
-from toolyard.protocol.call import Call
-from toolyard.protocol.eras.headers import PARAM_PREFIX, mismatch
+from toolyard.protocol.call import Call, JsonObject
+from toolyard.protocol.eras.headers import MCP_NAME, PARAM_PREFIX, mismatch
 from toolyard.protocol.eras.modern import Envelope, check_routing, open_envelope
 from toolyard.protocol.jsonrpc import (
     Malformed,
@@ -20,7 +20,7 @@ from toolyard.protocol.jsonrpc import (
 from toolyard.protocol.revisions import LATEST
 from toolyard.protocol.shape import shape_error
 from toolyard.transports.answer import Edge, answer_modern, bug, encode, modern_call
-from toolyard.transports.endpoint.exchange import MODERN_STATUS, Exchange, Reply
+from toolyard.transports.endpoint.exchange import MODERN_STATUS, Exchange
 
 if TYPE_CHECKING:
     from toolyard.transports.endpoint.elsewhere import Elsewhere
@@ -52,20 +52,19 @@ class ModernEndpoint:
             await exchange.refuse(MODERN_STATUS.get(error.code, 200), error, request.id)
             return
         exchange.response.cancel_when_left()
-        reply = Reply(exchange.response)
         call = modern_call(
             request, envelope, LATEST, exchange.caller, exchange.headers, exchange.address
         )
         if call.request_state is not None and await self._passed_on(exchange, call):
             return
         try:
-            answer = encode(self.edge, call, await answer_modern(self.edge, call, reply.put))
+            answer = encode(self.edge, call, await answer_modern(self.edge, call, exchange.put))
             status = 200
         except Exception as raised:
             cause = raised if isinstance(raised, ProtocolError) else bug(call.method)
             failure = shape_error(cause, call.revision)
             answer, status = encode_error(call.id, failure), MODERN_STATUS.get(failure.code, 200)
-        delivery = reply.finish(answer, status)
+        delivery = exchange.finish(answer, status)
         if delivery is not None:
             await delivery
 
@@ -82,7 +81,36 @@ class ModernEndpoint:
         return True
 
 
+class _Checked(NamedTuple):
+    """What is compared with a head, in a request that was found to go with it."""
+
+    method: str
+    key: str  # of what it is about, in its params
+    subject: str
+    meta: JsonObject
+    envelope: Envelope
+
+
 def _checked_envelope(exchange: Exchange, request: RpcRequest) -> Envelope:
+    """What a client repeats with the same head is not looked at again."""
+    head, params = exchange.request.head, request.params
+    if exchange.headers is not head.headers:  # another process has passed it on
+        return _check(exchange, request)
+    checked: _Checked | None = head.checked
+    if checked is not None:
+        method, key, subject, meta, envelope = checked
+        if request.method == method and params.get(key) == subject and params.get("_meta") == meta:
+            return envelope
+    envelope = _check(exchange, request)
+    key = MCP_NAME.get(request.method, "")
+    about = params.get(key)
+    # With other members than these it would not be the same twice: a token for progress, a trace.
+    if isinstance(about, str) and not envelope.meta:
+        head.checked = _Checked(request.method, key, about, params["_meta"], envelope)
+    return envelope
+
+
+def _check(exchange: Exchange, request: RpcRequest) -> Envelope:
     """The ladder: repeated headers, the envelope, headers against body, the latest revision."""
     names = exchange.request.head.duplicates
     if names:
