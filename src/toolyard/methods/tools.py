@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -16,7 +16,7 @@ from toolyard.methods.views import OUR_NAMES, refuse_detour, unknown
 from toolyard.protocol.call import Call, Channel, Encoded, Json, JsonObject, Result
 from toolyard.protocol.codec import dumps
 from toolyard.protocol.eras.headers import check_parameters
-from toolyard.protocol.tasks.words import FORBIDDEN, REQUIRED, UPSTREAM, becomes_task
+from toolyard.protocol.tasks.words import FORBIDDEN, UPSTREAM, becomes_task
 
 if TYPE_CHECKING:
     from toolyard.methods.tasks import TaskMethods
@@ -51,9 +51,11 @@ class ToolMethods:
         decision = self.permit(call, tool) if self.permit is not None else None
         if decision is not None:
             await decision
-        check = check_arguments if call.via is None else check_with_schema
-        check(catalog, tool, arguments)
-        if _may_be_task(call, tool) and _becomes_task(call, tool) and self.tasks is not None:
+        if tool.check_input or call.via is not None:
+            check = check_arguments if call.via is None else check_with_schema
+            check(catalog, tool, arguments)
+        may_be_task = tool.tasks is not FORBIDDEN or "task" in call.params
+        if may_be_task and _becomes_task(call, tool) and self.tasks is not None:
             work = partial(self._use, catalog, tool, arguments)
             return await self.tasks().begin(call, channel, tool, work)
         if "_meta" in tool.definition and _wants_polling(tool):
@@ -99,16 +101,6 @@ class ToolMethods:
         return (
             result if self.results is None else await self.results.fit(catalog, tool, result, call)
         )
-
-
-def _may_be_task(call: Call, tool: Tool) -> bool:
-    """A first look, which is all that most calls need."""
-    if "task" in call.params:
-        return True
-    support = tool.tasks
-    return support is not FORBIDDEN and (
-        support == REQUIRED or "extensions" in call.client.capabilities
-    )
 
 
 def _becomes_task(call: Call, tool: Tool) -> bool:
@@ -166,8 +158,7 @@ def _wants_polling(tool: Tool) -> bool:
 
 
 def check_arguments(catalog: Catalog, tool: Tool, arguments: JsonObject) -> None:
-    if not tool.check_input:
-        return
+    """Against its schema, for a tool whose input is to be checked."""
     names = tool.hidden and tool.hidden.intersection(arguments)
     if names:
         wrong: str | None = f"unknown argument {shown(', '.join(sorted(names)))}"
@@ -183,7 +174,7 @@ def check_with_schema(catalog: Catalog, tool: Tool, arguments: JsonObject) -> No
     Whoever does the work may be more lenient; but it could not say what it takes.
     """
     try:
-        check_arguments(catalog, replace(tool, check_input=True), arguments)
+        check_arguments(catalog, tool, arguments)
     except ToolError as error:
         schema = dumps(tool.definition.get("inputSchema") or {}).decode()
         raise ToolError(f"{error.message}. Its inputSchema: {schema}") from None

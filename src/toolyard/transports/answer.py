@@ -306,10 +306,10 @@ def _ask_to_open(edge: Edge, call: Call, error: ProtocolError) -> Result:
 
 
 def encode(edge: Edge, call: Call, result: Result) -> bytes:
+    if type(result) is Verbatim:
+        return _encode_verbatim(edge, call, result)
     if isinstance(result, Encoded):
         return encode_result(call.id, result)
-    if isinstance(result, Verbatim):
-        return _encode_verbatim(edge, call, result)
     return encode_result(call.id, shape_result(call.method, result, call.revision, edge.stamp))
 
 

@@ -88,7 +88,8 @@ async def _call(catalog: Catalog, tool: Tool, arguments: JsonObject) -> tuple[St
 
     try:
         refuse_unready(tool, call)
-        check_arguments(catalog, tool, arguments)
+        if tool.check_input:
+            check_arguments(catalog, tool, arguments)
         await answered(await make(call), call, make, channel.ask)
     except (ToolError, ProtocolError) as error:
         return stages, error.message

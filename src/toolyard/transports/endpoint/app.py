@@ -18,7 +18,7 @@ from toolyard.protocol.eras.modern import speaks_modern
 from toolyard.protocol.revisions import MODERN
 from toolyard.telemetry import logger
 from toolyard.transports.answer import Edge
-from toolyard.transports.endpoint.exchange import Exchange
+from toolyard.transports.endpoint.exchange import NOBODY, Exchange
 from toolyard.transports.endpoint.guard import OriginGuard
 from toolyard.transports.endpoint.modern import ModernEndpoint
 from toolyard.transports.endpoint.pair import PairEndpoint
@@ -65,6 +65,7 @@ class HttpTransport:
     ) -> None:
         self._edge = edge
         self._settings = settings
+        self._everybody = settings.authenticator.everybody or NOBODY
         self._extra = extra or {}
         self._private = private or {}
         most = Most(settings.max_sessions, settings.max_sessions_per_caller)
@@ -94,7 +95,8 @@ class HttpTransport:
         if head.route is None:
             twice = not _ONLY_ONCE.isdisjoint(head.duplicates)
             head.route = _TWICE if twice else self._route(head)
-        work: Awaitable[None] = head.route(Exchange(request, response, head.headers))
+        exchange = Exchange(request, response, head.headers, self._everybody)
+        work: Awaitable[None] = head.route(exchange)
         return work
 
     # -- where a request goes: decided by path, method, headers and caller --------------
@@ -126,18 +128,14 @@ class HttpTransport:
         return self._authenticated(route if refusal is None else _refusal_route(*refusal))
 
     def _authenticated(self, route: Route) -> Route:
-        everybody = self._settings.authenticator.everybody
-
-        def for_everybody(exchange: Exchange) -> Awaitable[None]:
-            assert everybody is not None
-            exchange.caller = everybody
-            return route(exchange)
+        if self._settings.authenticator.everybody is not None:
+            return route
 
         async def for_known_callers(exchange: Exchange) -> None:
             if await self._admit(exchange):
                 await route(exchange)
 
-        return for_known_callers if everybody is None else for_everybody
+        return for_known_callers
 
     async def _route_extra(self, exchange: Exchange) -> None:
         request, response = exchange.request, exchange.response

@@ -28,7 +28,7 @@ from toolyard.transports.endpoint.outbox import Outbox, priming
 
 RETRY_MS = 500
 KEEP_ALIVE_AFTER = 15.0
-_NOBODY = Caller()
+NOBODY = Caller()
 _JSON = (JSON_TYPE,)
 MODERN_STATUS = {
     PARSE_ERROR: 400,
@@ -48,8 +48,8 @@ class Exchange:
     request: Request
     response: Response
     headers: dict[str, str]
-    # Who is calling; set once the credentials are checked.
-    caller: Caller = _NOBODY
+    # Who is calling; nobody until the credentials are checked, where there are any.
+    caller: Caller = NOBODY
     # What was posted, for whoever passes it on.
     body: bytes = b""
     # Another process has passed it on to us: nobody is to get it from us.
@@ -58,6 +58,7 @@ class Exchange:
     visiting_query: bytes = b""
     # Nothing happens by it that must not happen twice.
     repeatable: bool = False
+    _reply: Reply | None = None
 
     @property
     def query(self) -> bytes:
@@ -80,6 +81,18 @@ class Exchange:
 
     async def accepted(self) -> None:
         await self.response.send(202)
+
+    def put(self, message: bytes) -> None:
+        """Send a message before the answer, which makes it a stream; most calls say nothing."""
+        if self._reply is None:
+            self._reply = Reply(self.response)
+        self._reply.put(message)
+
+    def finish(self, answer: bytes, status: int) -> Awaitable[None] | None:
+        """Send the answer; gives what is left to await, if anything."""
+        if self._reply is None:
+            return self.response.send_at_once(status, answer, _JSON)
+        return self._reply.finish(answer, status)
 
 
 class Reply:

@@ -41,14 +41,12 @@ class CallDeadline:
 
     __slots__ = ("_all", "_cancelling", "_idle", "_started", "_task", "expired", "when")
 
-    def __init__(
-        self, deadlines: Deadlines, task: asyncio.Task[Any], started: float, idle: float
-    ) -> None:
+    def __init__(self, deadlines: Deadlines, task: asyncio.Task[Any], idle: float) -> None:
         self._all = deadlines
         self._task = task
         self._cancelling = task.cancelling()
-        self._started = started
         self._idle = idle
+        self._started = started = deadlines.clock()
         self.when = started + idle  # by the loop's clock
         self.expired = False
 
@@ -61,7 +59,7 @@ class CallDeadline:
         if self.expired:
             return
         latest = self._started + max(self._all.longest, self._idle)
-        soon = asyncio.get_running_loop().time() + self._idle
+        soon = self._all.clock() + self._idle
         self.when = latest if waiting else min(soon, latest)
         self._all.watch(self)
 
@@ -80,8 +78,10 @@ class Deadlines:
     def __init__(self, longest: float) -> None:
         self.longest = longest  # whatever signs of life there are
         # Looked up once: finding the running loop costs a system call.
-        self._loop = asyncio.get_running_loop()
+        self._loop = loop = asyncio.get_running_loop()
+        self.clock = loop.time
         self._open: set[CallDeadline] = set()
+        self.stop = self._open.discard
         self._timer: asyncio.TimerHandle | None = None
         self._next = 0.0
 
@@ -89,14 +89,11 @@ class Deadlines:
         """For the current task."""
         task = asyncio.current_task(self._loop)
         assert task is not None
-        deadline = CallDeadline(self, task, self._loop.time(), seconds)
+        deadline = CallDeadline(self, task, seconds)
         self._open.add(deadline)
         if self._timer is None or deadline.when < self._next:
             self._set_timer(deadline.when)
         return deadline
-
-    def stop(self, deadline: CallDeadline) -> None:
-        self._open.discard(deadline)
 
     def watch(self, deadline: CallDeadline) -> None:
         if self._timer is None or deadline.when < self._next:
