@@ -16,7 +16,7 @@ import re
 from typing import NoReturn
 
 from toolyard.protocol.codec import TooDeep, TooMany, dumps, exact, half_pairs
-from toolyard.protocol.values import JsonObject
+from toolyard.protocol.values import Json, JsonObject
 
 # The id first, then the result, with or without spaces in between.
 _ID_FIRST = re.compile(
@@ -47,23 +47,42 @@ class Verbatim(JsonObject):
         """A copy without this member; with its text, where that one's place in it is certain."""
         copy = Verbatim(self)
         value = dict.pop(copy, name)
-        text = self._text_without(dumps(name), dumps(value)) if copy else None
+        text = self._text_without(*_members.text(name, value)) if copy else None
         if text is None:
             return {**copy}
         copy.text = text
         return copy
 
-    def _text_without(self, key: bytes, value: bytes) -> bytes | None:
+    def _text_without(self, key: bytes, member: bytes) -> bytes | None:
         text = self.text
         if text.count(key) != 1:
             return None
-        member = key + b":" + value
         # The first or the last member belongs to the result itself, whatever else is in it.
         if text.startswith(b"{" + member + b","):
             return b"{" + text[len(member) + 2 :]
         if text.endswith(b"," + member + b"}"):
             return text[: -len(member) - 2] + b"}"
         return None
+
+
+class _Members:
+    """The member that was written last: a server says the same about itself in each answer."""
+
+    def __init__(self) -> None:
+        self._name: str = ""
+        self._value: Json = None
+        self._texts = (b"", b"")
+
+    def text(self, name: str, value: Json) -> tuple[bytes, bytes]:
+        """Its key, and all of it. An equal value may be spelled otherwise: whoever looks for the
+        text in another one does not find it then."""
+        if name != self._name or value != self._value:
+            key = dumps(name)
+            self._name, self._value, self._texts = name, value, (key, key + b":" + dumps(value))
+        return self._texts
+
+
+_members = _Members()
 
 
 def _unchangeable(*_: object, **__: object) -> NoReturn:
