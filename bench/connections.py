@@ -23,7 +23,7 @@ from bench.http import ARGUMENTS, free_port, reachable, running
 from bench.load import Contender, modern_call
 from bench.proxies import upstream
 from bench.standing import Standing, built_before, ours, over_http, over_stdio
-from bench.table import LEGEND, Row, table, take_turns
+from bench.table import LEGEND, Row, cpu_times, table, take_turns
 
 CONNECTIONS = (1, 16, 128, 1000)
 USUAL = 16
@@ -91,12 +91,7 @@ def growth(rows: dict[str, Row], names: list[str]) -> list[str]:
 
 
 def times(many: Contender | None, usual: Contender | None) -> str:
-    if many is None or usual is None:
-        return "-"
-    best, middle = (
-        getattr(many, which).cpu_us / getattr(usual, which).cpu_us for which in ("best", "middle")
-    )
-    return f"{best:.2f} ({middle:.2f})"
+    return "-" if many is None or usual is None else cpu_times(many, usual)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""The floor of a hop: a relay that passes bytes between two sockets and does nothing else.
+"""A relay that passes bytes between two sockets and does nothing else: what being woken costs.
 
 python -m bench.relay PORT PORT_BEHIND
 """

@@ -14,6 +14,7 @@ from functools import cache
 from pathlib import Path
 
 from bench.built import BUILT, Unavailable
+from bench.floors import FLOORS
 from bench.http import ARGUMENTS, free_port, reachable, running
 from bench.load import Contender, connect, session_call
 from bench.proxies import proxies, upstream
@@ -102,8 +103,8 @@ async def ours(
 
 
 async def peer(stack: AsyncExitStack, name: str, behind: list[str]) -> Standing:
-    """One of the others before a program, or before a URL."""
-    port, built = free_port(), BUILT.get(name)
+    """One of the others, or a floor, before a program or before a URL."""
+    port, built = free_port(), {**BUILT, **FLOORS}.get(name)
     url = f"http://127.0.0.1:{port}{built.path if built else '/mcp'}"
     command = built.command(port, behind) if built else proxies(port)[name]
     pid = stack.enter_context(running(command))

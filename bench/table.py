@@ -48,3 +48,11 @@ def cell(contender: Contender | None) -> str:
         return "-"
     best, middle = contender.best, contender.middle
     return f"{best.cpu_us:,.0f} ({middle.cpu_us:,.0f}); {best.rate:,.0f} ({middle.rate:,.0f})"
+
+
+def cpu_times(one: Contender, other: Contender) -> str:
+    """The CPU of one as a multiple of the other's, by the best of the rounds and their middle."""
+    best, middle = (
+        getattr(one, which).cpu_us / getattr(other, which).cpu_us for which in ("best", "middle")
+    )
+    return f"{best:.2f} ({middle:.2f})"
