@@ -75,6 +75,23 @@ def exact(data: bytes) -> Json:
     return value
 
 
+def exact_part(text: memoryview) -> Json:
+    """The same for a long part of some text. It is copied only if each byte must be looked at."""
+    size = len(text)
+    if size > _MANY:
+        return exact(bytes(text))
+    try:
+        value = orjson.loads(text)
+    except ValueError:
+        return exact(bytes(text))
+    if _is_plain(value, size // _BYTES_A_PART):
+        return value
+    data = bytes(text)
+    if too_deep(data):
+        raise TooDeep(f"Nested deeper than {MAX_DEPTH} levels")
+    return json.loads(data) if _LONG_NUMBER in data.translate(_ONLY_DIGITS) else value
+
+
 def _is_plain(value: Json, most: int) -> bool:
     """Neither deep nor with a number that may not be exact, by a look at few parts?
 
