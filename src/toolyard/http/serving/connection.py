@@ -196,6 +196,9 @@ class ServerConnection(asyncio.Protocol):
     def write(self, data: bytes) -> None:
         self._transport.write(data)
 
+    def write_parts(self, parts: tuple[bytes, ...]) -> None:
+        self._transport.writelines(parts)
+
     def _pause(self) -> None:
         self._paused = True
         self._transport.pause_reading()
