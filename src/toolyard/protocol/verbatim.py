@@ -111,7 +111,7 @@ def _long_answer(data: bytes | bytearray, start: int, end: int, number: bytes) -
         return None
     text = memoryview(data)[start:end]
     try:
-        value = exact_part(text)
+        value = exact_part(data, start, end)
     except (TooDeep, TooMany):
         return None
     except ValueError:
