@@ -8,11 +8,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from toolyard.http.headers import Header
 from toolyard.http.known_heads import learned
 from toolyard.http.request import Request
 from toolyard.http.response import Response
 from toolyard.http.serving.connection import ServerConnection
-from toolyard.http.serving.request_heads import Head, Repeated
+from toolyard.http.serving.request_heads import Head, Repeated, read_head
 from toolyard.http.serving.server import HttpServer
 
 POST = b"POST /mcp HTTP/1.1\r\nHost: a\r\nContent-Length: %d\r\nX: y\r\n\r\n%b"
@@ -112,6 +113,7 @@ def test_what_is_remembered_changes_no_answer(pieces: list[bytes]) -> None:
     remembering = asyncio.run(answers(pieces))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Repeated, "request_in", lambda self, data: None)
+        patch.setattr(Repeated, "begun_in", lambda self, data: None)
         assert asyncio.run(answers(pieces)) == remembering
 
 
@@ -130,6 +132,22 @@ def test_a_repeated_head_is_not_parsed_again() -> None:
     assert said.count(b"HTTP/1.1 200 ") == 4
     assert [said.count(b"(b'content-length', b'%d')" % size) for size in (3, 40)] == [3, 1]
     assert parsed == 1
+
+
+def test_a_repeated_head_is_not_parsed_again_where_its_body_comes_in_pieces() -> None:
+    first, second = filled(POST, b"one", 0), filled(POST, b"another" * 9, 0)
+    pieces = [first, second[:-40], second[-40:-20], second[-20:] + first, first]
+    heads: list[Head] = []
+
+    def counted(method: str, url: bytes, version: str, raw: list[Header]) -> Head:
+        heads.append(read_head(method, url, version, raw))
+        return heads[-1]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("toolyard.http.serving.connection.read_head", counted)
+        said, is_open = asyncio.run(answers(pieces))
+    assert [said.count(b"b'%b'" % body) for body in (b"one", b"another" * 9)] == [3, 1]
+    assert (len(heads), is_open) == (1, True)
 
 
 @pytest.mark.parametrize(

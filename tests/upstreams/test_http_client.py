@@ -156,6 +156,7 @@ HEAD = OK + b"Date: now\r\nContent-Length: %d\r\nX: y\r\n\r\n"
         (HEAD % 0,),
         (HEAD % 2, b"no"),
         ((HEAD % 2)[:30], (HEAD % 2)[30:] + b"no"),
+        (HEAD % 9 + b"in", b" pie", b"ces"),
         (CHUNKED + b"2\r\nno\r\n0\r\n\r\n",),
         (b"HTTP/1.1 503 No\r\nDate: now\r\nContent-Length: 2\r\nX: y\r\n\r\nno",),
         (b"HTTP/1.1 100 Continue\r\n\r\n" + HEAD % 2 + b"no",),
@@ -190,8 +191,11 @@ async def test_answers_with_the_same_head_are_told_apart(between: tuple[bytes, .
         await client.close()
 
 
-async def test_an_answer_longer_than_its_head_says_is_not_taken_for_one() -> None:
-    answers = [(HEAD % 5 + b"hello",), (HEAD % 3 + b"hello",), (HEAD % 5 + b"again",)]
+@pytest.mark.parametrize("longer", [(HEAD % 3 + b"hello",), (HEAD % 3 + b"h", b"ello")])
+async def test_an_answer_longer_than_its_head_says_is_not_taken_for_one(
+    longer: tuple[bytes, ...],
+) -> None:
+    answers = [(HEAD % 5 + b"hello",), longer, (HEAD % 5 + b"again",)]
 
     async def handle(request: Request) -> None:
         await writing(*answers.pop(0))(request)
@@ -201,6 +205,47 @@ async def test_an_answer_longer_than_its_head_says_is_not_taken_for_one() -> Non
         got = [await fetch(client, server) for _ in range(3)]
         assert got == [b"hello", b"hel", b"again"]
         assert server.connections == 2  # what follows an answer unasked is no HTTP
+        await client.close()
+
+
+async def test_a_stream_whose_head_is_known_begins_with_its_first_bytes() -> None:
+    answers = [(HEAD % 5 + b"hello",), (HEAD % 5, b"ag", b"ain")]
+
+    async def handle(request: Request) -> None:
+        await writing(*answers.pop(0))(request)
+
+    client = HttpClient()
+    async with fake_http(handle) as server:
+        assert await fetch(client, server) == b"hello"
+        response = await client.request("POST", Url.parse(server.url), {}, b"{}")
+        chunks = [await response.chunk() for _ in range(3)]
+        response.close()
+        assert chunks == [b"ag", b"ain", b""]
+        await client.close()
+
+
+async def test_an_answer_with_a_known_head_that_is_cut_off_is_broken() -> None:
+    answers = [((HEAD % 5 + b"hello",), False), ((HEAD % 5 + b"h", b"el"), True)]
+
+    async def handle(request: Request) -> None:
+        parts, then_close = answers.pop(0)
+        await writing(*parts, then_close=then_close)(request)
+
+    client = HttpClient()
+    async with fake_http(handle) as server:
+        assert await fetch(client, server) == b"hello"
+        with pytest.raises(Broken, match="closed"):
+            await fetch(client, server)
+        await client.close()
+
+
+async def test_a_body_of_many_parts_is_read_whole_and_within_its_limit() -> None:
+    body = b"0123456789" * 500_000
+    client = HttpClient()
+    async with fake_http(writing(HEAD % len(body) + body[:7], body[7:])) as server:
+        assert await fetch(client, server, len(body)) == body
+        with pytest.raises(Broken, match="too big"):
+            await fetch(client, server, len(body) - 1)
         await client.close()
 
 

@@ -24,6 +24,14 @@ class Whole(NamedTuple):
     body: bytes
 
 
+class Begun(NamedTuple):
+    """A message with more to come."""
+
+    length: bytes  # as Content-Length says it
+    body: bytes  # what there is of it
+    left: int
+
+
 class KnownHead(NamedTuple):
     """A head as two pieces: up to the digits of Content-Length, and after them."""
 
@@ -41,6 +49,18 @@ class KnownHead(NamedTuple):
             return None
         digits, body = data[start:end], data[end + len(after) :]
         return Whole(digits, body) if digits.isdigit() and int(digits) == len(body) else None
+
+    def begun(self, data: bytes) -> Begun | None:
+        """The message that begins here, if more of its body is to come."""
+        before, after = self
+        if not data.startswith(before):
+            return None
+        start = len(before)
+        end = data.find(after, start, start + _MOST_DIGITS + len(after))
+        digits, body = data[start:end], data[end + len(after) :]
+        if end < 0 or not digits.isdigit() or int(digits) <= len(body):
+            return None
+        return Begun(digits, body, int(digits) - len(body))
 
 
 def learned(data: bytes, names: list[str]) -> KnownHead | None:

@@ -45,6 +45,7 @@ class Request:
         "_chunks",
         "_connection",
         "_taken",
+        "_wanted",
         "_watcher",
         "go_ahead",
         "gone",
@@ -64,6 +65,7 @@ class Request:
         self._chunks: list[bytes] = [] if whole is None else [whole]
         self._buffered = 0
         self._taken = False
+        self._wanted = 0  # bytes that may be here before anybody is told
         self._arrived: asyncio.Future[None] | None = None
         self._watcher: Callable[[bytes], None] | None = None
         self.whole = whole is not None
@@ -107,6 +109,8 @@ class Request:
         """Take a part of the body; gives how many bytes wait to be read now."""
         self._chunks.append(chunk)
         self._buffered += len(chunk)
+        if self._buffered <= self._wanted:
+            return 0
         self._notify()
         return self._buffered
 
@@ -145,17 +149,20 @@ class Request:
 
     async def read(self, most: int) -> bytes:
         """The whole body. Raises BodyTooLarge and Disconnected."""
-        parts: list[bytes] = []
-        size = 0
-        while not self._taken:
-            part = await self._part()
-            if part is None:
-                raise Disconnected
-            size += len(part)
-            if size > most:
-                raise BodyTooLarge
-            parts.append(part)
-        return parts[0] if len(parts) == 1 else b"".join(parts)
+        if self._taken:
+            return b""
+        self._wanted = most  # nobody is woken for less than all of it, nor is the client held up
+        if self._buffered:
+            self._connection.read_on()
+        while not (self.whole or self.gone or self._buffered > most):
+            await self._more()
+        self._wanted = 0
+        if self.gone:
+            raise Disconnected
+        body = self._take()
+        if len(body) > most:
+            raise BodyTooLarge
+        return body
 
     async def left(self) -> None:
         """Wait until the client has left; drop what is still to be read."""
@@ -178,10 +185,7 @@ class Request:
         while not self.gone:
             if not self._taken and (self._chunks or self.whole):
                 return self._take()
-            if self.go_ahead is not None:
-                self.go_ahead()
-                self.go_ahead = None
-            await self._wait()
+            await self._more()
         return None
 
     def _take(self) -> bytes:
@@ -195,7 +199,11 @@ class Request:
             self._watcher(body)
         return body
 
-    async def _wait(self) -> None:
+    async def _more(self) -> None:
+        """Wait until there is more of the body, or all of it, or nobody who sends it."""
+        if self.go_ahead is not None:
+            self.go_ahead()
+            self.go_ahead = None
         if self._arrived is None or self._arrived.done():
             self._arrived = asyncio.get_running_loop().create_future()
         await self._arrived

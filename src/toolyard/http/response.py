@@ -27,6 +27,7 @@ _STATUS_LINES = {
     status.value: f"HTTP/1.1 {status.value} {status.phrase}\r\n".encode() for status in HTTPStatus
 }
 MOST_HEADS = 64
+LONG = 32 * 1024  # from here on a copy costs more than a second part
 _BODILESS = frozenset({204, 304})
 _LAST_CHUNK = b"0\r\n\r\n"
 _KEEP, _CLOSE = b"\r\n", b"connection: close\r\n\r\n"
@@ -147,7 +148,10 @@ class Response:
         head = server.heads.of(status, headers + self._more if self._more else headers)
         end = _KEEP if self._keep else _CLOSE
         content = b"" if request.head.method == "HEAD" else body
-        connection.write(b"".join((head, b"%d\r\n" % len(body), end, content)))
+        if len(content) < LONG:
+            connection.write(b"".join((head, b"%d\r\n" % len(body), end, content)))
+        else:
+            connection.write_parts((b"".join((head, b"%d\r\n" % len(body), end)), content))
         return connection.writable
 
     # -- part by part ------------------------------------------------------------------

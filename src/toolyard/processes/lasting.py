@@ -39,10 +39,13 @@ from toolyard.processes.ending.descendants import Lookout
 from toolyard.processes.ending.exits import Exits, exits_of
 from toolyard.processes.ending.group import Ending, end_at_once, signal_group
 from toolyard.processes.pacing import Pace
+from toolyard.processes.pipes import widen
 from toolyard.processes.spawn import spawn
 
-# As much as a pipe holds. More than 128 KiB would be mapped and unmapped for each read.
-READ_SIZE = 64 * 1024
+# More than 128 KiB would be mapped and unmapped for each read.
+READ_SIZE = 128 * 1024 - 256
+# So that an answer of some 100 kB is written and read at once, and nobody waits in between.
+PIPE_SIZE = 256 * 1024
 # As many as one system call takes everywhere.
 MAX_PARTS = 16
 MAX_BACKLOG = 64 * 1024 * 1024
@@ -160,6 +163,8 @@ class Child:
         argv, env = [program.name, *program.args], minimal_environment(program.env)
         pid, out, err, into = spawn(argv, env, program.cwd, has_stdin=True)
         self._fds = {"in": into, "out": out, "err": err}
+        widen(into, PIPE_SIZE)
+        widen(out, PIPE_SIZE)
         try:
             self._loop.add_reader(out, self._read_out)
             self._loop.add_reader(err, self._read_err)

@@ -20,6 +20,15 @@ FILLING = 16 * 1024
 MAX_LINE = 1024 * 1024
 
 
+def widen(fd: int, size: int) -> bool:
+    """Let a pipe hold this much, if that can be had."""
+    try:
+        fcntl.fcntl(fd, fcntl.F_SETPIPE_SZ, size)
+    except (AttributeError, OSError):  # another system, or too many large pipes already
+        return False
+    return True
+
+
 class Incoming:
     """The reading end of one pipe. Read when asked to, or by itself once attended."""
 
@@ -103,11 +112,7 @@ class Collected(Incoming):
 
     def make_room(self) -> bool:
         """Let the child say a good deal before anybody has to read."""
-        try:
-            fcntl.fcntl(self._fd, fcntl.F_SETPIPE_SZ, ROOM)
-        except (AttributeError, OSError):  # another system, or too many large pipes already
-            return False
-        return True
+        return widen(self._fd, ROOM)
 
     def value(self) -> bytes:
         return b"".join(self._chunks)

@@ -15,7 +15,7 @@ from __future__ import annotations
 import re
 from typing import NoReturn
 
-from toolyard.protocol.codec import TooDeep, TooMany, dumps, exact, half_pairs
+from toolyard.protocol.codec import TooDeep, TooMany, dumps, exact, exact_part, half_pairs
 from toolyard.protocol.values import Json, JsonObject
 
 # The id first, then the result, with or without spaces in between.
@@ -29,16 +29,18 @@ _ID_LAST = re.compile(rb'\}(\s*,\s*"jsonrpc"\s*:\s*"2\.0"\s*,\s*"id"\s*:\s*(\d{1
 _NEWLINE, _RETURN = b"\n\r"  # as numbers, which are found faster than bytes
 # Where the rest of an envelope is looked for. An id has at most 18 digits.
 _LONGEST_END = 100
+# From here on a copy is worth avoiding.
+_LONG = 16 * 1024
 
 
 class Verbatim(JsonObject):
     """A result with the text that it was read from. Nobody changes it: a copy has no text."""
 
     __slots__ = ("text",)
-    text: bytes
+    text: bytes | memoryview  # of a long answer that part which is the result, not a copy
 
     @classmethod
-    def of(cls, value: JsonObject, text: bytes) -> Verbatim:
+    def of(cls, value: JsonObject, text: bytes | memoryview) -> Verbatim:
         result = cls(value)
         result.text = text
         return result
@@ -54,7 +56,7 @@ class Verbatim(JsonObject):
         return copy
 
     def _text_without(self, key: bytes, member: bytes) -> bytes | None:
-        text = self.text
+        text = bytes(self.text)  # which is no copy of what are bytes already
         if text.count(key) != 1:
             return None
         # The first or the last member belongs to the result itself, whatever else is in it.
@@ -105,6 +107,8 @@ def answer_in(data: bytes | bytearray) -> JsonObject | None:
             return None
         start, end, number = place
     # What stands between is the result if it is JSON by itself.
+    if end - start > _LONG:
+        return _long_answer(data, start, end, number)
     text = data[start:end] if type(data) is bytes else bytes(memoryview(data)[start:end])
     if _NEWLINE in text or _RETURN in text:
         return None
@@ -114,11 +118,27 @@ def answer_in(data: bytes | bytearray) -> JsonObject | None:
         return None
     except ValueError:
         value = half_pairs(text)
-    if not isinstance(value, dict):
+    if type(value) is not dict:
         return None
     result = Verbatim(value)
     result.text = text
     return {"jsonrpc": "2.0", "id": int(number), "result": result}
+
+
+def _long_answer(data: bytes | bytearray, start: int, end: int, number: bytes) -> JsonObject | None:
+    """The same without a copy of the result."""
+    if data.find(b"\n", start, end) >= 0 or data.find(b"\r", start, end) >= 0:
+        return None
+    text = memoryview(data)[start:end]
+    try:
+        value = exact_part(data, start, end)
+    except (TooDeep, TooMany):
+        return None
+    except ValueError:
+        value = half_pairs(bytes(text))
+    if not isinstance(value, dict):
+        return None
+    return {"jsonrpc": "2.0", "id": int(number), "result": Verbatim.of(value, text)}
 
 
 def _unusual_place(
@@ -135,7 +155,7 @@ def _unusual_place(
     return head.end(), tail.start(1), tail[2]
 
 
-def passed_on(result: Verbatim, fit: JsonObject) -> bytes | None:
+def passed_on(result: Verbatim, fit: JsonObject) -> bytes | memoryview | None:
     """The text of `fit`, where it is the result with nothing but members added to it."""
     for name, value in result.items():
         # No default: any value could be that of a member which has been dropped.

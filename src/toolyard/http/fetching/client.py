@@ -112,8 +112,12 @@ class ClientResponse:
         whole = self.at_hand(limit)
         if whole is not None:
             return whole
-        body = bytearray()
-        while more := await self.chunk():
+        first = await self._connection.chunks()
+        _check_size(first, limit)
+        if self.complete:
+            return first
+        body = bytearray(first)
+        while more := await self._connection.chunks():
             body += more
             _check_size(body, limit)
         return body  # type: ignore[return-value] # as good as bytes, and not copied

@@ -83,7 +83,8 @@ class ClientConnection(asyncio.Protocol):
         self._head_done = self.complete = self._keep_alive = self._answered = False
         self._chunks.clear()
         self._buffered = 0
-        self._paused = False
+        self._paused = self._gathers = False
+        self._left = 0  # bytes of the body that come past the parser
 
     # -- for the client ----------------------------------------------------------------
 
@@ -97,8 +98,7 @@ class ClientConnection(asyncio.Protocol):
         if len(body) < COPIED:
             transport.write(head + body)
         else:
-            transport.write(head)
-            transport.write(body)
+            transport.writelines((head, body))
 
     def answering(self) -> asyncio.Future[None] | None:
         """Await this repeatedly until it is None: then the head is here."""
@@ -111,10 +111,25 @@ class ClientConnection(asyncio.Protocol):
             await self._progress()
         chunk = self._chunks.popleft()
         self._buffered -= len(chunk)
+        self._read_on()
+        return chunk
+
+    async def chunks(self) -> bytes:
+        """As many as may be buffered, or all that are left: nobody is woken for fewer."""
+        self._gathers = True
+        while not self.complete and self._buffered <= MAX_BUFFERED:
+            await self._progress()
+        self._gathers = False
+        body = b"".join(self._chunks)
+        self._chunks.clear()
+        self._buffered = 0
+        self._read_on()
+        return body
+
+    def _read_on(self) -> None:
         if self._paused and self._buffered < MAX_BUFFERED and self._transport is not None:
             self._paused = False
             self._transport.resume_reading()
-        return chunk
 
     def last_chunk(self) -> bytes | None:
         """What is left of the body, if all of it is here in one piece."""
@@ -170,6 +185,13 @@ class ClientConnection(asyncio.Protocol):
         if is_first and (self._is_known(data, self._head) or self._is_known_to_others(data)):
             self._stir()
             return
+        if self._left:
+            data = self._take_more(data)
+        elif is_first and self._begins(data):
+            data = b""
+        if not data:
+            self._grown()
+            return
         try:
             self._parser.feed_data(data)
         except httptools.HttpParserError:
@@ -181,10 +203,15 @@ class ClientConnection(asyncio.Protocol):
             self._head_size += len(data)
             if self._head_size > MAX_HEAD:
                 self._break("the head of the answer is too long")
+        self._grown()
+
+    def _grown(self) -> None:
+        """There is more than before: hold the peer up if it is too much, wake who waits for it."""
         if self._buffered > MAX_BUFFERED and not self._paused and self._transport is not None:
             self._paused = True
             self._transport.pause_reading()
-        self._stir()
+        if not self._gathers or self.complete or self._buffered > MAX_BUFFERED:
+            self._stir()
 
     def _is_known_to_others(self, data: bytes) -> bool:
         head = self._heads.latest
@@ -207,6 +234,28 @@ class ClientConnection(asyncio.Protocol):
             self._chunks.append(whole.body)
             self._buffered = len(whole.body)
         return True
+
+    def _begins(self, data: bytes) -> bool:
+        """Is this an answer with a head that came before, and more of its body is to come?"""
+        for head in (self._head, self._heads.latest):
+            begun = head.head.begun(data) if head is not None else None
+            if head is not None and begun is not None:
+                length = begun.length.decode("latin-1")
+                self.status, self.headers = head.status, {**head.headers, "content-length": length}
+                self._head_done = self._keep_alive = True
+                self._left = begun.left
+                if begun.body:  # an empty chunk would be the end
+                    self.on_body(begun.body)
+                return True
+        return False
+
+    def _take_more(self, data: bytes) -> bytes:
+        """What comes is body until there is all of it; gives what comes after that."""
+        body = data[: self._left] if len(data) > self._left else data
+        self._left -= len(body)
+        self.on_body(body)
+        self.complete = not self._left
+        return data[len(body) :]
 
     def _learn(self, data: bytes) -> None:
         head = learned(data, list(self.headers))

@@ -54,6 +54,7 @@ class ServerConnection(asyncio.Protocol):
         self._header_bytes = 0
         self._paused = False
         self._between = True  # nothing of the next request has arrived
+        self._left = 0  # bytes of a body that come past the parser
         self._head: Head | None = None
         self._known_heads = Repeated()
         # To be awaited before more is written; None if there is room.
@@ -82,6 +83,11 @@ class ServerConnection(asyncio.Protocol):
             head, body = request
             self._enter(Response(self, Request(head, self, body)))
             return
+        if self._left:
+            self._take_more(data)
+            return
+        if between and self._begins(data):
+            return
         self._head = None
         try:
             self._parser.feed_data(data)
@@ -92,6 +98,32 @@ class ServerConnection(asyncio.Protocol):
         else:
             if between and self._between and self._head is not None:
                 self._known_heads.learn(data, self._head)
+
+    def _begins(self, data: bytes) -> bool:
+        """Is this a request with a head that came before, and more of its body is to come?"""
+        known = self._known_heads.begun_in(data)
+        if known is None:
+            return False
+        head, begun = known
+        self._between = False
+        self._since = self.server.loop.time()
+        self._left = begun.left
+        self._incoming = request = Request(head, self)
+        self._enter(Response(self, request))
+        if begun.body:
+            self.on_body(begun.body)
+        return True
+
+    def _take_more(self, data: bytes) -> None:
+        """What comes is body until there is all of it: nothing for a parser to find in it."""
+        body = data[: self._left] if len(data) > self._left else data
+        self._left -= len(body)
+        self.on_body(body)
+        if self._left:
+            return
+        self.on_message_complete()
+        if len(body) < len(data):
+            self.data_received(data[len(body) :])
 
     def pause_writing(self) -> None:
         self.writable = self.server.loop.create_future()
@@ -220,6 +252,9 @@ class ServerConnection(asyncio.Protocol):
 
     def write(self, data: bytes) -> None:
         self._transport.write(data)
+
+    def write_parts(self, parts: tuple[bytes, ...]) -> None:
+        self._transport.writelines(parts)
 
     def _pause(self) -> None:
         self._paused = True

@@ -29,8 +29,14 @@ class Continued(ServerConnection):
         self._read_before = b""
 
     def write(self, data: bytes) -> None:
-        """The first answer is written in one piece, as all that are short."""
+        """The first answer is written at once, whole or in parts."""
         if self.foretold:
             self.foretold = ""
             return
         super().write(data)
+
+    def write_parts(self, parts: tuple[bytes, ...]) -> None:
+        if self.foretold:
+            self.foretold = ""
+            return
+        super().write_parts(parts)

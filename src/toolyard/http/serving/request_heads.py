@@ -11,7 +11,7 @@ from urllib.parse import unquote
 import httptools
 
 from toolyard.http.headers import Header
-from toolyard.http.known_heads import KnownHead, Whole, learned
+from toolyard.http.known_heads import Begun, KnownHead, Whole, learned
 
 MOST_KNOWN = 4
 _NONE: frozenset[str] = frozenset()
@@ -89,6 +89,14 @@ class Repeated:
                 head = _with_length(head, whole.length)
                 self._remember(data, whole, head)
                 return head, whole.body
+        return None
+
+    def begun_in(self, data: bytes) -> tuple[Head, Begun] | None:
+        """The same for one of whose body more is to come."""
+        for pattern, head in self._heads:
+            begun = pattern.begun(data)
+            if begun is not None:
+                return _with_length(head, begun.length), begun
         return None
 
     def _remember(self, data: bytes, whole: Whole, head: Head) -> None:
