@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from toolyard.observation.series import Metric
     from toolyard.observation.tracing.traces import Traces
     from toolyard.observation.vitals import ServerVitals
+    from toolyard.transports.parking import Parking
 
 log = logger("observing")
 Transport = Literal["tcp", "pipe"]
@@ -75,6 +76,11 @@ class Observation:
 
     def around(self, responder: Responder) -> Responder:
         return responder if self.traces is None else self.traces.over(responder)
+
+    def follow(self, parking: Parking) -> None:
+        """Calls that are made again, with the answers to what they asked."""
+        if self.traces is not None:
+            self.traces.follow(parking.sealer)
 
     def around_visits(self, service: Service) -> Service:
         """What other processes pass on."""
