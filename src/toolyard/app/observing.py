@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from toolyard.app.plan import Plan
 from toolyard.app.serving.running import beside
-from toolyard.app.taps import MoreTaps, Taps, both_requests
+from toolyard.app.taps import MoreTaps, Taps
 from toolyard.errors import ConfigError
 from toolyard.protocol.call import JsonObject
 from toolyard.telemetry import add_fields, logger
@@ -59,13 +59,14 @@ class Observation:
             from toolyard.observation.saving import Savings
 
             server, client = self.metrics.server, self.metrics.client
-            savings = Savings(server.save)
-            taps = MoreTaps(taps, server.observe, Watch(note=client.note), savings, server.save)
+            watch, savings = Watch(note=client.notes_of), Savings(server.save)
+            taps = MoreTaps(taps, None, server.note, watch, savings, server.save)
         if self.traces is not None:
             traces = self.traces
             taps = MoreTaps(
                 taps,
-                both_requests(traces.server.observe, taps.request),
+                traces.server.observe,
+                taps.note,
                 taps.watch._replace(observe=traces.client.observe),
                 traces.making(taps.onlooker),
                 taps.saved,

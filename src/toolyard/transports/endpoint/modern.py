@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable
 from dataclasses import dataclass
+from time import perf_counter
 from typing import TYPE_CHECKING
 
 from toolyard.errors import INVALID_PARAMS, INVALID_REQUEST, ProtocolError
@@ -58,9 +59,14 @@ class ModernEndpoint:
         )
         if call.request_state is not None and await self._passed_on(exchange, call):
             return
+        start, result = perf_counter() if self.edge.note is not None else 0.0, None
         try:
-            answer = encode(self.edge, call, await answer_modern(self.edge, call, reply.put))
-            status = 200
+            try:
+                result = await answer_modern(self.edge, call, reply.put)
+            finally:
+                if self.edge.note is not None:
+                    self.edge.note(call, result, start)
+            answer, status = encode(self.edge, call, result), 200
         except Exception as raised:
             cause = raised if isinstance(raised, ProtocolError) else bug(call.method)
             failure = shape_error(cause, call.revision)
