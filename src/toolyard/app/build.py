@@ -122,9 +122,8 @@ def build(plan: Plan, taps: Taps | None = None, cluster: Cluster | None = None) 
     methods = _methods(plan, offer, scripts, federation, tools)
     limits = limits_of(plan.settings, cluster)
     # Outermost: whatever limits, records or shows a call is about the tool that does the work.
-    handler = unwrapped(
-        taps.handler(guarded(federation.asking(methods), plan.settings, limits)), offer.lists_all
-    )
+    inner = guarded(federation.asking(methods), plan.settings, limits)
+    handler = unwrapped(taps.handler(inner), offer.lists_all)
     refusals = refusals_of(plan.settings)
     edge = Edge(
         handler,
@@ -138,6 +137,7 @@ def build(plan: Plan, taps: Taps | None = None, cluster: Cluster | None = None) 
         seen_by=partial(_seen_by, plan, keeper, federation, narrow),
         count=limits.count if limits is not None else uncounted,
         observe=taps.request,
+        note=taps.note,
     )
     return App(
         context=context,

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from toolyard.app.plan import Plan
 from toolyard.app.serving.running import beside
-from toolyard.app.taps import MoreTaps, Taps, both_requests
+from toolyard.app.taps import MoreTaps, Taps
 from toolyard.errors import ConfigError
 from toolyard.protocol.call import JsonObject
 from toolyard.telemetry import add_fields, logger
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from toolyard.observation.series import Metric
     from toolyard.observation.tracing.traces import Traces
     from toolyard.observation.vitals import ServerVitals
+    from toolyard.transports.parking import Parking
 
 log = logger("observing")
 Transport = Literal["tcp", "pipe"]
@@ -58,13 +59,14 @@ class Observation:
             from toolyard.observation.saving import Savings
 
             server, client = self.metrics.server, self.metrics.client
-            savings = Savings(server.save)
-            taps = MoreTaps(taps, server.observe, Watch(note=client.note), savings, server.save)
+            watch, savings = Watch(note=client.notes_of), Savings(server.save)
+            taps = MoreTaps(taps, None, server.note, watch, savings, server.save)
         if self.traces is not None:
             traces = self.traces
             taps = MoreTaps(
                 taps,
-                both_requests(traces.server.observe, taps.request),
+                traces.server.observe,
+                taps.note,
                 taps.watch._replace(observe=traces.client.observe),
                 traces.making(taps.onlooker),
                 taps.saved,
@@ -75,6 +77,11 @@ class Observation:
 
     def around(self, responder: Responder) -> Responder:
         return responder if self.traces is None else self.traces.over(responder)
+
+    def follow(self, parking: Parking) -> None:
+        """Calls that are made again, with the answers to what they asked."""
+        if self.traces is not None:
+            self.traces.follow(parking.sealer)
 
     def around_visits(self, service: Service) -> Service:
         """What other processes pass on."""

@@ -9,9 +9,9 @@ from typing import Protocol
 from toolyard.catalog.entries import Tool
 from toolyard.methods.tools import Permit
 from toolyard.methods.views import Saved
-from toolyard.protocol.call import Call, Handler, Result, Session, Target
+from toolyard.protocol.call import Call, Handler, Target
 from toolyard.scripts.running.runner import Runner
-from toolyard.transports.answer import Edge, Observe, Work
+from toolyard.transports.answer import NoteRequest, Observe
 from toolyard.upstreams.conversation.observing import UNWATCHED, Watch
 from toolyard.upstreams.target import UpstreamTargets
 from toolyard.virtual.watching import Onlooker
@@ -23,6 +23,10 @@ class Taps(Protocol):
     @property
     def request(self) -> Observe | None:
         """Sees each request of a client until it is answered."""
+
+    @property
+    def note(self) -> NoteRequest | None:
+        """Is told of each request of a client that was answered."""
 
     @property
     def watch(self) -> Watch:
@@ -53,6 +57,7 @@ class NoTaps:
     """Nobody looks on: everything is used as it is."""
 
     request: Observe | None = None
+    note: NoteRequest | None = None
     watch: Watch = UNWATCHED
     onlooker: Onlooker | None = None
     saved: Saved | None = None
@@ -77,6 +82,7 @@ class MoreTaps:
 
     taps: Taps
     request: Observe | None
+    note: NoteRequest | None
     watch: Watch
     onlooker: Onlooker | None = None
     saved: Saved | None = None
@@ -103,18 +109,3 @@ class MoreTaps:
 
     def upstreams(self, targets: UpstreamTargets) -> UpstreamTargets:
         return self.taps.upstreams(targets)
-
-
-def both_requests(outer: Observe, inner: Observe | None) -> Observe:
-    if inner is None:
-        return outer
-
-    def both(
-        call: Call, session: Session | None, work: Work, edge: Edge, way: object
-    ) -> Awaitable[Result]:
-        def observed(edge: Edge, call: Call, way: object) -> Awaitable[Result]:
-            return inner(call, session, work, edge, way)
-
-        return outer(call, session, observed, edge, way)
-
-    return both

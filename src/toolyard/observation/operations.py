@@ -2,17 +2,17 @@
 
 Both are counted where they begin and end as requests (see `transports/answer.py` and
 `upstreams/conversation/session.py`), so that a call that fans out is one of the first kind and
-several of the second. Each costs a call two looks at the clock, one at a table and a few additions:
-the rest is worked out for many of them at once.
+several of the second. Each costs a call two looks at the clock, one at a table and a few numbers
+at the end of a list: the rest is worked out for many of them at once.
 """
 
 from __future__ import annotations
 
 from asyncio import get_running_loop
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Callable, Iterator
 from sys import exc_info
 from time import perf_counter
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from orjson import dumps
 
@@ -44,9 +44,9 @@ from toolyard.observation.series import (
     Series,
     labelled,
 )
-from toolyard.protocol.call import Call, Encoded, Json, JsonObject, Result, Session
+from toolyard.protocol.call import Call, Encoded, Json, JsonObject, Result
 from toolyard.protocol.revisions import ALL
-from toolyard.upstreams.conversation.observing import Addressee
+from toolyard.upstreams.conversation.observing import Addressee, NoteExchange
 from toolyard.upstreams.link.link import Outgoing
 
 SERVER_DURATION = "mcp_server_operation_duration_seconds"
@@ -61,15 +61,16 @@ _CALL = "tools/call"
 _NETWORK = {"stdio": "pipe", "pipe": "pipe"}
 # Kinds of requests that are noted apart: then all are added up.
 MOST_NOTED = 512
-# How long it took, and the characters of its arguments and of its result.
-Note: TypeAlias = tuple[float, int, int]
+# One after the other of each request: how long it took, and the characters of its arguments and of
+# its result. Flat, because a tuple that is kept is one more object for the garbage collector.
+Notes: TypeAlias = list[float]
 
 
 class Moment:
     """Does something a moment later, once, however often it is begun meanwhile; costs no idling."""
 
     __slots__ = ("_is_begun", "_work")
-    SECONDS = 1.0
+    SECONDS = 5.0  # adding up has a price of its own: many at once share it
 
     def __init__(self, work: Callable[[], None]) -> None:
         self._work = work
@@ -107,24 +108,13 @@ class ServerOperations:
         self._durations = Series(Histogram, _folded_operation, most)
         self._usages = Series(Usage, _folded_usage, most)
         # By method, tool, revision and caller.
-        self._notes: dict[Key, list[Note]] = {}
+        self._notes: dict[Key, Notes] = {}
+        # Those of tools that were called, by revision, caller and name: a key would cost more.
+        self._called: dict[str, dict[str, dict[str, Notes]]] = {}
         self._moment = Moment(self._add_up)
         self.knows: Callable[[str], bool] = lambda _name: False
 
-    async def observe(
-        self,
-        call: Call,
-        session: Session | None,
-        work: Callable[[Any, Call, Any], Awaitable[Result]],
-        edge: object,
-        way: object,
-    ) -> Result:
-        start = perf_counter()
-        try:
-            result = await work(edge, call, way)
-        except BaseException as error:
-            self._add_failure(call, failure_of(error), perf_counter() - start)
-            raise
+    def note(self, call: Call, result: Result | None, start: float) -> None:
         if call.method == _CALL:
             try:
                 # The usual case, in as few steps as it takes: one text, from a tool that was just
@@ -132,16 +122,19 @@ class ServerOperations:
                 (item,) = result["content"]  # type: ignore[index]
                 if "isError" not in result or not result["isError"]:  # type: ignore[operator,index]
                     params = call.params
-                    self._notes[_CALL, params["name"], call.revision.date, call.caller.id].append(
-                        (perf_counter() - start, len(dumps(params["arguments"])), len(item["text"]))
-                    )
-                    return result
+                    notes = self._called[call.revision.date][call.caller.id][params["name"]]
+                    notes += (
+                        perf_counter() - start, len(dumps(params["arguments"])), len(item["text"])
+                    )  # fmt: skip
+                    return
             except (KeyError, TypeError, ValueError):
                 pass
         self._note(call, result, perf_counter() - start)
-        return result
 
-    def _note(self, call: Call, result: Result, seconds: float) -> None:
+    def _note(self, call: Call, result: Result | None, seconds: float) -> None:
+        if result is None:
+            self._add_failure(call, failure_of(exc_info()[1]), seconds)
+            return
         characters = result_characters(result)
         if not isinstance(result, Encoded) and result.get("isError"):
             self._add_failure(call, TOOL_ERROR, seconds).characters_out += characters
@@ -156,30 +149,34 @@ class ServerOperations:
         notes = self._notes.get(key)
         if notes is None:
             notes = self._new_notes(key)
-        notes.append((seconds, arguments, characters))
+        notes += (seconds, arguments, characters)
 
-    def _new_notes(self, key: Key) -> list[Note]:
+    def _new_notes(self, key: Key) -> Notes:
         if len(self._notes) >= MOST_NOTED:
             self._add_up()
         self._moment.begin()
         notes = self._notes[key] = []
+        method, name, revision, caller = key
+        if method == _CALL:
+            self._called.setdefault(revision, {}).setdefault(caller, {})[name] = notes
         return notes
 
     def _add_up(self) -> None:
         for key, notes in self._notes.items():
             self._add(key, notes)
         self._notes.clear()
+        self._called.clear()
 
-    def _add(self, key: Key, notes: list[Note]) -> None:
+    def _add(self, key: Key, notes: Notes) -> None:
         method, name, revision, caller = key
-        method, count = method if method in _METHODS else OTHER, len(notes)
-        seconds, characters_in, characters_out = zip(*notes, strict=True)
+        seconds, count = notes[::3], len(notes) // 3
+        method = method if method in _METHODS else OTHER
         operation = (method, name, "", self._transport, revision)
         self._durations.at(operation, count).add_all(seconds)
         usage = self._usages.at((method, name, caller), count)
         usage.calls += count
-        usage.characters_in += sum(characters_in)
-        usage.characters_out += sum(characters_out)
+        usage.characters_in += int(sum(notes[1::3]))
+        usage.characters_out += int(sum(notes[2::3]))
 
     @property
     def durations(self) -> Series[Histogram]:
@@ -267,52 +264,71 @@ _USAGE_METRICS: tuple[tuple[str, str, Callable[[Usage], float]], ...] = (
 )
 
 
-class ClientOperations:
-    """Is told of the requests to upstreams, and counts them in the same way."""
+class ClientNotes:
+    """The requests to one upstream over one connection."""
 
-    def __init__(self, most: int) -> None:
-        self._durations = Series(Histogram, _folded_operation, most)
-        # In seconds, by method, tool and who was asked; and the labels of each.
-        self._notes: dict[tuple[str, Json, Addressee], list[float]] = {}
-        self._labels: dict[tuple[str, Json, Addressee], Key] = {}
-        self._moment = Moment(self._add_up)
+    __slots__ = ("_addressee", "_durations", "_operations")
 
-    def note(
-        self, addressee: Addressee, out: Outgoing, result: JsonObject | None, start: float
-    ) -> None:
-        try:
-            # The usual case, as above. By number, as by name it takes twice as long.
-            if "isError" not in result or not result["isError"]:  # type: ignore[operator,index]
-                self._notes[out[1], out[2]["name"], addressee].append(perf_counter() - start)
-                return
-        except (KeyError, TypeError):
-            pass
-        self._note(addressee, out, result, perf_counter() - start)
+    def __init__(self, operations: ClientOperations, addressee: Addressee) -> None:
+        self._operations = operations
+        self._addressee = addressee
+        # In seconds, by tool, until they are added up.
+        self._durations: dict[Json, list[float]] = {}
 
-    def _note(
-        self, addressee: Addressee, out: Outgoing, result: JsonObject | None, seconds: float
-    ) -> None:
+    def note(self, out: Outgoing, result: JsonObject | None, start: float) -> None:
+        # By number, as by name it takes twice as long.
+        if out[1] == _CALL:
+            try:
+                # The usual case, as above.
+                if "isError" not in result or not result["isError"]:  # type: ignore[operator,index]
+                    self._durations[out[2]["name"]].append(perf_counter() - start)
+                    return
+            except (KeyError, TypeError):
+                pass
+        self._note(out, result, perf_counter() - start)
+
+    def _note(self, out: Outgoing, result: JsonObject | None, seconds: float) -> None:
         failure = failure_of(exc_info()[1]) if result is None else ""
         if result is not None and result.get("isError"):
             failure = TOOL_ERROR
         name: Json = out.params.get("name") if out.method == _CALL else ""
-        where = network_transport(addressee)
-        labels = (out.method, str(name), failure, where, out.version or "", addressee.server)
+        where, server = network_transport(self._addressee), self._addressee.server
+        labels = (out.method, str(name), failure, where, out.version or "", server)
         if failure or not name:
-            self._durations.at(labels).add(seconds)
+            self._operations.add(labels, seconds)
             return
-        if len(self._notes) >= MOST_NOTED:
+        durations = self._durations[name] = [seconds]
+        self._operations.keep(labels, durations, self._durations)
+
+
+class ClientOperations:
+    """Counts the requests to upstreams in the same way."""
+
+    def __init__(self, most: int) -> None:
+        self._durations = Series(Histogram, _folded_operation, most)
+        # Of notes: what they are about, the durations, and where these are found meanwhile.
+        self._noted: list[tuple[Key, list[float], dict[Json, list[float]]]] = []
+        self._moment = Moment(self._add_up)
+
+    def notes_of(self, addressee: Addressee) -> NoteExchange:
+        return ClientNotes(self, addressee).note
+
+    def add(self, labels: Key, seconds: float) -> None:
+        self._durations.at(labels).add(seconds)
+
+    def keep(self, labels: Key, durations: list[float], place: dict[Json, list[float]]) -> None:
+        """What more is noted in that place is added up in a moment."""
+        self._noted.append((labels, durations, place))
+        if len(self._noted) >= MOST_NOTED:
             self._add_up()
-        self._moment.begin()
-        key = (out.method, name, addressee)
-        self._labels[key] = labels
-        self._notes.setdefault(key, []).append(seconds)
+        else:
+            self._moment.begin()
 
     def _add_up(self) -> None:
-        for key, notes in self._notes.items():
-            self._durations.at(self._labels[key], len(notes)).add_all(notes)
-        self._notes.clear()
-        self._labels.clear()
+        noted, self._noted = self._noted, []
+        for labels, durations, place in noted:
+            place.clear()
+            self._durations.at(labels, len(durations)).add_all(durations)
 
     @property
     def durations(self) -> Series[Histogram]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from time import perf_counter
 from typing import Any, Protocol, TypeAlias
 
 from toolyard.errors import (
@@ -76,6 +77,15 @@ class Observe(Protocol):
     ) -> Awaitable[Result]: ...
 
 
+class NoteRequest(Protocol):
+    """Is told of each request of a client that was answered, and when it began by `perf_counter`.
+
+    Without a result it has failed, of the exception that is being handled.
+    """
+
+    def __call__(self, call: Call, result: Result | None, start: float) -> None: ...
+
+
 async def uncounted(_call: Call) -> None:
     """Sessions may be opened without a limit."""
 
@@ -100,6 +110,8 @@ class Edge:
     # Counts what no handler sees: the opening of a session. Raises ProtocolError.
     count: Callable[[Call], Awaitable[None]] = uncounted
     observe: Observe | None = None
+    # Whoever answers a request calls it: another coroutine around each would cost more.
+    note: NoteRequest | None = None
 
     def identity_for(self, caller: Caller) -> Identity:
         return self.seen_by(self.identity, caller)
@@ -145,17 +157,46 @@ def bug(method: str) -> ProtocolError:
     return ProtocolError(INTERNAL_ERROR, "Internal error")
 
 
+def observed(
+    edge: Edge, call: Call, session: Session | None, work: Work, way: object
+) -> Awaitable[Result]:
+    """The work, and whoever looks on."""
+    if edge.observe is None:
+        return work(edge, call, way)
+    return edge.observe(call, session, work, edge, way)
+
+
+async def noted(edge: Edge, call: Call, session: Session | None, work: Work, way: object) -> Result:
+    """The same for requests that need not be as cheap as can be."""
+    start, result = perf_counter(), None
+    try:
+        result = await observed(edge, call, session, work, way)
+        return result
+    finally:
+        if edge.note is not None:
+            edge.note(call, result, start)
+
+
 def in_rounds(edge: Edge, call: Call, channel: Channel) -> Awaitable[Result]:
     """A call with its rounds: while its result asks something, ask the client and call again."""
-    if edge.observe is None:
-        return _in_rounds(edge, call, channel)
-    return edge.observe(call, channel.session, _in_rounds, edge, channel)
+    return observed(edge, call, channel.session, _in_rounds, channel)
 
 
 async def _in_rounds(edge: Edge, call: Call, channel: Channel) -> Result:
-    result = await handle(edge, call, channel)
-    if isinstance(result, Encoded) or result.get("resultType") != INPUT_REQUIRED:
+    start, result = perf_counter() if edge.note is not None else 0.0, None
+    try:
+        first = await handle(edge, call, channel)
+        if isinstance(first, Encoded) or first.get("resultType") != INPUT_REQUIRED:
+            result = first
+        else:
+            result = await _asked(edge, call, channel, first)
         return result
+    finally:
+        if edge.note is not None:
+            edge.note(call, result, start)
+
+
+async def _asked(edge: Edge, call: Call, channel: Channel, result: JsonObject) -> Result:
     try:
         return await answered(result, call, lambda again: handle(edge, again, channel), channel.ask)
     except ToolError as error:
@@ -194,10 +235,14 @@ def modern_call(
 
 
 def answer_modern(edge: Edge, call: Call, send: Send) -> Awaitable[Result]:
-    """Answer a modern request. Raises ProtocolError."""
+    """Answer a modern request, which the caller notes. Raises ProtocolError."""
     if edge.observe is None:
         return _answer_modern(edge, call, send)
     return edge.observe(call, None, _answer_modern, edge, send)
+
+
+def answer_modern_noted(edge: Edge, call: Call, send: Send) -> Awaitable[Result]:
+    return noted(edge, call, None, _answer_modern, send)
 
 
 def _answer_modern(edge: Edge, call: Call, send: Send) -> Awaitable[Result]:

@@ -6,6 +6,7 @@ import base64
 import hashlib
 import os
 import time
+from collections.abc import Callable
 
 import orjson
 
@@ -21,8 +22,12 @@ class Sealer:
     def __init__(self, seal: Seal | None = None, lifetime: float = 600) -> None:
         self._seal = seal or Seal([os.urandom(32)])
         self.lifetime = lifetime
+        # Within which span something is sealed, as a `traceparent`; None: nobody wants to know.
+        self.whence: Callable[[], str] | None = None
 
     def seal(self, payload: JsonObject, call: Call) -> str:
+        if self.whence is not None:
+            payload = {**payload, "whence": self.whence()}
         text = orjson.dumps({**payload, "exp": time.time() + self.lifetime})
         blob = self._seal.close(text, binding(call))
         return base64.urlsafe_b64encode(blob).rstrip(b"=").decode()
@@ -38,6 +43,13 @@ class Sealer:
         if payload["exp"] < time.time():
             raise invalid_state()
         return payload
+
+    def whence_of(self, call: Call) -> str:
+        """Within which span the state was sealed that this call brings; empty if nobody knows."""
+        try:
+            return str(self.open(call.request_state or "", call).get("whence", ""))
+        except ProtocolError:
+            return ""
 
 
 def binding(call: Call) -> bytes:

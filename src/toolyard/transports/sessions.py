@@ -60,7 +60,7 @@ from toolyard.protocol.jsonrpc import (
 from toolyard.protocol.revisions import LATEST_HANDSHAKE, Revision
 from toolyard.protocol.shape import shape_error
 from toolyard.telemetry import logger
-from toolyard.transports.answer import Edge, bug, encode, handle, in_rounds
+from toolyard.transports.answer import Edge, bug, encode, handle, in_rounds, noted
 from toolyard.transports.channels import SessionChannel, Wire
 
 log = logger("transports")
@@ -201,13 +201,13 @@ class HandshakeSession:
         handler = self._own_handler(request)
         if handler is None:
             return None
-        if self._edge.observe is None:
+        if self._edge.observe is None and self._edge.note is None:
             return handler(self, request.params)
 
         async def answer(_edge: Edge, _call: Call, session: HandshakeSession) -> JsonObject:
             return handler(session, request.params)
 
-        return await self._edge.observe(self._call(request), self, answer, self._edge, self)
+        return await noted(self._edge, self._call(request), self, answer, self)
 
     def _own_handler(self, request: RpcRequest) -> OwnHandler | None:
         in_revision = request.method in self.revision.methods

@@ -58,7 +58,7 @@ from toolyard.protocol.jsonrpc import (
 from toolyard.protocol.revisions import ALL
 from toolyard.protocol.shape import shape_error
 from toolyard.telemetry import logger
-from toolyard.transports.answer import Edge, answer_modern, bug, encode, modern_call
+from toolyard.transports.answer import Edge, answer_modern_noted, bug, encode, modern_call
 from toolyard.transports.batches import answer_batch
 from toolyard.transports.leaving import until_idle, until_orphaned
 from toolyard.transports.sessions import Agreement, HandshakeSession
@@ -262,7 +262,8 @@ class StdioTransport:
             envelope = open_envelope(request.params)
             revision = envelope.revision
             call = modern_call(request, envelope, revision, self._caller)
-            return encode(self._edge, call, await answer_modern(self._edge, call, self.send))
+            result = await answer_modern_noted(self._edge, call, self.send)
+            return encode(self._edge, call, result)
         except Exception as raised:
             error = raised if isinstance(raised, ProtocolError) else bug(request.method)
             return encode_error(request.id, shape_error(error, revision) if revision else error)

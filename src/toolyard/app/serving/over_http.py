@@ -102,6 +102,7 @@ async def _serve(
     page = _page(plan, address, authenticator, cluster) if address.page else None
     observation = observation_of(plan, "tcp")
     app = build(plan, observation.over(page.taps if page else NoTaps()), cluster)
+    observation.follow(app.edge.parking)
     app.settle_in(plan)
     site = page.site(app, observation.pictures(cluster)) if page else None
     extra = {**routes_of(plan.settings), **app.federation.routes(authenticator)}

@@ -29,6 +29,7 @@ async def _serve(plan: Plan, early: Answered, stdout: int) -> None:
     observation = observation_of(plan, "pipe")
     app = build(plan, observation.over(NoTaps()))
     observation.attach_to(app)
+    observation.follow(app.edge.parking)
     app.settle_in(plan)
     transport = StdioTransport(
         app.edge, _settings(plan.settings, stdout), early, payload_log(plan.settings)

@@ -23,8 +23,8 @@ from toolyard.observation.tracing.context import (
     BAGGAGE,
     TRACEPARENT,
     TRACESTATE,
-    RemoteParent,
     arrival,
+    remote_parent,
 )
 from toolyard.observation.tracing.records import (
     ARGUMENTS,
@@ -38,16 +38,15 @@ from toolyard.observation.tracing.records import (
     subject_in,
 )
 from toolyard.observation.tracing.spans import Place, Tracer, current, more_of, span_ids
-from toolyard.protocol.asking.rounds import STATE
-from toolyard.protocol.call import Call, Encoded, Json, JsonObject, Result, Session
+from toolyard.protocol.call import Call, Encoded, JsonObject, Result, Session
 from toolyard.upstreams.conversation.observing import Addressee
 from toolyard.upstreams.link.link import NO_HEADERS, Outgoing
 
 # What HTTP says of the request that is being answered: its headers, and the client's address.
 _whence: ContextVar[tuple[Mapping[str, str], str | None]]
 _whence = ContextVar("_whence", default=(NO_HEADERS, None))
-# Results that have these may have failed, or ask something.
-_NOTEWORTHY = frozenset({"isError", STATE})
+# Results that have these may have failed.
+_NOTEWORTHY = frozenset({"isError"})
 _outgoing: Callable[[tuple[object, ...]], Outgoing]
 _outgoing = partial(tuple.__new__, Outgoing)
 
@@ -82,27 +81,6 @@ def over_copies(service: Service, tracer: Tracer) -> Service:
     return answering
 
 
-class Askers:
-    """The requests that were answered with a question, by the state that the client brings back."""
-
-    MOST = 1000
-
-    def __init__(self) -> None:
-        self._spans: dict[str, RemoteParent] = {}
-
-    def note(self, state: Json, place: Place) -> None:
-        if not isinstance(state, str):
-            return
-        if len(self._spans) >= self.MOST:
-            del self._spans[next(iter(self._spans))]  # the oldest
-        self._spans[state] = RemoteParent(place.trace_id, place.span_id, place.is_sampled)
-
-    def of(self, state: str) -> tuple[RemoteParent, ...]:
-        """None where the question was asked by another process."""
-        asker = self._spans.pop(state, None)
-        return () if asker is None else (asker,)
-
-
 class ServerSpans:
     """Observes the requests of clients."""
 
@@ -115,7 +93,8 @@ class ServerSpans:
         self._is_plain: Callable[[Result], bool] = _NOTEWORTHY.isdisjoint  # type: ignore[assignment]
         if payloads:
             self._is_plain = lambda _result: False
-        self._askers = Askers()
+        # The `traceparent` of the request that asked what this call answers, if it is known.
+        self.asker_of: Callable[[Call], str] = lambda _call: ""
 
     async def observe(
         self,
@@ -135,7 +114,7 @@ class ServerSpans:
         try:
             result = await work(edge, call, way)
             if type(result) is Encoded or not self._is_plain(result):
-                outcome = self._outcome(call, result, place, outcome)
+                outcome = self._outcome(call, result, outcome)
             return result
         except BaseException as error:
             outcome = failed(error, outcome)
@@ -163,16 +142,13 @@ class ServerSpans:
         """For a request that says where it comes from, or that answers a question of ours."""
         place, parent_id, links = self._tracer.begin(arrival(call.meta, headers))
         if call.request_state is not None and place.is_sampled:
-            links += self._askers.of(call.request_state)
+            asker = remote_parent(self.asker_of(call))
+            links += () if asker is None else (asker,)
         return place, parent_id, Outcome(links=links) if links else None
 
-    def _outcome(
-        self, call: Call, result: Result, place: Place, outcome: Outcome | None
-    ) -> Outcome | None:
+    def _outcome(self, call: Call, result: Result, outcome: Outcome | None) -> Outcome | None:
         """What a span says of this result; None where there is nothing to say."""
         failure = failure_in(result)
-        if type(result) is dict and STATE in result:
-            self._askers.note(result[STATE], place)
         if failure:
             outcome = (outcome or Outcome())._replace(failure=failure)
         if self._payloads and call.method == CALL:

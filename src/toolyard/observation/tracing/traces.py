@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Awaitable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Protocol
 
 from toolyard.catalog.entries import Tool
 from toolyard.cluster.door import Service
 from toolyard.http.response import Responder
 from toolyard.observation.otel import SpanSender
 from toolyard.observation.series import Metric, single
+from toolyard.observation.tracing.context import TRACEPARENT
 from toolyard.observation.tracing.export import BatchSizes, SpanQueue
 from toolyard.observation.tracing.internal import TracedMaking, TracedRunner, traced_decision
 from toolyard.observation.tracing.requests import (
@@ -21,7 +23,16 @@ from toolyard.observation.tracing.requests import (
 )
 from toolyard.observation.tracing.sampling import sampler_of
 from toolyard.observation.tracing.spans import Tracer, current
+from toolyard.protocol.call import Call
 from toolyard.virtual.watching import Onlooker
+
+
+class States(Protocol):
+    """What clients keep for us between a question and its answer, and bring to any process."""
+
+    whence: Callable[[], str] | None
+
+    def whence_of(self, call: Call) -> str: ...
 
 
 class Traces:
@@ -51,6 +62,11 @@ class Traces:
         """What another process of ours is told of the span that needs it."""
         span = current.get()
         return {} if span is None else span.fields
+
+    def follow(self, states: States) -> None:
+        """Link each request that answers a question to the one that asked it."""
+        states.whence = lambda: self.fields().get(TRACEPARENT, "")
+        self.server.asker_of = states.whence_of
 
     def decision(self, decision: Awaitable[None], tool: Tool) -> Awaitable[None]:
         return traced_decision(decision, tool)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable
 from dataclasses import dataclass
+from time import perf_counter
 from typing import TYPE_CHECKING, NamedTuple
 
 from toolyard.errors import INVALID_PARAMS, INVALID_REQUEST, ProtocolError
@@ -57,9 +58,14 @@ class ModernEndpoint:
         )
         if call.request_state is not None and await self._passed_on(exchange, call):
             return
+        start, result = perf_counter() if self.edge.note is not None else 0.0, None
         try:
-            answer = encode(self.edge, call, await answer_modern(self.edge, call, exchange.put))
-            status = 200
+            try:
+                result = await answer_modern(self.edge, call, exchange.put)
+            finally:
+                if self.edge.note is not None:
+                    self.edge.note(call, result, start)
+            answer, status = encode(self.edge, call, result), 200
         except Exception as raised:
             cause = raised if isinstance(raised, ProtocolError) else bug(call.method)
             failure = shape_error(cause, call.revision)

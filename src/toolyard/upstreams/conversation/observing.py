@@ -28,14 +28,12 @@ class Addressee(Protocol):
 
 
 class NoteExchange(Protocol):
-    """Is told of each request that has ended, and when it began by `perf_counter`.
+    """Is told of each request to one addressee that has ended, and when it began (`perf_counter`).
 
     Without a result it has failed, of the exception that is being handled.
     """
 
-    def __call__(
-        self, addressee: Addressee, out: Outgoing, result: JsonObject | None, start: float
-    ) -> None: ...
+    def __call__(self, out: Outgoing, result: JsonObject | None, start: float) -> None: ...
 
 
 class ObserveExchange(Protocol):
@@ -58,7 +56,10 @@ class Watch(NamedTuple):
     """Who looks on at what is said to upstreams; None: nobody does."""
 
     observe: ObserveExchange | None = None
-    note: NoteExchange | None = None
+    note: Callable[[Addressee], NoteExchange] | None = None
+
+    def note_of(self, addressee: Addressee) -> NoteExchange | None:
+        return self.note(addressee) if self.note is not None else None
 
 
 UNWATCHED = Watch()
@@ -72,4 +73,4 @@ async def noted(addressee: Addressee, out: Outgoing, note: NoteExchange | None) 
         return result
     finally:
         if note is not None:
-            note(addressee, out, result, start)
+            note(out, result, start)

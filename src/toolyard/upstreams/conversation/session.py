@@ -78,7 +78,7 @@ class UpstreamSession:
         self.peer = Peer()
         self.takes_tasks = False
         self.on_notification = on_notification
-        self._observe, self._note = watch
+        self._observe, self._note = watch.observe, watch.note_of(self)
         self._ids = itertools.count(1)
         self._running: dict[int, Running] = {}
         self._deadlines = Deadlines(limits.longest)
@@ -210,7 +210,7 @@ class UpstreamSession:
             if running is not None:
                 del self._running[out.id]
             if self._note is not None:
-                self._note(self, out, result, start)
+                self._note(out, result, start)
         return unstamped(result) if "_meta" in result else result
 
     def _cancel(self, out: Outgoing, reason: str) -> None:
