@@ -1,6 +1,7 @@
 /** Small controls that many screens use. */
 import type { ComponentChildren, RefObject } from "preact";
 import { useId, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { thousands } from "../format";
 import { Icon, type IconName } from "./icon";
 import { Text } from "./text";
 
@@ -115,7 +116,7 @@ export function Tabs<T extends string>({
           onClick={() => choose(tab.id)}
         >
           {tab.label}
-          {tab.count !== undefined && <span class="count">{tab.count.toLocaleString()}</span>}
+          {tab.count !== undefined && <span class="count">{thousands(tab.count)}</span>}
         </button>
       ))}
     </div>
