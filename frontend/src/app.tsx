@@ -10,7 +10,7 @@ import { currentRoute, href, useRoute, type Route } from "./router";
 import { OverviewScreen } from "./screens/overview";
 import { useStore } from "./store";
 import { IconButton, useInSight } from "./ui/controls";
-import type { IconName } from "./ui/icon";
+import { Logo, type IconName } from "./ui/icon";
 import { lazy } from "./ui/lazy";
 import { Empty } from "./ui/states";
 
@@ -108,7 +108,7 @@ function Locked() {
   };
   return (
     <main class="locked">
-      <img src="/icon.svg" alt="" width="40" height="40" />
+      <Logo size={40} />
       <h1>Open the link from the terminal</h1>
       <p>
         The server prints a link with a token when it starts. Each start has its own; a token from

@@ -3,7 +3,7 @@
  * It keeps nothing and asks for nothing, because the build draws it into index.html as well.
  */
 import type { ComponentChildren, Ref } from "preact";
-import { Icon, type IconName } from "../ui/icon";
+import { Icon, Logo, type IconName } from "../ui/icon";
 import { Text } from "../ui/text";
 
 export const SECTIONS = [
@@ -55,7 +55,7 @@ export function Frame({
       </a>
       <header class="side">
         <a class="brand" href="#/">
-          <img src="/icon.svg" alt="" width="22" height="22" />
+          <Logo size={22} />
           <span class="brand-name">
             <Text of={title} />
           </span>
