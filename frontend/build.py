@@ -15,7 +15,14 @@ HERE = Path(__file__).resolve().parent
 STATIC = HERE.parent / "src" / "toolyard" / "web" / "static"
 STAMP = STATIC / ".built-from"
 MOST_BYTES = 700_000
-INPUTS = ("package-lock.json", "package.json", "tsconfig.json", "vite.config.ts", "index.html")
+INPUTS = (
+    "package-lock.json",
+    "package.json",
+    "tsconfig.json",
+    "vite.config.ts",
+    "opening.ts",
+    "index.html",
+)
 
 
 class CannotBuild(Exception):

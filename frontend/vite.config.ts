@@ -1,7 +1,9 @@
 import { defineConfig } from "vite";
+import { opening } from "./opening";
 
 export default defineConfig({
   base: "/",
+  plugins: [opening()],
   build: {
     outDir: "../src/toolyard/web/static",
     emptyOutDir: true,

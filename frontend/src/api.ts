@@ -1,8 +1,7 @@
 /** The page's API. The token comes in the link's fragment and never leaves this origin. */
 import { compact, parse } from "./json";
+import { keptToken } from "./model/kept";
 import type { Json } from "./types";
-
-const KEY = "toolyard-token";
 
 export class ApiError extends Error {
   constructor(
@@ -14,27 +13,18 @@ export class ApiError extends Error {
   }
 }
 
-/** Take the token out of the address, so that it is neither copied nor bookmarked by accident. */
-export function adoptToken(): void {
-  const found = /^#token=([\w-]+)/.exec(location.hash);
-  if (!found?.[1]) return;
-  sessionStorage.setItem(KEY, found[1]);
-  history.replaceState(null, "", "#/");
-}
-
-export function useToken(token: string): void {
-  sessionStorage.setItem(KEY, token);
-}
-
-export function hasToken(): boolean {
-  return sessionStorage.getItem(KEY) !== null;
+/** What was asked for before this script was here; each answer is good for one reader. */
+function early(path: string): Promise<Response> | undefined {
+  const answer = window.asked?.[path];
+  delete window.asked?.[path];
+  return answer;
 }
 
 async function request(path: string, init: RequestInit = {}): Promise<Response> {
-  const headers = { Authorization: `Bearer ${sessionStorage.getItem(KEY) ?? ""}` };
+  const headers = { Authorization: `Bearer ${keptToken() ?? ""}` };
   let response: Response;
   try {
-    response = await fetch(`/api/${path}`, { ...init, headers });
+    response = await (early(path) ?? fetch(`/api/${path}`, { ...init, headers }));
   } catch (error) {
     if (init.signal?.aborted) throw error;
     throw new ApiError(0, "The server does not answer. Is it still running?");

@@ -1,129 +1,85 @@
-/** The frame of the page: sections on the side, the chosen one beside them. */
-import type { ComponentChildren } from "preact";
+/** The page: its frame, and in it the screen that was chosen. */
+import type { ComponentType } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
-import { adoptToken, hasToken, useToken } from "./api";
+import { Frame, SECTIONS, type SectionId } from "./frame/frame";
 import { Palette } from "./frame/palette";
-import { applyTheme, chooseTheme, theme, type Theme } from "./model/preferences";
+import { keepToken, keptToken, type Theme } from "./model/kept";
+import { chooseTheme, theme } from "./model/preferences";
 import { connection, overview, start } from "./live";
-import { href, useRoute, type Route } from "./router";
+import { currentRoute, href, useRoute, type Route } from "./router";
 import { OverviewScreen } from "./screens/overview";
 import { useStore } from "./store";
 import { IconButton, useInSight } from "./ui/controls";
-import { Icon, type IconName } from "./ui/icon";
+import { Logo, type IconName } from "./ui/icon";
 import { lazy } from "./ui/lazy";
 import { Empty } from "./ui/states";
-import { Text } from "./ui/text";
+
+type Screen = ComponentType<{ route: Route }> & { load?: () => Promise<unknown> };
 
 // The first screen comes with the page; each other one when it is first opened.
-const Connect = lazy(async () => (await import("./screens/connect")).Connect);
-const Context = lazy(async () => (await import("./screens/context")).Context);
-const Explore = lazy(async () => (await import("./screens/explore")).Explore);
-const Health = lazy(async () => (await import("./screens/health")).Health);
-const History = lazy(async () => (await import("./screens/history")).History);
-const Registry = lazy(async () => (await import("./screens/registry")).Registry);
-const Settings = lazy(async () => (await import("./screens/settings")).Settings);
-const Tasks = lazy(async () => (await import("./screens/tasks")).Tasks);
-const Traffic = lazy(async () => (await import("./screens/traffic")).Traffic);
+const SCREENS: Record<SectionId, Screen> = {
+  "": OverviewScreen,
+  explore: lazy(async () => (await import("./screens/explore")).Explore),
+  traffic: lazy(async () => (await import("./screens/traffic")).Traffic),
+  tasks: lazy(async () => (await import("./screens/tasks")).Tasks),
+  health: lazy(async () => (await import("./screens/health")).Health),
+  history: lazy(async () => (await import("./screens/history")).History),
+  context: lazy(async () => (await import("./screens/context")).Context),
+  registry: lazy(async () => (await import("./screens/registry")).Registry),
+  connect: lazy(async () => (await import("./screens/connect")).Connect),
+  settings: lazy(async () => (await import("./screens/settings")).Settings),
+};
 
-interface Section {
-  id: string;
-  label: string;
-  icon: IconName;
-  screen: (route: Route) => ComponentChildren;
-}
-
-const SECTIONS: Section[] = [
-  { id: "", label: "Overview", icon: "overview", screen: () => <OverviewScreen /> },
-  {
-    id: "explore",
-    label: "Explore",
-    icon: "explore",
-    screen: (route) => <Explore route={route} />,
-  },
-  {
-    id: "traffic",
-    label: "Traffic",
-    icon: "traffic",
-    screen: (route) => <Traffic route={route} />,
-  },
-  { id: "tasks", label: "Tasks", icon: "play", screen: (route) => <Tasks route={route} /> },
-  { id: "health", label: "Health", icon: "graph", screen: () => <Health /> },
-  { id: "history", label: "History", icon: "history", screen: () => <History /> },
-  { id: "context", label: "Context", icon: "half", screen: () => <Context /> },
-  { id: "registry", label: "Registry", icon: "registry", screen: () => <Registry /> },
-  { id: "connect", label: "Connect", icon: "connect", screen: () => <Connect /> },
-  { id: "settings", label: "Settings", icon: "settings", screen: () => <Settings /> },
-];
-
-const SCREENS = SECTIONS.map(({ id, label, icon }) => ({
+const GOALS = SECTIONS.map(({ id, label, icon }) => ({
   label,
   icon,
   aside: "screen",
   to: href(id),
 }));
 
-adoptToken();
-applyTheme();
-// What the page shows is on its way while the frame is drawn.
-if (hasToken()) start();
+/** Begin to read; done when the chosen screen has what it shows, or knows why not. */
+export async function ready(): Promise<void> {
+  if (keptToken() === null) return;
+  const section = sectionOf(currentRoute());
+  await Promise.allSettled([start(), section && SCREENS[section.id].load?.()]);
+}
+
+const sectionOf = (route: Route) => SECTIONS.find((one) => one.id === route.section);
 
 export function App() {
   const link = useStore(connection);
-  return !hasToken() || link === "refused" ? <Locked /> : <Frame />;
+  return keptToken() === null || link === "refused" ? <Locked /> : <Page />;
 }
 
-function Frame() {
+function Page() {
   const route = useRoute();
   const link = useStore(connection);
   const { data } = useStore(overview);
-  const section = SECTIONS.find((one) => one.id === route.section);
+  const section = sectionOf(route);
+  const Screen = section && SCREENS[section.id];
   const sections = useRef<HTMLElement>(null);
   useInSight(sections, route.section);
-  const title = data?.server.title ?? data?.server.name ?? "Toolyard";
+  const title = data?.server.title ?? data?.server.name;
   useEffect(() => {
-    document.title = `${section?.label ?? "Not found"} · ${title}`;
+    document.title = `${section?.label ?? "Not found"} · ${title ?? "Toolyard"}`;
   }, [section, title]);
   return (
-    <div class="frame">
-      <a class="skip" href="#main" onClick={focusMain}>
-        Skip to the content
-      </a>
-      <header class="side">
-        <a class="brand" href={href("")}>
-          <img src="/icon.svg" alt="" width="22" height="22" />
-          <span class="brand-name">
-            <Text of={title} />
-          </span>
-        </a>
-        <Palette screens={SCREENS} />
-        <nav aria-label="Sections" ref={sections}>
-          {SECTIONS.map((one) => (
-            <a
-              key={one.id}
-              href={href(one.id)}
-              {...(one === section ? { "aria-current": "page" as const } : {})}
-            >
-              <Icon name={one.icon} />
-              <span>{one.label}</span>
-            </a>
-          ))}
-        </nav>
-        <p class="link-state" role="status">
-          <span class={`dot ${link === "open" ? "good" : "warn"}`} />
-          {link === "open" ? "Live" : link === "lost" ? "Reconnecting…" : "Connecting…"}
-          <ThemeButton />
-        </p>
-      </header>
-      <main id="main" tabIndex={-1}>
-        {section ? (
-          section.screen(route)
-        ) : (
-          <Empty icon="search" title="There is no such screen">
-            <a href={href("")}>Go to the overview</a>
-          </Empty>
-        )}
-      </main>
-    </div>
+    <Frame
+      title={title}
+      current={route.section}
+      link={link}
+      list={sections}
+      palette={<Palette screens={GOALS} />}
+      theme={<ThemeButton />}
+    >
+      {Screen ? (
+        <Screen route={route} />
+      ) : (
+        <Empty icon="search" title="There is no such screen">
+          <a href={href("")}>Go to the overview</a>
+        </Empty>
+      )}
+    </Frame>
   );
 }
 
@@ -141,23 +97,18 @@ function ThemeButton() {
   );
 }
 
-function focusMain(event: Event): void {
-  event.preventDefault();
-  document.getElementById("main")?.focus();
-}
-
 /** Without the token there is nothing to see: say where it is. */
 function Locked() {
   const [text, setText] = useState("");
   const submit = (event: Event) => {
     event.preventDefault();
-    useToken(text.replace(/^.*#token=/, "").trim());
+    keepToken(text.replace(/^.*#token=/, "").trim());
     location.hash = "#/";
     location.reload();
   };
   return (
     <main class="locked">
-      <img src="/icon.svg" alt="" width="40" height="40" />
+      <Logo size={40} />
       <h1>Open the link from the terminal</h1>
       <p>
         The server prints a link with a token when it starts. Each start has its own; a token from

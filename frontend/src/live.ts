@@ -52,10 +52,12 @@ export async function refreshCalls(): Promise<void> {
   }
 }
 
-export function start(): void {
+/** Read everything, and follow what changes; done when everything was read once. */
+export function start(): Promise<unknown> {
   readAll();
   void follow();
   setInterval(slideRate, 1000);
+  return reading;
 }
 
 async function follow(): Promise<void> {

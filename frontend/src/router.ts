@@ -1,5 +1,5 @@
 /** Where in the page we are: #/section/part/part?key=value */
-import { useEffect, useState } from "preact/hooks";
+import { useLayoutEffect, useState } from "preact/hooks";
 
 export interface Route {
   section: string;
@@ -37,7 +37,8 @@ export function go(to: string): void {
 
 export function useRoute(): Route {
   const [route, setRoute] = useState(currentRoute);
-  useEffect(() => {
+  // With the page itself: after the next frame, a link that was followed at once would be missed.
+  useLayoutEffect(() => {
     const moved = () => setRoute(currentRoute());
     addEventListener("hashchange", moved);
     return () => removeEventListener("hashchange", moved);

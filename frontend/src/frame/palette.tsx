@@ -6,6 +6,7 @@ import { go, href } from "../router";
 import { useStore } from "../store";
 import { Icon, type IconName } from "../ui/icon";
 import { Text } from "../ui/text";
+import { PaletteButton } from "./frame";
 import "./palette.css";
 
 export interface Goal {
@@ -37,9 +38,7 @@ export function Palette({ screens }: { screens: Goal[] }) {
   }, []);
   return (
     <>
-      <button type="button" class="palette-button" onClick={() => setOpen(true)}>
-        <Icon name="search" /> <span>Go to…</span> <kbd>Ctrl K</kbd>
-      </button>
+      <PaletteButton open={() => setOpen(true)} />
       {open && <Box screens={screens} close={() => setOpen(false)} />}
     </>
   );

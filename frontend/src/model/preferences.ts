@@ -1,36 +1,23 @@
 /** What this browser remembers of its reader's wishes. Never leaves it. */
 import { Store } from "../store";
 import type { JsonObject } from "../types.ts";
+import { applyTheme, keepTheme, keptTheme, type Theme } from "./kept";
 
-export type Theme = "system" | "light" | "dark";
-
-const THEME = "toolyard-theme";
 const ROOTS = "toolyard-roots";
 
-export const theme = new Store<Theme>(storedTheme());
+export const theme = new Store<Theme>(keptTheme());
 /** The folders that tools are told they may work in; null where that was never said. */
 export const roots = new Store<string[] | null>(storedRoots());
-
-function storedTheme(): Theme {
-  const kept = localStorage.getItem(THEME);
-  return kept === "light" || kept === "dark" ? kept : "system";
-}
 
 function storedRoots(): string[] | null {
   const kept = localStorage.getItem(ROOTS);
   return kept === null ? null : kept.split("\n").filter(Boolean);
 }
 
-export function applyTheme(): void {
-  if (theme.value === "system") delete document.documentElement.dataset.theme;
-  else document.documentElement.dataset.theme = theme.value;
-}
-
 export function chooseTheme(next: Theme): void {
-  if (next === "system") localStorage.removeItem(THEME);
-  else localStorage.setItem(THEME, next);
+  keepTheme(next);
   theme.set(next);
-  applyTheme();
+  applyTheme(next);
 }
 
 export function keepRoots(next: string[] | null): void {

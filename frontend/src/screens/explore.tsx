@@ -1,5 +1,6 @@
 /** Everything on offer: a tree or a graph to choose from, the chosen entry beside it. */
 import { useEffect, useMemo, useState } from "preact/hooks";
+import { thousands } from "../format";
 import { catalog, overview, refreshCatalog } from "../live";
 import { bare, index, outline, search, type Owner, type Row } from "../model/outline";
 import { go, href, type Route } from "../router";
@@ -315,7 +316,7 @@ function OutlineRow({
         <StateBadge state={row.owner.state} />
       )}
       {tool && <ToolBadges tool={tool} short />}
-      {row.size !== undefined && <span class="count">{row.size.toLocaleString()}</span>}
+      {row.size !== undefined && <span class="count">{thousands(row.size)}</span>}
     </button>
   );
 }

@@ -1,5 +1,6 @@
 /** Servers, their tools, and what is made of them, left to right. */
 import { useMemo } from "preact/hooks";
+import { thousands } from "../format";
 import { go, href } from "../router";
 import { BOX, layOut, type Spot } from "../model/graph";
 import type { Owner } from "../model/outline";
@@ -28,7 +29,7 @@ export function Graph({ found, all, owners, empty }: Drawn) {
     <div class="graph" tabIndex={0} role="group" aria-label="Graph of servers and tools">
       {found.length > MOST && (
         <p class="hint">
-          {MOST} of {found.length.toLocaleString()} tools are drawn: search to see others.
+          {MOST} of {thousands(found.length)} tools are drawn: search to see others.
         </p>
       )}
       <svg width={plan.width} height={plan.height} viewBox={`0 0 ${plan.width} ${plan.height}`}>

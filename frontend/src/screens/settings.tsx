@@ -1,6 +1,7 @@
 /** What this browser remembers: how the page looks, and which folders tools may work in. */
 import { useState } from "preact/hooks";
-import { chooseTheme, keepRoots, linesOf, roots, theme, type Theme } from "../model/preferences";
+import type { Theme } from "../model/kept";
+import { chooseTheme, keepRoots, linesOf, roots, theme } from "../model/preferences";
 import { useStore } from "../store";
 import { Choice } from "../ui/value";
 import "./settings.css";

@@ -1,7 +1,7 @@
 /** The last calls of all clients, as they happen; one of them in full. */
 import { useMemo, useRef, useState } from "preact/hooks";
 import { send } from "../api";
-import { clock, ms } from "../format";
+import { clock, ms, thousands } from "../format";
 import { calls, refreshCalls } from "../live";
 import { GROUPS, matching, underHeadings, type Group, type LineRow } from "../model/lines";
 import { go, href, type Route } from "../router";
@@ -147,8 +147,8 @@ function CallRow({ row, most, chosen }: { row: LineRow; most: number; chosen: nu
   return (
     <h2 class="traffic-group">
       <Text of={row.heading} />
-      <span class="count">{row.calls.toLocaleString()}</span>
-      {row.failed > 0 && <Badge tone="bad">{row.failed.toLocaleString()} failed</Badge>}
+      <span class="count">{thousands(row.calls)}</span>
+      {row.failed > 0 && <Badge tone="bad">{thousands(row.failed)} failed</Badge>}
     </h2>
   );
 }

@@ -1,5 +1,6 @@
 /** What a tool, a prompt or a resource gave back, each kind of content in its own way. */
 import { useMemo, useState } from "preact/hooks";
+import { thousands } from "../format";
 import { parse } from "../json";
 import { isApp, isMarkdown } from "../model/signs";
 import { isObject, type Fault, type Json, type JsonObject } from "../types";
@@ -154,7 +155,7 @@ function Sound({ mime, data }: { mime: string; data: string }) {
 function Unknown({ mime, size }: { mime: string; size: number }) {
   return (
     <p class="hint">
-      {size.toLocaleString()} characters of <Text of={mime || "unknown type"} />, not shown.
+      {thousands(size)} characters of <Text of={mime || "unknown type"} />, not shown.
     </p>
   );
 }

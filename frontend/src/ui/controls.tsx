@@ -1,6 +1,7 @@
 /** Small controls that many screens use. */
 import type { ComponentChildren, RefObject } from "preact";
 import { useId, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { thousands } from "../format";
 import { Icon, type IconName } from "./icon";
 import { Text } from "./text";
 
@@ -69,15 +70,22 @@ export interface Tab<T extends string> {
   count?: number;
 }
 
-/** In a row that is wider than the screen, what was chosen is in sight. */
+/** In a row that is wider than the screen, what was chosen is in sight.
+ *
+ * Measured with the frame that paints it: sooner, the page would be laid out once more for this.
+ */
 export function useInSight(row: RefObject<HTMLElement | null>, chosen: string): void {
   useLayoutEffect(() => {
-    const box = row.current;
-    const shown = box?.querySelector<HTMLElement>("[aria-selected=true], [aria-current]");
-    if (!box || !shown || box.scrollWidth <= box.clientWidth) return;
-    const middle = shown.offsetLeft - box.offsetLeft + shown.offsetWidth / 2;
-    box.scrollLeft = middle - box.clientWidth / 2;
+    const frame = requestAnimationFrame(() => bringIntoSight(row.current));
+    return () => cancelAnimationFrame(frame);
   }, [chosen]);
+}
+
+function bringIntoSight(box: HTMLElement | null): void {
+  const shown = box?.querySelector<HTMLElement>("[aria-selected=true], [aria-current]");
+  if (!box || !shown || box.scrollWidth <= box.clientWidth) return;
+  const middle = shown.offsetLeft - box.offsetLeft + shown.offsetWidth / 2;
+  box.scrollLeft = middle - box.clientWidth / 2;
 }
 
 /** A row of tabs: one tab stop, arrows move between them. */
@@ -115,7 +123,7 @@ export function Tabs<T extends string>({
           onClick={() => choose(tab.id)}
         >
           {tab.label}
-          {tab.count !== undefined && <span class="count">{tab.count.toLocaleString()}</span>}
+          {tab.count !== undefined && <span class="count">{thousands(tab.count)}</span>}
         </button>
       ))}
     </div>

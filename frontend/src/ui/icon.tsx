@@ -41,6 +41,22 @@ const PATHS = {
 
 export type IconName = keyof typeof PATHS;
 
+/** As public/icon.svg has it; part of the page, because an image of its own takes a request. */
+export function Logo({ size }: { size: number }) {
+  return (
+    <svg viewBox="0 0 32 32" width={size} height={size} aria-hidden="true">
+      <rect width="32" height="32" rx="7" fill="#1f7a5c" />
+      <path
+        d="M8 11h16M16 11v13M11 11v5M21 11v5"
+        stroke="#fff"
+        stroke-width="2.6"
+        stroke-linecap="round"
+        fill="none"
+      />
+    </svg>
+  );
+}
+
 export function Icon({ name }: { name: IconName }) {
   return (
     <svg class="icon" viewBox="0 0 16 16" aria-hidden="true">

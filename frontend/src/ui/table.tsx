@@ -1,5 +1,6 @@
 /** A list of objects as a table: sorted by a column on request. */
 import { useMemo, useState } from "preact/hooks";
+import { thousands } from "../format";
 import { compact } from "../json";
 import type { Table } from "../model/table";
 import type { Json } from "../types";
@@ -48,7 +49,7 @@ export function TableView({ table }: { table: Table }) {
       </table>
       {rows.length > most && (
         <button type="button" class="link" onClick={() => setMost(most + AT_ONCE)}>
-          {(rows.length - most).toLocaleString()} more rows
+          {thousands(rows.length - most)} more rows
         </button>
       )}
     </div>

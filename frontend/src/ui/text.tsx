@@ -1,5 +1,6 @@
 /** Text from elsewhere. Only ever text nodes; characters that deceive the eye are spelled out. */
 import { useState } from "preact/hooks";
+import { thousands } from "../format";
 
 // Direction marks, zero-width and control characters, tags, line separators; and what is piled
 // upon four marks of one letter, more than any script needs: it would reach into other lines.
@@ -47,7 +48,7 @@ function Mark({ of }: { of: string }) {
 }
 
 function Pile({ of }: { of: string }) {
-  const count = [...of].length.toLocaleString();
+  const count = thousands([...of].length);
   return (
     <span class="mark" title="Combining characters, each upon the one before">
       {count} more {count === "1" ? "mark" : "marks"}
@@ -88,7 +89,7 @@ export function Cut({
       {children(cut ? of.slice(0, most) : of)}
       {cut && (
         <p class="hint">
-          {most.toLocaleString()} of {of.length.toLocaleString()} characters.{" "}
+          {thousands(most)} of {thousands(of.length)} characters.{" "}
           {!all && (
             <button type="button" class="link" onClick={() => setAll(true)}>
               Show more

@@ -1,5 +1,6 @@
 /** JSON as a tree that unfolds. Children exist only once they are looked at. */
 import { useState } from "preact/hooks";
+import { thousands } from "../format";
 import { isObject, type Json } from "../types";
 import { Icon } from "./icon";
 import { Text } from "./text";
@@ -54,7 +55,7 @@ function Node({ name, value, open }: { name?: string; value: Json; open: number 
           ))}
           {members.length > most && (
             <button type="button" class="link" onClick={() => setMost(most + 10 * AT_ONCE)}>
-              {(members.length - most).toLocaleString()} more
+              {thousands(members.length - most)} more
             </button>
           )}
         </div>
@@ -72,7 +73,7 @@ function Leaf({ value }: { value: Json }) {
       <Text of={cut ? value.slice(0, LONGEST) : value.slice(0, 100_000)} whole />
       {cut && (
         <button type="button" class="link" onClick={() => setAll(true)}>
-          … {(value.length - LONGEST).toLocaleString()} more
+          … {thousands(value.length - LONGEST)} more
         </button>
       )}
     </span>

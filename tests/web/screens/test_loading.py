@@ -41,6 +41,7 @@ async def test_what_several_screens_need_comes_in_one_file(browser: Browser, yar
         await expect(page.locator(".outline-row").first).to_be_visible()
         names = sorted(address.rpartition("/")[2].split("-")[0] for address in await scripts(page))
         assert [name for name in names if name != "markdown"] == [
+            "early",
             "explore",
             "index",
             "parts",
