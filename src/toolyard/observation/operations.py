@@ -70,7 +70,7 @@ class Moment:
     """Does something a moment later, once, however often it is begun meanwhile; costs no idling."""
 
     __slots__ = ("_is_begun", "_work")
-    SECONDS = 5.0  # adding up has a price of its own: many at once share it
+    SECONDS = 1.0
 
     def __init__(self, work: Callable[[], None]) -> None:
         self._work = work
