@@ -51,7 +51,8 @@ class Slot:
         session = self.live
         if session is not None:
             return session
-        if self._opening is None:
+        # One that has just failed may have been told to wait; whoever comes now need not.
+        if self._opening is None or self._opening.done():
             self._opening = asyncio.get_running_loop().create_task(self._open())
             self._opening.add_done_callback(self._opened)
         # Shielded: one impatient caller must not end it for the others.
@@ -62,7 +63,8 @@ class Slot:
         return self._session
 
     def _opened(self, task: asyncio.Task[UpstreamSession]) -> None:
-        self._opening = None
+        if self._opening is task:
+            self._opening = None
         if not task.cancelled():
             task.exception()  # seen, even where nobody waits any more
 
